@@ -131,8 +131,7 @@ def compare(
         raise ScenarioError("`trace` cannot be used with `store` or `on`: runs there keep metrics")
     if duration_s is not None:
         chosen = chosen.with_(duration=f"{duration_s!r}s")
-    _fill(comparison, chosen, patch, jobs, store, on, progress)
-    return comparison
+    return perform(comparison, chosen, patch, jobs=jobs, store=store, on=on, progress=progress)
 
 
 def with_profile(
@@ -175,16 +174,29 @@ def _listed(value: str | Sequence[str]) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-def _fill(
+def perform(
     comparison: Comparison,
     chosen: Assumptions,
-    patch: Mapping[str, Any] | None,
-    jobs: int | None,
-    store: Store | str | Path | None,
-    on: str | Client | None,
-    progress: Callable[[int, int], object] | None,
-) -> None:
-    """Perform the plan as a sweep, with its store and executors."""
+    patch: Mapping[str, Any] | None = None,
+    *,
+    jobs: int | None = None,
+    store: Store | str | Path | None = None,
+    on: str | Client | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Comparison:
+    """Perform the plan of a comparison as a sweep, with its store and executors.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Made of a plan of `plan_rules`; it is filled and returned.
+    chosen : Assumptions
+        The assumptions of the plan.
+    patch : mapping, optional
+        Dotted keys that the plan sets in all runs.
+
+    The others are those of `compare`.
+    """
     from cwndlab.sweep import Sweep
 
     plan = comparison.plan
@@ -218,3 +230,4 @@ def _fill(
     for row in findings.runs.iter_rows(named=True):
         index = cells[tuple(row[name] for name in AXES)] * plan.replicates + row["replicate"]
         comparison.measured[index] = row
+    return comparison

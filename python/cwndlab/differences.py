@@ -30,9 +30,9 @@ def differences(runs: pl.DataFrame, baseline: str) -> pl.DataFrame:
 
     Examples
     --------
-    >>> from cwndlab.comparison import compare, plan_rules
+    >>> from cwndlab import compare
     >>> rules = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
-    >>> runs = compare(plan_rules(rules, replicates=2, duration_s=2.0)).runs
+    >>> runs = compare(rules, replicates=2, duration="2s").runs
     >>> differences(runs, "AIMD(1, 0.5)")["rule"].unique().to_list()
     ['AIAD(1, 3)']
     """

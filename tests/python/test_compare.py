@@ -117,6 +117,11 @@ def test_cli_json_and_out(cli, tmp_path):
 
 
 @pytest.mark.slow
+def rows_of(rule: str, text: str) -> int:
+    """Rows of tables that begin with the rule."""
+    return sum(line.startswith(f" {rule} ") for line in text.splitlines())
+
+
 def test_cli_table(cli):
     answer = cli(
         "compare",
@@ -132,7 +137,7 @@ def test_cli_table(cli):
     )
     assert answer.returncode == 0
     assert answer.stderr == ""
-    assert answer.stdout.count("AIMD(1, 0.8)") == len(METRICS)
+    assert rows_of("AIMD(1, 0.8)", answer.stdout) == len(METRICS)
     for word in (
         "C_a",
         "D_a",
@@ -200,7 +205,7 @@ def test_cli_many_environments_have_means_and_two_pictures(cli, tmp_path):
     )  # fmt: skip
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.count("means over 5 environments") == 8
-    assert answer.stdout.count("AIMD(1, 0.8)") == 9
+    assert rows_of("AIMD(1, 0.8)", answer.stdout) == 8
     assert "D_a of goodput by setting" in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) < 160
     for name in ("all.png", "all-scores.png"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import polars as pl
 import pytest
 
@@ -53,6 +56,48 @@ def test_a_store_keeps_runs_and_the_same_call_goes_on(tmp_path, monkeypatch):
     assert rows(cwndlab.compare(RULES, env=["constant", "RWM"], store=tmp_path, **SHORT)).equals(
         rows(plain)
     )
+
+
+def test_the_command_line_keeps_runs_too(cli, tmp_path):
+    command = ("compare", *RULES, "--replicates", "2", "--duration", "2s")
+    plain, first, again = (
+        cli(*command),
+        cli(*command, "--store", "s"),
+        cli(*command, "--store", "s"),
+    )
+    assert plain.stdout == first.stdout == again.stdout
+    with cwndlab.Store(tmp_path / "s", write=False) as store:
+        assert len(store) == 4
+    for more, said in ((["--out", "o"], "--out"), (["--against", "CUBIC"], "--against")):
+        refused = cli(*command, "--store", "new", *more)
+        assert refused.returncode == 2
+        assert f"`--store` cannot be used with `{said}`" in refused.stderr
+        assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.slow
+def test_a_comparison_that_is_killed_goes_on(cli, tmp_path):
+    """As a sweep: each run is kept as it finishes."""
+    rules = [f"AIMD({step}, 0.5)" for step in range(1, 9)]
+    command = ["compare", *rules, "--replicates", "3", "--duration", "60s", "--store", "s"]
+    known = 0
+    for _ in range(20):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cwndlab", *command], cwd=tmp_path,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            process.wait(timeout=0.4)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.wait()
+        if (tmp_path / "s").exists():
+            with cwndlab.Store(tmp_path / "s", write=False) as store:
+                assert len(store) >= known, "a finished run is lost"
+                known = len(store)
+    whole = cli(*command)
+    assert whole.returncode == 0
+    assert whole.stdout == cli(*command[:-2]).stdout
 
 
 def _nothing_to_do(tasks):

@@ -12,7 +12,6 @@ from matplotlib.container import BarContainer
 
 import cwndlab
 from cwndlab import plots
-from cwndlab.comparison import plan_rules
 from cwndlab.plots.style import FORMATS, LOOKS, REFERENCE
 from small_sweeps import small_sweep
 
@@ -31,8 +30,7 @@ def result():
 
 @pytest.fixture(scope="module")
 def comparison():
-    plan = plan_rules(RULES, env=["constant", "square"], replicates=2, duration_s=5.0)
-    return cwndlab.compare(plan)
+    return cwndlab.compare(RULES, env=["constant", "square"], replicates=2, duration="5s")
 
 
 def _size_points(data: bytes, ending: str) -> tuple[float, float]:
@@ -261,7 +259,7 @@ def test_nonsense_is_refused(comparison, style, message):
         (["--plot", "x.pdf", "--label", "CUBIC"], '--label: "CUBIC" is not valid: expected NAME='),
         (["--plot", "x.pdf", "--order", "Reno"], '--order: "Reno" is not known: expected AIMD('),
         (["--plot", "x.pdf", "--order", ","], '--order: "," is not valid: expected names'),
-        (["--plot", "x.pdf", "--baseline", "X"], '--baseline: "X" is not known: expected AIMD('),
+        (["--plot", "x.pdf", "--baseline", "X"], '--baseline: "X" is not known: expected AIMD, '),
         (["--width", "column"], "`--width` needs `--plot`"),
         (["--against", "CUBIC", "--plot", "x.pdf", "--baseline", "CUBIC"], "`--baseline` cannot"),
     ],

@@ -84,7 +84,7 @@ def test_demo_writes_report_and_prints_goodput(cli, tmp_path):
     answer = cli("demo", "--duration", "5s", "--out", "demo")
     assert answer.returncode == 0, answer.stderr
     for rule in ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)"):
-        assert answer.stdout.count(rule) == 1
+        assert sum(line.startswith(f" {rule} ") for line in answer.stdout.splitlines()) == 1
     for word in ("constant", "square", "saw-tooth", "walk", "C_a", "D_a"):
         assert word in answer.stdout
     report = (tmp_path / "demo/report.html").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import click
 from cwndlab.cli import figure_options, options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
-from cwndlab.cli.compare_work import execute_plan
+from cwndlab.cli.compare_work import execute_plan, perform_plan
 from cwndlab.cli.hints import warn_of_bare_rates
 from cwndlab.cli.profile import assumptions, profile_option
 from cwndlab.message import invalid, missing
@@ -91,6 +91,13 @@ class QueueOption(click.Option):
 @options.set_option
 @options.rules_option
 @options.jobs_option
+@click.option(
+    "--store",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep finished runs in DIR; the same command continues from them.",
+)
+@options.on_option
 @options.json_option
 @options.format_option
 @click.option(
@@ -119,6 +126,8 @@ def compare(
     seed: int | None,
     settings: tuple[str, ...],
     jobs: int | None,
+    store: Path | None,
+    on: str | None,
     as_json: bool,
     plot: Path | None,
     detail: bool,
@@ -157,6 +166,9 @@ def compare(
         "seed": 1 if seed is None else seed,
         "patch": patch,
     }
+    if store is not None or on is not None:
+        _check_stored(store, against, out)
+        options.check_cluster(on, jobs)
     if against is not None:
         if baseline is not None:
             raise click.UsageError(
@@ -192,7 +204,14 @@ def compare(
         look = figure_options.with_baseline(look, rules[0])
     levels = {axis: [level.label for level in found] for axis, found in plan.axes.items()}
     figure_options.check(look, itertools.chain.from_iterable(levels.values()), levels["rule"])
-    comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json, note=note)
+    if store is None and on is None:
+        comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json, note=note)
+    else:
+        if common["duration_s"] is not None:
+            assumed = assumed.with_(duration=duration)
+        comparison = perform_plan(
+            Comparison(plan), assumed, patch, jobs=jobs, store=store, on=on, note=note
+        )
     if plot is not None:
         _plot(comparison, plot, look)
     if as_json:
@@ -201,11 +220,23 @@ def compare(
         print_comparison(comparison, detail=detail)
 
 
+def _check_stored(store: Path | None, against: str | None, out: Path | None) -> None:
+    """Refuse what a comparison with a store or on a cluster cannot do."""
+    option = "--on" if store is None else "--store"
+    for other, value in (("--against", against), ("--out", out)):
+        if value is not None:
+            raise click.UsageError(f"`{option}` cannot be used with `{other}`")
+
+
 def _with_first(baseline: str, rules: tuple[str, ...]) -> tuple[str, ...]:
     """Put the baseline before the other rules."""
     from cwndlab import native
+    from cwndlab.errors import RuleError
 
-    first = native.rule(baseline)
+    try:
+        first = native.rule(baseline)
+    except RuleError as error:
+        raise click.UsageError(str(error).replace("rule:", "--baseline:", 1)) from None
     return (first, *(rule for rule in rules if native.rule(rule) != first))
 
 

@@ -107,8 +107,8 @@ def _print_counts(setting: str, rules: Sequence[str], pairs: pl.DataFrame) -> No
         rows.append(row)
     if rows:
         print_table(
-            f"{setting}: environments where a rule differs from the baseline {rules[0]}, paired by "
-            f"replicate ({SIGNS_MEAN})",
+            f"{setting}: environments by difference from {rules[0]} (▲ better, ▼ worse, = not "
+            "significant)",
             ["rule", *(heading for heading, _, _ in SUMMARY)],
             rows,
         )

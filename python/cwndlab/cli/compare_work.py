@@ -13,6 +13,8 @@ from cwndlab.cli.output import detail, meter, say, warn
 
 if TYPE_CHECKING:
     from cwndlab.collection import Collection, Gathered
+    from cwndlab.comparison import Comparison
+    from cwndlab.environments import Assumptions
     from cwndlab.plan import Run
     from cwndlab.results import Result
 
@@ -69,6 +71,39 @@ def execute_plan(
     if note is not None:
         say(note)
     return collection
+
+
+def perform_plan(
+    comparison: Comparison,
+    assumed: Assumptions,
+    patch: Mapping[str, Any],
+    *,
+    jobs: int | None,
+    store: Path | None,
+    on: str | None,
+    note: str | None,
+) -> Comparison:
+    """Run the plan of a comparison with a store or on a cluster; `note` is said after."""
+    from cwndlab.comparing import perform
+
+    done = 0
+    with meter("compare", len(comparison.plan), "runs") as progress:
+
+        def finished(runs: int, _of: int) -> None:
+            nonlocal done
+            while done < runs:
+                done += 1
+                progress.finished_run()
+
+        try:
+            perform(comparison, assumed, patch, jobs=jobs, store=store, on=on, progress=finished)
+        except KeyboardInterrupt:
+            kept = "" if store is None else f"; {store} keeps them"
+            say(f"stopped after {done} of {len(comparison.plan)} runs{kept}")
+            raise
+    if note is not None:
+        say(note)
+    return comparison
 
 
 def _folder(out: Path, index: int) -> Path:

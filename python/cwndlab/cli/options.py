@@ -75,6 +75,11 @@ assume_option = click.option(
     help="Change an assumption of the environments, e.g. floor=200kbit; `cwndlab environments "
     "--assumptions` lists them.",
 )
+on_option = click.option(
+    "--on",
+    metavar="ADDRESS",
+    help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
+)
 jobs_option = click.option(
     "--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default one per processor."
 )

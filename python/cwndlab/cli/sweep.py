@@ -53,11 +53,7 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
 @options.set_option
 @options.rules_option
 @options.jobs_option
-@click.option(
-    "--on",
-    metavar="ADDRESS",
-    help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
-)
+@options.on_option
 @click.option("--yes", is_flag=True, help="Allow more than ten million runs.")
 @click.option(
     "--json",
