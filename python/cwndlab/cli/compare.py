@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cwndlab.cli import figure_options, options
+from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.compare_work import execute_plan, perform_plan
@@ -107,6 +107,7 @@ class QueueOption(click.Option):
     help="Plot means (.png, .svg, .pdf); with many environments also the scores, to FILE-scores.",
 )
 @figure_options.figure_options
+@expect_options.expect_options
 @click.option("--detail", is_flag=True, help="Print the means of every environment.")
 @options.out_option
 def compare(
@@ -133,6 +134,7 @@ def compare(
     detail: bool,
     out: Path | None,
     look: FigureStyle | None,
+    expected: expect_options.Expected,
 ) -> None:
     """Compare rules over environments, or against another rule.
 
@@ -153,6 +155,7 @@ def compare(
         rules = _with_first(baseline, rules)
     recoveries, queues = _settings(recovery, queue, setting)
     from cwndlab.comparison import Comparison, plan_rules
+    from cwndlab.metrics import BY_KEY
 
     patch = options.patch_of(settings)
     warn_of_bare_rates({"--rate": rate, **patch})
@@ -189,6 +192,7 @@ def compare(
             as_json=as_json,
             plot=plot,
             look=look,
+            expected=expected,
             out=out,
             note=note,
         )
@@ -203,6 +207,7 @@ def compare(
     if baseline is not None and plot is not None:
         look = figure_options.with_baseline(look, rules[0])
     levels = {axis: [level.label for level in found] for axis, found in plan.axes.items()}
+    expected.check(BY_KEY, levels)
     figure_options.check(look, itertools.chain.from_iterable(levels.values()), levels["rule"])
     if store is None and on is None:
         comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json, note=note)
@@ -218,6 +223,7 @@ def compare(
         click.echo(comparison.to_json())
     else:
         print_comparison(comparison, detail=detail)
+    expected.judge(comparison.summary, "compare")
 
 
 def _check_stored(store: Path | None, against: str | None, out: Path | None) -> None:

@@ -14,6 +14,7 @@ from cwndlab.cli.output import print_frame, print_line, print_table
 from cwndlab.message import invalid
 
 if TYPE_CHECKING:
+    from cwndlab.cli.expect_options import Expected
     from cwndlab.pairwise import Pairwise
     from cwndlab.plots import FigureStyle
 
@@ -78,17 +79,24 @@ def compare_against(
     as_json: bool,
     plot: Path | None,
     look: FigureStyle | None,
+    expected: Expected,
     out: Path | None,
     note: str | None,
 ) -> None:
     """Run rules against another one; print, plot or write the results."""
+    import polars as pl
+
     from cwndlab.pairwise import plan_pairwise
+    from cwndlab.sharing import BY_KEY
 
     given: dict[str, Any] = {} if rate is None else {"rate": rate}
     if flows:
         given["flows"] = [_count(text) for text in options.names_of("--flows", flows)]
+    planned = plan_pairwise(rules, against, **given, **common)
+    levels = {axis: [level.label for level in found] for axis, found in planned.plan.axes.items()}
+    expected.check(BY_KEY, levels)
     pairwise = execute_plan(
-        plan_pairwise(rules, against, **given, **common),
+        planned,
         jobs=jobs,
         out=out,
         keep=as_json,
@@ -100,6 +108,8 @@ def compare_against(
         click.echo(pairwise.to_json())
     else:
         print_pairwise(pairwise)
+    # The baseline runs are not a rule's result.
+    expected.judge(pairwise.summary.filter(pl.col("rule").is_in(pairwise.rules)), "compare")
 
 
 def _count(text: str) -> int:

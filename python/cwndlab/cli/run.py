@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import figure_options, options
+from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.hints import document, refuse_sweep, warn_of_bare_rates
 from cwndlab.cli.output import detail, meter, say
 from cwndlab.cli.run_tables import print_result
 from cwndlab.message import missing
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from cwndlab.plots import FigureStyle
+    from cwndlab.results import Result
     from cwndlab.scenario import Scenario
+    from cwndlab.sweep.measures import Measure
 
 DEFAULT_PLOT = "="
 
@@ -29,6 +33,7 @@ DEFAULT_PLOT = "="
     help="Plot windows, goodput and queue (.png, .svg, .pdf); default: the scenario's name, .png.",
 )  # fmt: skip
 @figure_options.figure_options
+@expect_options.expect_options
 @click.option(
     "--pcap",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -51,6 +56,7 @@ def run(
     seed: int | None,
     profile: str | None,
     look: FigureStyle | None,
+    expected: expect_options.Expected,
 ) -> None:
     """Simulate a scenario and print its flows and links.
 
@@ -72,6 +78,7 @@ def run(
     )
     options.make_folder(out)
     options.check_parent("--pcap", pcap)
+    measures = _measures(expected)
 
     from cwndlab import execute
 
@@ -89,6 +96,34 @@ def run(
         click.echo(result.to_json())
     else:
         print_result(result)
+    if expected.all:
+        expected.judge(_summary(result, measures), f"run {file.stem}")
+
+
+def _measures(expected: expect_options.Expected) -> list[Measure]:
+    """Find what the expectations measure, before the run."""
+    if not expected.all:
+        return []
+    from cwndlab.sweep.measures import find
+
+    names = [each.metric for each in expected.all]
+    measures = [find(name) for name in dict.fromkeys(names)]
+    expected.check(names, {})
+    return measures
+
+
+def _summary(result: Result, measures: list[Measure]) -> pl.DataFrame:
+    """Return numbers of a run as a summary without cells and intervals."""
+    import polars as pl
+
+    from cwndlab.sweep.measures import measure
+
+    names = result.links["link"].to_list()
+    link = "bottleneck" if "bottleneck" in names else names[0]
+    found = measure(result.to_dict(), measures, link, None)
+    schema = {"metric": pl.String, "mean": pl.Float64, "ci95": pl.Float64}
+    rows = [(name, value, None) for name, value in found.items()]
+    return pl.DataFrame(rows, schema, orient="row")
 
 
 def _picture(plot: str | None, file: Path, out: Path | None) -> Path | None:

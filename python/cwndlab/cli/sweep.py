@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import figure_options, options
+from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.hints import document, refuse_scenario, warn_of_bare_rates
 from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.sweep_tables import print_findings
@@ -69,6 +69,7 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
     help="Plot means and intervals (.png, .svg, .pdf).",
 )
 @figure_options.figure_options
+@expect_options.expect_options
 def sweep(
     file: Path,
     store: Path | None,
@@ -84,6 +85,7 @@ def sweep(
     as_json: bool,
     plot: Path | None,
     look: FigureStyle | None,
+    expected: expect_options.Expected,
 ) -> None:
     """Run a sweep: a base scenario, axes, replicates.
 
@@ -114,6 +116,12 @@ def sweep(
         raise click.UsageError(
             "`--plot` draws confidence intervals and needs `--replicates 2` or more"
         )
+    labels: dict[str, list[str]] = {}
+    for axis, levels in chosen.plan.axes.items():
+        for level in levels:
+            for column, label in chosen.columns({axis: level.label}).items():
+                labels.setdefault(column, []).append(label)
+    expected.check(chosen.metrics, labels)
     found = [
         chosen.columns({axis: level.label})
         for axis, levels in chosen.plan.axes.items()
@@ -131,6 +139,7 @@ def sweep(
     if plot is not None:
         figure_options.save(look, plot, findings.plot)
     _say_what_is_missing(findings)
+    expected.judge(findings.summary, f"sweep {chosen.name}")
 
 
 def _execute(
