@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import cwndlab
 from cwndlab import Sweep
 from cwndlab.comparing import first_deployed
+from waiting import wait_until
 
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
 SHORT = {"replicates": 2, "duration": "2s"}
@@ -79,25 +81,30 @@ def test_the_command_line_keeps_runs_too(cli, tmp_path):
 def test_a_comparison_that_is_killed_goes_on(cli, tmp_path):
     """As a sweep: each run is kept as it finishes."""
     rules = [f"AIMD({step}, 0.5)" for step in range(1, 9)]
-    command = ["compare", *rules, "--replicates", "3", "--duration", "60s", "--store", "s"]
+    command = ["compare", *rules, "--replicates", "5", "--duration", "60s", "--store", "s"]
     known = 0
     for _ in range(20):
         process = subprocess.Popen(
             [sys.executable, "-m", "cwndlab", *command], cwd=tmp_path,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        try:
-            process.wait(timeout=0.4)
-        except subprocess.TimeoutExpired:
-            process.kill()
+        wait_until(lambda: _kept(tmp_path / "s") > known or process.poll() is not None)  # noqa: B023
+        process.kill()
         process.wait()
-        if (tmp_path / "s").exists():
-            with cwndlab.Store(tmp_path / "s", write=False) as store:
-                assert len(store) >= known, "a finished run is lost"
-                known = len(store)
+        assert _kept(tmp_path / "s") >= known, "a finished run is lost"
+        known = _kept(tmp_path / "s")
+    assert known >= 20
     whole = cli(*command)
     assert whole.returncode == 0
     assert whole.stdout == cli(*command[:-2]).stdout
+
+
+def _kept(folder: Path) -> int:
+    """Runs in a store, which may not exist yet."""
+    if not (folder / "store.json").exists():
+        return 0
+    with cwndlab.Store(folder, write=False) as store:
+        return len(store)
 
 
 def _nothing_to_do(tasks):
