@@ -119,7 +119,7 @@ fn rows<T: Serialize>(fields: &[FieldRef], rows: &[T]) -> serde_arrow::Result<Re
 
 fn table(batch: RecordBatch) -> PyResult<PyTable> {
     let schema = batch.schema();
-    Ok(PyTable::try_new(vec![batch], schema)?)
+    PyTable::try_new(vec![batch], schema)
 }
 
 fn failed(error: impl Display) -> PyErr {
