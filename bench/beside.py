@@ -28,10 +28,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
 import machine  # noqa: E402
 
-from cwndlab import Scenario, execute, plots  # noqa: E402
-from cwndlab.live.run import counterpart, linux  # noqa: E402
+from cwndlab import Scenario, plots  # noqa: E402
+from cwndlab.live_runs.run import counterpart, linux  # noqa: E402
 from cwndlab.plots.timelines import bottleneck  # noqa: E402
 from cwndlab.results import Result  # noqa: E402
+from cwndlab.runs import execute  # noqa: E402
 
 SCENARIOS = ("drop-tail", "red", "ecn", "unequal", "square-wave", "cellular")
 POINTS = 5.0

@@ -78,7 +78,7 @@ def traced(workload: Workload, settings: Settings) -> dict:
 
 def sweep(workload: Workload, settings: Settings) -> dict:
     """Equal runs on one thread and on two."""
-    from cwndlab.execute import default_jobs, run_many
+    from cwndlab.runs.execute import default_jobs, run_many
     from cwndlab.scenario import Scenario
 
     if default_jobs() < 2:

@@ -20,8 +20,9 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from cwndlab import Sweep, executors
-from cwndlab.store import canonical
+from cwndlab import Sweep
+from cwndlab.runs import executors
+from cwndlab.runs.store import canonical
 
 BASE = {
     "duration": "500ms",

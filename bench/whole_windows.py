@@ -20,8 +20,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench"), str(ROOT / "python")]
 
 from beside import shares  # noqa: E402
 
-from cwndlab import Scenario, execute  # noqa: E402
-from cwndlab.live.run import counterpart  # noqa: E402
+from cwndlab import Scenario  # noqa: E402
+from cwndlab.live_runs.run import counterpart  # noqa: E402
+from cwndlab.runs import execute  # noqa: E402
 
 FRACTIONS = {"precise_reduction": True, "integer_ssthresh": False}
 WHOLE = {"precise_reduction": False, "integer_ssthresh": True}

@@ -1,5 +1,5 @@
 //! Build script: computes a fingerprint of the sources, which any change to a crate changes.
-//! `cwndlab.store` uses it as a key of results. The fingerprint is a hash of the sources and not of
+//! `cwndlab.runs.store` uses it as a key of results. The fingerprint is a hash of the sources and not of
 //! the binary, because a scenario and a seed give the same results on every machine.
 
 #![allow(clippy::disallowed_methods, reason = "a build script reads the sources")]

@@ -7,9 +7,10 @@ import math
 from collections.abc import Sequence
 from statistics import mean, stdev
 
-from cwndlab import Scenario, execute
+from cwndlab import Scenario
 from cwndlab.metrics import BY_KEY, measure
-from cwndlab.plan import Level, Plan
+from cwndlab.runs import execute
+from cwndlab.runs.plan import Level, Plan
 from parts.families import SHOWN, families
 from parts.text import ROOT, table
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cwndlab
-from cwndlab import environments, native, reproduce
+from cwndlab import environments, native
+from cwndlab import reproduction as reproduce
 from cwndlab.quantities import rate_text
-from cwndlab.reproduce import summary, summary_text
+from cwndlab.reproduction import summary, summary_text
 from parts.text import ROOT, code, code_name, table
 
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from cwndlab.errors import RunError as RunError
     from cwndlab.errors import ScenarioError as ScenarioError
     from cwndlab.errors import StoreError as StoreError
-    from cwndlab.execute import run as run
-    from cwndlab.execute import run_many as run_many
     from cwndlab.native import Ack as Ack
     from cwndlab.native import knobs as knobs
     from cwndlab.native import rule as rule
@@ -39,14 +37,16 @@ if TYPE_CHECKING:
     from cwndlab.native import schema as schema
     from cwndlab.pairwise import Pairwise as Pairwise
     from cwndlab.pairwise import against as against
-    from cwndlab.plan import Level as Level
-    from cwndlab.plan import Plan as Plan
     from cwndlab.report import write_report as write_report
     from cwndlab.results import Result as Result
+    from cwndlab.runs.execute import run as run
+    from cwndlab.runs.execute import run_many as run_many
+    from cwndlab.runs.plan import Level as Level
+    from cwndlab.runs.plan import Plan as Plan
+    from cwndlab.runs.store import Store as Store
     from cwndlab.scenario import Scenario as Scenario
     from cwndlab.scenario import dumbbell as dumbbell
-    from cwndlab.store import Store as Store
-    from cwndlab.sweep import Sweep as Sweep
+    from cwndlab.sweeps import Sweep as Sweep
 
     __version__: str
 
@@ -59,17 +59,17 @@ _HOMES = {
     "CwndlabError": "errors",
     "Leave": "custom_rules",
     "Pairwise": "pairwise",
-    "Level": "plan",
+    "Level": "runs.plan",
     "LiveError": "errors",
-    "Plan": "plan",
+    "Plan": "runs.plan",
     "Result": "results",
     "RuleError": "errors",
     "RunError": "errors",
     "Scenario": "scenario",
     "ScenarioError": "errors",
-    "Store": "store",
+    "Store": "runs.store",
     "StoreError": "errors",
-    "Sweep": "sweep",
+    "Sweep": "sweeps",
     "WindowRule": "custom_rules",
     "against": "pairwise",
     "compare": "comparing",
@@ -77,8 +77,8 @@ _HOMES = {
     "knobs": "native",
     "rule": "native",
     "rules": "native",
-    "run": "execute",
-    "run_many": "execute",
+    "run": "runs.execute",
+    "run_many": "runs.execute",
     "schema": "native",
     "write_report": "report",
 }

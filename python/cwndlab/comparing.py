@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
-from cwndlab.collection import collect
 from cwndlab.comparison import AXES, Comparison, plan_rules
 from cwndlab.environments import Assumptions
 from cwndlab.errors import RunError, ScenarioError
 from cwndlab.message import invalid
 from cwndlab.metrics import BY_KEY
 from cwndlab.quantities import Quantity, seconds
+from cwndlab.runs.collection import collect
 
 if TYPE_CHECKING:
     from distributed import Client
 
-    from cwndlab.store import Store
+    from cwndlab.runs.store import Store
 
 TODAY = "linux"
 """Profile for rules that are in use on today's Internet."""
@@ -197,7 +197,7 @@ def perform(
 
     The others are those of `compare`.
     """
-    from cwndlab.sweep import Sweep
+    from cwndlab.sweeps import Sweep
 
     plan = comparison.plan
     usual = Assumptions()

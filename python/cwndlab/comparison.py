@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cwndlab import environments, native
-from cwndlab.collection import Collection
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.metrics import BY_KEY, METRICS, Metric, measure
-from cwndlab.plan import Joint, Level, Plan
 from cwndlab.results import Result
+from cwndlab.runs.collection import Collection
+from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.scores import scores
 from cwndlab.statistics import estimate
 
@@ -35,7 +35,7 @@ class Comparison(Collection):
 
     Examples
     --------
-    >>> from cwndlab.collection import collect
+    >>> from cwndlab.runs.collection import collect
     >>> plan = plan_rules(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration_s=2.0)
     >>> comparison = collect(Comparison(plan))
     >>> comparison.runs.height

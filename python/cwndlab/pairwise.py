@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cwndlab import environments, native
-from cwndlab.collection import Collection, collect
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
-from cwndlab.plan import Joint, Level, Plan
 from cwndlab.quantities import Quantity, bits_per_second
 from cwndlab.results import Result
+from cwndlab.runs.collection import Collection, collect
+from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.sharing import AGAINST, BASELINE, BY_KEY, RULE, measure
 from cwndlab.statistics import estimate
 
@@ -161,7 +161,7 @@ def plan_pairwise(
     Returns
     -------
     Pairwise
-        It has no runs yet; `cwndlab.collection.collect` fills it.
+        It has no runs yet; `cwndlab.runs.collection.collect` fills it.
 
     Examples
     --------

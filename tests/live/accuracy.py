@@ -12,7 +12,7 @@ import os
 import sys
 from typing import Any
 
-from cwndlab.live.run import linux
+from cwndlab.live_runs.run import linux
 
 RATES_MBIT = (10, 100, 500)
 RTT_MS = 20

@@ -13,9 +13,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from cwndlab import Scenario, execute
-from cwndlab.live.quic import OVERHEAD_BYTES, counterpart, quic
+from cwndlab import Scenario
+from cwndlab.live_runs.quic import OVERHEAD_BYTES, counterpart, quic
 from cwndlab.results import Result
+from cwndlab.runs import execute
 
 PACKET_BYTES = 1500
 SHARE = (PACKET_BYTES - OVERHEAD_BYTES) / PACKET_BYTES

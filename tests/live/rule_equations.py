@@ -41,7 +41,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
-from cwndlab.live.run import linux
+from cwndlab.live_runs.run import linux
 from cwndlab.results import Result
 
 RATE_MBIT = 10

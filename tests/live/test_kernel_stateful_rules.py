@@ -12,7 +12,7 @@ from host_load import measured, unless_busy
 from netns_path import Row
 from test_kernel_rules import EQUATIONS, REASON, cuts, registered
 
-from cwndlab.live.run import linux
+from cwndlab.live_runs.run import linux
 
 pytestmark = pytest.mark.skipif(REASON is not None, reason=REASON or "")
 

@@ -9,7 +9,7 @@ import pytest
 from host_load import SMALL, Load, measured, unless_busy
 
 import cwndlab
-from cwndlab.live.run import linux
+from cwndlab.live_runs.run import linux
 
 pytestmark = pytest.mark.usefixtures("unchanged")
 

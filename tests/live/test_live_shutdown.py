@@ -14,8 +14,8 @@ from host_load import SMALL
 
 from cwndlab import Scenario
 from cwndlab.errors import LiveError, ScenarioError
-from cwndlab.live import program
-from cwndlab.live.run import linux
+from cwndlab.live_runs import program
+from cwndlab.live_runs.run import linux
 from waiting import HANG_S, wait_until
 
 LONG = SMALL.replace('"3s"', f'"{HANG_S:.0f}s"')

@@ -12,7 +12,7 @@ from test_kernel_rules import REASON, registered
 
 import cwndlab
 from cwndlab.errors import LiveError
-from cwndlab.live.run import linux
+from cwndlab.live_runs.run import linux
 
 pytestmark = [
     pytest.mark.usefixtures("unchanged"),

@@ -14,10 +14,11 @@ import pytest
 from host_load import SMALL, Load, is_running, measured, unless_busy
 from quic_checks import CUTS, HALF, answered, scenario
 
-from cwndlab import Result, Scenario, execute
+from cwndlab import Result, Scenario
 from cwndlab.errors import LiveError, ScenarioError
-from cwndlab.live import program
-from cwndlab.live.quic import counterpart, quic
+from cwndlab.live_runs import program
+from cwndlab.live_runs.quic import counterpart, quic
+from cwndlab.runs import execute
 from waiting import HANG_S, wait_until
 
 pytestmark = [

@@ -8,8 +8,8 @@ import signal
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from cwndlab import executors
-from cwndlab.store import Record, Store, canonical, run_key
+from cwndlab.runs import executors
+from cwndlab.runs.store import Record, Store, canonical, run_key
 
 DOCUMENT = {
     "duration": "300ms",

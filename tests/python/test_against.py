@@ -11,9 +11,9 @@ import pytest
 
 import cwndlab
 from cwndlab.cli.compare_against import print_pairwise
-from cwndlab.collection import collect
 from cwndlab.environments import Assumptions
 from cwndlab.pairwise import plan_pairwise
+from cwndlab.runs.collection import collect
 from cwndlab.statistics import estimate
 
 STANDARD = "AIMD(1, 0.5)"

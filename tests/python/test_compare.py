@@ -7,9 +7,9 @@ import json
 import polars as pl
 import pytest
 
-from cwndlab.collection import collect
 from cwndlab.comparison import Comparison, plan_rules
 from cwndlab.metrics import METRICS, measure
+from cwndlab.runs.collection import collect
 
 RULES = ["AIMD(1, 0.8)", "AIAD(1, 3)"]
 

@@ -54,7 +54,7 @@ def test_a_store_keeps_runs_and_the_same_call_goes_on(tmp_path, monkeypatch):
     assert both.summary.equals(plain.summary)
     assert seen[-1] == (8, 8)
 
-    monkeypatch.setattr("cwndlab.sweep.running.Threads", lambda *_: _nothing_to_do)
+    monkeypatch.setattr("cwndlab.sweeps.running.Threads", lambda *_: _nothing_to_do)
     assert rows(cwndlab.compare(RULES, env=["constant", "RWM"], store=tmp_path, **SHORT)).equals(
         rows(plain)
     )

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from cwndlab import ClusterError, Store, Sweep
-from cwndlab.cluster import Dask
-from cwndlab.sweep import SweepResult, execute
+from cwndlab.runs.cluster import Dask
+from cwndlab.sweeps import SweepResult, execute
 from small_sweeps import BASE
 from sweep_process import SweepProcess, keys
 from waiting import wait_until

@@ -32,7 +32,7 @@ def test_addresses_that_are_none(on, message):
 
 def test_nobody_answers(cli, tmp_path, monkeypatch):
     (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES}))
-    monkeypatch.setattr("cwndlab.cluster.client.CONNECT_S", 0.5)
+    monkeypatch.setattr("cwndlab.runs.cluster.client.CONNECT_S", 0.5)
     with pytest.raises(ClusterError, match=r"on: no scheduler answers at tcp://127.0.0.1:1 "):
         Sweep.from_dict({"base": BASE, "axes": AXES}).run(on="dask://127.0.0.1:1")
     answer = cli("sweep", "sweep.json", "--on", "dask://127.0.0.1:1", "--jobs", "2")

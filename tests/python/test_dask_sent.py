@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT
 from cwndlab import Store, Sweep
-from cwndlab.cluster import payload
+from cwndlab.runs.cluster import payload
 from small_sweeps import BASE
 from test_dask import address, stored, sweep_of
 from waiting import HANG_S

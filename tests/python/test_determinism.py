@@ -8,8 +8,8 @@ import pytest
 
 import cwndlab
 from cwndlab import environments
-from cwndlab.collection import collect
 from cwndlab.comparison import Comparison, plan_rules
+from cwndlab.runs.collection import collect
 
 
 @pytest.fixture(params=["small", "walk"])

@@ -17,7 +17,7 @@ from cwndlab import native
 from cwndlab.columns import SCHEMAS
 from cwndlab.metrics import METRICS
 from cwndlab.sharing import MEASURES
-from cwndlab.sweep import base as sweep_base
+from cwndlab.sweeps import base as sweep_base
 from parts import tables
 
 DOCUMENTS = sorted(

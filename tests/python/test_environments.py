@@ -12,9 +12,9 @@ import pytest
 
 import cwndlab
 from cwndlab import environments, plots
-from cwndlab.collection import collect
 from cwndlab.comparison import Comparison, plan_rules
 from cwndlab.environments import Assumptions
+from cwndlab.runs.collection import collect
 
 SETTINGS = list(itertools.product(environments.RECOVERIES, environments.QUEUES))
 SHORT = Assumptions(duration="20s")

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import cwndlab
-from cwndlab import environments, message, metrics, search, theory, topologies
-from cwndlab.plan import Level, Plan
+from cwndlab import environments, message, metrics, theory, topologies
+from cwndlab import searches as search
+from cwndlab.runs.plan import Level, Plan
 from small_sweeps import small_sweep
 
 PACKAGE = Path(cwndlab.__file__).parent

@@ -135,7 +135,7 @@ def test_a_stored_definition_is_data(tmp_path):
     sweep.run(store)
     rule.with_suffix(".ran").unlink()
     code = (
-        "import sys; from cwndlab.sweep.reading import read_sweep; from cwndlab import Store; "
+        "import sys; from cwndlab.sweeps.reading import read_sweep; from cwndlab import Store; "
         "read_sweep(Store(sys.argv[1], write=False), 'mine')"
     )
     found = subprocess.run(

@@ -14,12 +14,12 @@ import polars as pl
 import pytest
 
 from conftest import ROOT
-from cwndlab import reproduce
-from cwndlab.reproduce import Data, reading, readings, running, waveforms
-from cwndlab.reproduce import sensitivity as varied
-from cwndlab.search.running import SEED_STEP
+from cwndlab import reproduction as reproduce
+from cwndlab.reproduction import Data, reading, readings, running, waveforms
+from cwndlab.reproduction import sensitivity as varied
+from cwndlab.searches.running import SEED_STEP
 from cwndlab.statistics import Estimate
-from cwndlab.sweep import Sweep
+from cwndlab.sweeps import Sweep
 
 FOLDER = ROOT / "python/cwndlab/papers/akella2002"
 # The catalogue of experiments names these of the paper; "bounds" and "ordering" are in its text.

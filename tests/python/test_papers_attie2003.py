@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cwndlab import reproduce
-from cwndlab.reproduce import Claim, Data, ResultsGrid, reading
+from cwndlab import reproduction as reproduce
+from cwndlab.reproduction import Claim, Data, ResultsGrid, reading
 from whole_papers import check_whole
 
 # The catalogue of experiments has these of the paper; `assumed` shows what is left open.

@@ -9,11 +9,11 @@ import pytest
 
 import cwndlab
 from conftest import Page
-from cwndlab.collection import collect
 from cwndlab.comparison import Comparison, plan_rules
 from cwndlab.metrics import METRICS
 from cwndlab.report import write_report
 from cwndlab.report.from_comparison import chapter_of
+from cwndlab.runs.collection import collect
 
 
 @pytest.fixture(scope="module")

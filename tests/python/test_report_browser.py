@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cwndlab import Store, write_report
-from cwndlab.sweep.reading import read_sweep
+from cwndlab.sweeps.reading import read_sweep
 from small_sweeps import RULES
 from waiting import HANG_S
 

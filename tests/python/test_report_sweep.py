@@ -11,9 +11,9 @@ import pytest
 import cwndlab
 from conftest import Page
 from cwndlab import Store, Sweep, write_report
-from cwndlab.sweep import stored_runs
-from cwndlab.sweep.base import parse
-from cwndlab.sweep.reading import read_sweep
+from cwndlab.sweeps import stored_runs
+from cwndlab.sweeps.base import parse
+from cwndlab.sweeps.reading import read_sweep
 from cwndlab.tables import with_interval
 from small_sweeps import LIMITS, LIMITS_SWEEP, RULES
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cwndlab import reproduce
+from cwndlab import reproduction as reproduce
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduce import Claim, Data, ResultsGrid, reading
-from cwndlab.reproduce.quantities import QUANTITIES, lead
+from cwndlab.reproduction import Claim, Data, ResultsGrid, reading
+from cwndlab.reproduction.quantities import QUANTITIES, lead
 from cwndlab.statistics import Estimate, estimate, jackknife
 
 RULES = ("A", "B", "C")

@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 
 from conftest import ROOT
-from cwndlab import reproduce
+from cwndlab import reproduction as reproduce
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduce import readings, summary, summary_text
-from cwndlab.reproduce.variants import Sensitivity, Variant
+from cwndlab.reproduction import readings, summary, summary_text
+from cwndlab.reproduction.variants import Sensitivity, Variant
 
 PAGE = ROOT / "docs" / "reproduction.md"
 

@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cwndlab import environments, run, search
+from cwndlab import environments, run
+from cwndlab import searches as search
 from cwndlab.cli.search import _split
 from cwndlab.errors import ScenarioError
-from cwndlab.search import FAMILIES, Objective, family, read_bounds
+from cwndlab.searches import FAMILIES, Objective, family, read_bounds
 
 A, B, C = "AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)"
 # Two replicates by hand: A is ahead of B by 0.1 and 0.2; C is behind B by 0.3 and 0.05.

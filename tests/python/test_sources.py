@@ -16,7 +16,7 @@ import pytest
 import cwndlab
 from conftest import SMALL
 from cwndlab import custom_rules
-from cwndlab.store import canonical, run_key
+from cwndlab.runs.store import canonical, run_key
 
 RULE = """
 {before}
@@ -31,7 +31,7 @@ PROGRAM = (
     + """
 import sys
 import cwndlab
-from cwndlab import store
+from cwndlab.runs import store
 link = {{"rate": "1Mbit", "delay": "5ms"}}
 flows = [{{"name": "a", "rule": cwndlab.rule(Mine)}}]
 print(store.run_key(store.canonical({{"duration": "300ms", "dumbbell": link, "flows": flows}})))

@@ -14,8 +14,8 @@ import pytest
 
 import cwndlab
 from cwndlab import StoreError
-from cwndlab.store import Record, Store, Use, canonical, run_key
-from cwndlab.store.frames import frame, read
+from cwndlab.runs.store import Record, Store, Use, canonical, run_key
+from cwndlab.runs.store.frames import frame, read
 from stores import DOCUMENT, RECORDS, journals, left_open
 
 
@@ -158,7 +158,7 @@ class TestKeys:
 
     def test_without_a_source_there_is_no_key(self):
         code = (
-            "import cwndlab; from cwndlab.store import canonical, run_key\n"
+            "import cwndlab; from cwndlab.runs.store import canonical, run_key\n"
             "class Mine:\n    def increase(self, w, ack): return w\n    def decrease(self, w, "
             "signal): return w\n"
             f"print(run_key(canonical({{**{DOCUMENT!r}, 'flows': [{{'rule': "

@@ -11,9 +11,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cwndlab.store import Store, Use
-from cwndlab.store.frames import frame, read
-from cwndlab.store.schema import encode
+from cwndlab.runs.store import Store, Use
+from cwndlab.runs.store.frames import frame, read
+from cwndlab.runs.store.schema import encode
 from stores import RECORDS, journals, left_open
 
 

@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 
 from cwndlab import StoreError
-from cwndlab.store import Store
-from cwndlab.store.frames import read
+from cwndlab.runs.store import Store
+from cwndlab.runs.store.frames import read
 from stores import RECORDS, journals
 
 NOBODY = 65534

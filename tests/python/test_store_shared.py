@@ -13,9 +13,9 @@ import pytest
 
 import cwndlab
 from cwndlab import StoreError
-from cwndlab.store import Record, Store, Use
-from cwndlab.store.frames import read
-from cwndlab.store.parts import Parts
+from cwndlab.runs.store import Record, Store, Use
+from cwndlab.runs.store.frames import read
+from cwndlab.runs.store.parts import Parts
 from stores import DOCUMENT, RECORDS, journals, later, left_open
 from waiting import HANG_S
 
@@ -125,7 +125,7 @@ def test_readers_see_every_run_while_parts_are_made_and_merged(tmp_path):
 
 def test_a_claim_ends_with_its_process(tmp_path):
     code = (
-        "import sys, time; from cwndlab.store import Store\n"
+        "import sys, time; from cwndlab.runs.store import Store\n"
         f"print(Store({str(tmp_path)!r}).claim('00' * 16), flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

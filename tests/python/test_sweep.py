@@ -14,8 +14,9 @@ import pytest
 
 import cwndlab
 from conftest import ROOT
-from cwndlab import Store, Sweep, executors
-from cwndlab.sweep import SweepResult, execute
+from cwndlab import Store, Sweep
+from cwndlab.runs import executors
+from cwndlab.sweeps import SweepResult, execute
 from small_sweeps import AXES, MEASURED, small_sweep
 from sweep_process import SweepProcess
 from waiting import HANG_S

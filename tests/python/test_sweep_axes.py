@@ -8,7 +8,7 @@ import pytest
 
 import cwndlab
 from cwndlab import ScenarioError, Sweep
-from cwndlab.sweep.ranges import expanded
+from cwndlab.sweeps.ranges import expanded
 
 BASE = {
     "duration": "1s",

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from cwndlab import Store
-from cwndlab.sweep import Sweep, stored_runs
-from cwndlab.sweep.base import parse
-from cwndlab.sweep.reading import read_sweep
-from cwndlab.sweep.stored import older_runs
+from cwndlab.sweeps import Sweep, stored_runs
+from cwndlab.sweeps.base import parse
+from cwndlab.sweeps.reading import read_sweep
+from cwndlab.sweeps.stored import older_runs
 from small_sweeps import TEXT, refused
 from waiting import HANG_S
 

@@ -15,9 +15,9 @@ import pytest
 
 from conftest import ROOT
 from cwndlab import Store
-from cwndlab.executors import default_jobs
 from cwndlab.plots import save, sweep_points
-from cwndlab.sweep import Sweep, running
+from cwndlab.runs.executors import default_jobs
+from cwndlab.sweeps import Sweep, running
 from small_sweeps import TEXT, refused
 from terminals import Terminal
 from waiting import HANG_S, wait_until

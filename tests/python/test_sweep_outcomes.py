@@ -10,9 +10,10 @@ import json
 import numpy as np
 import pytest
 
-from cwndlab import ScenarioError, Sweep, executors, native
-from cwndlab.sweep import SweepResult, cell_scenarios, execute, running
-from cwndlab.sweep.until import LEAST
+from cwndlab import ScenarioError, Sweep, native
+from cwndlab.runs import executors
+from cwndlab.sweeps import SweepResult, cell_scenarios, execute, running
+from cwndlab.sweeps.until import LEAST
 
 FIXED = {
     "duration": "1s",

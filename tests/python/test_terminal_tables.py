@@ -118,7 +118,7 @@ def test_the_baseline_is_the_one_asked_for(command):
 
 
 def test_a_metric_without_a_direction_is_never_marked():
-    from cwndlab.sweep.measures import find
+    from cwndlab.sweeps.measures import find
     from cwndlab.tables import best
 
     assert best([1.0, 2.0], find("goodput")) == 2.0

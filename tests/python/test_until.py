@@ -8,7 +8,7 @@ import pytest
 
 from cwndlab import ScenarioError
 from cwndlab.statistics import estimate
-from cwndlab.sweep.until import LEAST, MOST, Target, read
+from cwndlab.sweeps.until import LEAST, MOST, Target, read
 
 
 @pytest.mark.parametrize(

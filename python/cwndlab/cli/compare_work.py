@@ -12,11 +12,11 @@ from cwndlab.cli.options import make_folder
 from cwndlab.cli.output import detail, meter, say, warn
 
 if TYPE_CHECKING:
-    from cwndlab.collection import Collection, Gathered
     from cwndlab.comparison import Comparison
     from cwndlab.environments import Assumptions
-    from cwndlab.plan import Run
     from cwndlab.results import Result
+    from cwndlab.runs.collection import Collection, Gathered
+    from cwndlab.runs.plan import Run
 
 MANY_RUNS = 100
 """From this duration on, a message says how long the runs took."""
@@ -35,7 +35,7 @@ def execute_plan(
 
     With `out`, each finished run is written at once, and the tables are written after Ctrl-C, too.
     """
-    from cwndlab.collection import collect
+    from cwndlab.runs.collection import collect
 
     began_s, plan = time.perf_counter(), collection.plan
     make_folder(out)

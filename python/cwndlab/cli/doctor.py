@@ -17,7 +17,7 @@ def doctor(as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from cwndlab.live.doctor import look
+    from cwndlab.live_runs.doctor import look
 
     parts = look()
     if as_json:

@@ -162,8 +162,9 @@ def _print_assumptions(chosen: Assumptions, as_json: bool) -> None:
 
 def _plot(listed: list[str], build: dict[str, Any], path: Path, look: FigureStyle | None) -> None:
     from cwndlab import environments as catalogue
-    from cwndlab import execute, plots
+    from cwndlab import plots
     from cwndlab.cli.output import meter
+    from cwndlab.runs import execute
 
     # Build all scenarios first, so that an error stops the command before any run.
     scenarios = [

@@ -43,7 +43,7 @@ def _keys(file: Path) -> set[str]:
 def document(file: Path) -> dict[str, Any]:
     """Read a file without checking it; empty if it cannot be read."""
     from cwndlab.errors import ScenarioError
-    from cwndlab.sweep.base import read
+    from cwndlab.sweeps.base import read
 
     try:
         return read(file)

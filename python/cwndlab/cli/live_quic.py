@@ -57,8 +57,8 @@ def quic(
     if qlog and out is None:
         raise ScenarioError("`--qlog` needs `--out`, the directory of its files")
 
-    from cwndlab.live.quic import counterpart
-    from cwndlab.live.quic import quic as play
+    from cwndlab.live_runs.quic import counterpart
+    from cwndlab.live_runs.quic import quic as play
 
     asked = Asked(file, beside, as_json, out, plot, settings, seed, look)
     carry_out(

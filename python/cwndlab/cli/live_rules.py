@@ -31,7 +31,7 @@ def install(
 
     Any program may then select it.
     """
-    from cwndlab.live import program
+    from cwndlab.live_runs import program
 
     arguments = ["install", rule, "--name", name]
     if initial_ssthresh is not None:
@@ -69,7 +69,7 @@ def _tell(answer: dict, as_json: bool) -> None:
 @options.json_option
 def list_(as_json: bool) -> None:
     """List the rules of this package on this host."""
-    from cwndlab.live import program
+    from cwndlab.live_runs import program
 
     answer = program.ask("list")
     if as_json:
@@ -93,7 +93,7 @@ def _row(entry: dict) -> list[str]:
 @click.argument("name", metavar="NAME")
 def remove(name: str) -> None:
     """Remove an installed rule."""
-    from cwndlab.live import program
+    from cwndlab.live_runs import program
 
     program.ask("remove", name)
     say(f"{name} is removed")
@@ -105,7 +105,7 @@ def clean() -> None:
 
     Also remove what an interrupted command left.
     """
-    from cwndlab.live import program
+    from cwndlab.live_runs import program
 
     removed = program.ask("clean")["removed"]
     say(f"removed: {', '.join(removed)}" if removed else "nothing was installed")

@@ -74,7 +74,7 @@ def carry_out(
     scenario = _scenario_of(asked, with_traces=plot is not None)
     options.make_folder(asked.out)
 
-    from cwndlab.live import program
+    from cwndlab.live_runs import program
 
     program.find()
     with meter(f"{asked.file.stem}, {how}", scenario.duration_s, "s") as progress:
@@ -114,7 +114,7 @@ def _scenario_of(asked: Asked, *, with_traces: bool) -> Scenario:
 
 def _simulate(file: Path, scenario: Scenario) -> Result:
     """Simulate the scenario with a progress bar."""
-    from cwndlab import execute
+    from cwndlab.runs import execute
 
     with meter(f"{file.stem}, simulated", scenario.duration_s, "s") as progress:
         return execute.run(scenario, progress=progress.simulated)

@@ -220,7 +220,7 @@ def check_cluster(on: str | None, jobs: int | None) -> None:
         raise click.UsageError(
             "`--jobs` cannot be used with `--on`: it sets the threads of this process"
         )
-    from cwndlab import cluster
+    from cwndlab.runs import cluster
 
     cluster.silence()
 

@@ -13,7 +13,7 @@ from cwndlab.cli.reproduce_sensitivity import teller, vary
 from cwndlab.message import plural
 
 if TYPE_CHECKING:
-    from cwndlab.reproduce import Reproduction
+    from cwndlab.reproduction import Reproduction
 
 
 @click.command()
@@ -90,7 +90,7 @@ def reproduce(
             f"`--all` cannot be used with `{targets[0]}`: it reproduces every paper"
         )
 
-    from cwndlab import reproduce as papers
+    from cwndlab import reproduction as papers
     from cwndlab.environments import Assumptions
 
     chosen = papers.choose(targets)
@@ -143,7 +143,7 @@ def reproduce(
             say(f"{plural(failed, 'run')} failed; claims about them have no value")
         done.append(found)
     if page is not None:
-        from cwndlab.reproduce import summary
+        from cwndlab.reproduction import summary
 
         say(f"wrote {summary.update(done, page)}")
     elif len(done) > 1:
@@ -154,7 +154,7 @@ def _announce(chosen: dict[str, list[str]], jobs: int | None) -> None:
     """Print the expected time of whole papers; runs in the store take none."""
     import os
 
-    from cwndlab import reproduce as papers
+    from cwndlab import reproduction as papers
 
     threads = jobs or os.cpu_count() or 1
     for key, ids in chosen.items():
@@ -168,7 +168,7 @@ def _announce(chosen: dict[str, list[str]], jobs: int | None) -> None:
 
 
 def _print_all(done: list[Reproduction]) -> None:
-    from cwndlab.reproduce.page import counts
+    from cwndlab.reproduction.page import counts
 
     found = [counts(entry.judged) for entry in done]
     rows = [
@@ -179,7 +179,7 @@ def _print_all(done: list[Reproduction]) -> None:
 
 
 def _reproduce(key: str, ids: list[str], *, out: Path, **given: Any) -> Reproduction:
-    from cwndlab import reproduce as papers
+    from cwndlab import reproduction as papers
     from cwndlab.cli.sweep_progress import progress_bar
 
     with progress_bar() as show:
@@ -191,7 +191,7 @@ def _reproduce(key: str, ids: list[str], *, out: Path, **given: Any) -> Reproduc
 
 
 def _list(chosen: dict[str, list[str]]) -> None:
-    from cwndlab import reproduce as papers
+    from cwndlab import reproduction as papers
 
     for key, ids in chosen.items():
         paper = papers.load(key)
@@ -214,7 +214,7 @@ def _list(chosen: dict[str, list[str]]) -> None:
 
 
 def _print(found: Reproduction) -> None:
-    from cwndlab.reproduce.page import SIGNS, counts, number
+    from cwndlab.reproduction.page import SIGNS, counts, number
 
     rows = []
     for entry in found.judged:
@@ -253,7 +253,7 @@ def _print(found: Reproduction) -> None:
 
 
 def _print_beside(found: Reproduction) -> None:
-    from cwndlab.reproduce.page import number, relative
+    from cwndlab.reproduction.page import number, relative
 
     rows = [
         (

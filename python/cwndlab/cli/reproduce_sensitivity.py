@@ -12,7 +12,7 @@ from cwndlab.cli.output import print_table, say
 from cwndlab.message import plural
 
 if TYPE_CHECKING:
-    from cwndlab.reproduce.variants import Sensitivity
+    from cwndlab.reproduction.variants import Sensitivity
 
 
 def vary(
@@ -27,8 +27,8 @@ def vary(
 ) -> None:
     """Vary each paper's assumptions, print the table, and update the page of verdicts."""
     from cwndlab.cli.sweep_progress import progress_bar
-    from cwndlab.reproduce import load
-    from cwndlab.reproduce.sensitivity import NAME, sensitivity
+    from cwndlab.reproduction import load
+    from cwndlab.reproduction.sensitivity import NAME, sensitivity
 
     for option, value in refused.items():
         if value:
@@ -41,7 +41,7 @@ def vary(
         )
     papers = [key for key in chosen if targets or load(key).sensitivity]
     if page is not None:
-        from cwndlab.reproduce import summary
+        from cwndlab.reproduction import summary
 
         for key in papers:
             summary.check(key, page)

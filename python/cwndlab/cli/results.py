@@ -16,7 +16,7 @@ from cwndlab.message import invalid, one_of, plural
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.store import Store
+    from cwndlab.runs.store import Store
 
 MOST_ROWS = 50
 ENDINGS = (".csv", ".parquet", ".json")
@@ -88,8 +88,8 @@ def results(
         options.check_parent("--export", path)
 
     from cwndlab.metrics import BY_KEY
-    from cwndlab.store import Store
-    from cwndlab.sweep.stored import older_runs, stored_runs
+    from cwndlab.runs.store import Store
+    from cwndlab.sweeps.stored import older_runs, stored_runs
 
     store = Store(folder, write=False)
     for note in store.notes:
@@ -135,7 +135,7 @@ def _condition(text: str) -> tuple[str, str]:
 
 
 def _write(table: pl.DataFrame, path: Path) -> None:
-    from cwndlab.store.layout import written_whole
+    from cwndlab.runs.store.layout import written_whole
 
     kind = path.suffix.lower()
     with written_whole(path) as part:
@@ -150,8 +150,8 @@ def _write(table: pl.DataFrame, path: Path) -> None:
 
 
 def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
-    from cwndlab.sweep.measures import find
-    from cwndlab.sweep.stored import PROVENANCE
+    from cwndlab.sweeps.measures import find
+    from cwndlab.sweeps.stored import PROVENANCE
     from cwndlab.tables import number
 
     shown = table.head(MOST_ROWS)
@@ -201,7 +201,7 @@ def _print_sweeps(table: pl.DataFrame) -> None:
 
 def _provenance(store: Store, table: pl.DataFrame, left_out: dict[str, int]) -> dict[str, Any]:
     """Print the origin of the listed runs, and how many other runs there are."""
-    from cwndlab.store.layout import FORMAT
+    from cwndlab.runs.store.layout import FORMAT
 
     def distinct(column: str, rows: pl.DataFrame = table) -> list[Any]:
         return rows[column].unique().sort().to_list()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
     from cwndlab.results import Result
     from cwndlab.scenario import Scenario
-    from cwndlab.sweep.measures import Measure
+    from cwndlab.sweeps.measures import Measure
 
 DEFAULT_PLOT = "="
 
@@ -80,7 +80,7 @@ def run(
     options.check_parent("--pcap", pcap)
     measures = _measures(expected)
 
-    from cwndlab import execute
+    from cwndlab.runs import execute
 
     with meter(file.stem, scenario.duration_s, "s") as progress:
         result = execute.run(scenario, progress=progress.simulated, pcap=pcap)
@@ -104,7 +104,7 @@ def _measures(expected: expect_options.Expected) -> list[Measure]:
     """Find what the expectations measure, before the run."""
     if not expected.all:
         return []
-    from cwndlab.sweep.measures import find
+    from cwndlab.sweeps.measures import find
 
     names = [each.metric for each in expected.all]
     measures = [find(name) for name in dict.fromkeys(names)]
@@ -116,7 +116,7 @@ def _summary(result: Result, measures: list[Measure]) -> pl.DataFrame:
     """Return numbers of a run as a summary without cells and intervals."""
     import polars as pl
 
-    from cwndlab.sweep.measures import measure
+    from cwndlab.sweeps.measures import measure
 
     names = result.links["link"].to_list()
     link = "bottleneck" if "bottleneck" in names else names[0]

@@ -15,7 +15,7 @@ from cwndlab.cli.profile import assumptions, profile_option
 from cwndlab.message import invalid
 
 if TYPE_CHECKING:
-    from cwndlab.search import SearchResult
+    from cwndlab.searches import SearchResult
 
 
 @click.command()
@@ -107,7 +107,7 @@ def search(
     parameters until the rule's lead over the runner-up (or its distance behind the last but one) is
     largest. New seeds confirm the result.
     """
-    from cwndlab import search as searches
+    from cwndlab import searches
 
     if is_list:
         _list(as_json)
@@ -166,7 +166,7 @@ def _split(texts: tuple[str, ...]) -> list[str]:
 
 
 def _list(as_json: bool) -> None:
-    from cwndlab import search as searches
+    from cwndlab import searches
 
     if as_json:
         from cwndlab.jsontext import dumps
@@ -195,7 +195,7 @@ def _value(kind: str, value: float) -> str:
 
 def _print(found: SearchResult) -> None:
     from cwndlab.metrics import BY_KEY
-    from cwndlab.search import family
+    from cwndlab.searches import family
 
     metric = BY_KEY[found.objective.metric]
     sign = -1 if metric.more_is_better else 1

@@ -19,7 +19,7 @@ from cwndlab.message import plural
 
 if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
-    from cwndlab.sweep import Sweep, SweepResult
+    from cwndlab.sweeps import Sweep, SweepResult
 
 EXIT_FAILED, EXIT_UNMET = 1, 3
 
@@ -104,7 +104,7 @@ def sweep(
     }
     given = {key: value for key, value in changes.items() if value is not None}
 
-    from cwndlab.sweep import Sweep, SweepResult
+    from cwndlab.sweeps import Sweep, SweepResult
 
     patch = options.patch_of(settings)
     refuse_scenario(file)
@@ -153,8 +153,8 @@ def _execute(
     as_json: bool,
 ) -> None:
     from cwndlab.cli.sweep_progress import progress_bar
-    from cwndlab.store import Store
-    from cwndlab.sweep import execute
+    from cwndlab.runs.store import Store
+    from cwndlab.sweeps import execute
 
     made = _missing_folders(folder)
     with _unused_removed(folder, made), Store(folder) as kept, progress_bar() as show:
@@ -202,7 +202,7 @@ def _unused_removed(folder: Path, made: list[Path]) -> Iterator[None]:
     try:
         yield
     except ScenarioError:
-        from cwndlab.store.layout import discard_empty
+        from cwndlab.runs.store.layout import discard_empty
 
         if made and discard_empty(folder):
             for above in made[1:]:

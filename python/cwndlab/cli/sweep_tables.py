@@ -10,7 +10,7 @@ from cwndlab.cli.output import print_frame, print_table, say
 if TYPE_CHECKING:
     import polars as pl
 
-    from cwndlab.sweep import Sweep, SweepResult
+    from cwndlab.sweeps import Sweep, SweepResult
 
 MOST_ROWS = 100
 """Longer tables are cut; files have every row."""

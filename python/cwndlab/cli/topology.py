@@ -43,7 +43,7 @@ def topology(
     Paths have the base RTT.
     """
     options.check_plot(plot)
-    from cwndlab.execute import run
+    from cwndlab.runs.execute import run
     from cwndlab.scenario import Scenario
     from cwndlab.topology import topology as topology_of
 

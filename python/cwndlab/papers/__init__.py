@@ -1,1 +1,1 @@
-"""Papers, one folder each, found by `cwndlab.reproduce`; nothing imports them."""
+"""Papers, one folder each, found by `cwndlab.reproduction`; nothing imports them."""

@@ -14,7 +14,7 @@ from cwndlab.plots.style import look, panels, styled
 from cwndlab.quantities import bits_per_second, seconds
 
 if TYPE_CHECKING:
-    from cwndlab.sweep import SweepResult
+    from cwndlab.sweeps import SweepResult
 
 MOST_METRICS = 4
 MOST_COLUMNS = 4

@@ -18,7 +18,7 @@ from cwndlab.report.chapter import Chapter
 
 if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
-    from cwndlab.store import Store
+    from cwndlab.runs.store import Store
 
 Progress = Callable[[str, int, int], object]
 
@@ -84,7 +84,7 @@ def _chapters(
     """Return a heading, the chapters, and their directory."""
     from cwndlab.comparison import Comparison
     from cwndlab.report import from_comparison
-    from cwndlab.store import Store, layout
+    from cwndlab.runs.store import Store, layout
 
     if isinstance(what, Comparison):
         return "Rules side by side", [from_comparison.chapter_of(what, tell)], None
@@ -116,7 +116,7 @@ def _chapters(
 
 def _of_store(store: Store, sweep: str | None, tell: Progress) -> tuple[str, list[Chapter]]:
     from cwndlab.report import from_sweep
-    from cwndlab.sweep.reading import read_sweep
+    from cwndlab.sweeps.reading import read_sweep
 
     names = [sweep] if sweep is not None else list(store.definitions())
     kept = [

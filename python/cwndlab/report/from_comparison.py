@@ -19,10 +19,10 @@ from cwndlab.environments import ENVIRONMENTS
 from cwndlab.errors import StoreError
 from cwndlab.message import invalid
 from cwndlab.metrics import METRICS, Metric
-from cwndlab.plan import Plan
 from cwndlab.report.chapter import Chapter
 from cwndlab.report.from_sweep import MOST_RUNS, digest
 from cwndlab.results import Result
+from cwndlab.runs.plan import Plan
 from cwndlab.scores import SETTING
 from cwndlab.tables import number
 

@@ -11,11 +11,11 @@ import polars as pl
 from cwndlab import tomltext
 from cwndlab.environments import ENVIRONMENTS
 from cwndlab.report.chapter import Chapter, short
-from cwndlab.sweep.notes import notes_on_runs
+from cwndlab.sweeps.notes import notes_on_runs
 
 if TYPE_CHECKING:
-    from cwndlab.sweep import Sweep, SweepResult
-    from cwndlab.sweep.reading import Kept
+    from cwndlab.sweeps import Sweep, SweepResult
+    from cwndlab.sweeps.reading import Kept
 
 MOST_RUNS = 2000
 """Largest number of rows in the table of runs: more make a page slow on a phone."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from cwndlab.report import charts, glyphs, tables
 from cwndlab.report.chapter import MOST_PANELS, Chapter, named, short
-from cwndlab.store.layout import write_whole
+from cwndlab.runs.store.layout import write_whole
 from cwndlab.tables import SIGNS, WORDS
 
 TEMPLATE = "report.html.jinja"

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from cwndlab import plots, theory
 from cwndlab.papers.akella2002 import quantities, tables
 from cwndlab.plots import look, panels, styled
-from cwndlab.reproduce import Data, Experiment, waveforms
+from cwndlab.reproduction import Data, Experiment, waveforms
 
 LABELS = {
     "goodput": "goodput / available",

@@ -2,8 +2,8 @@
 
 Appendix, synchronous model, orders of rules, bias of round trips.
 
-Each takes what was measured and a claim, and gives one number; `cwndlab.reproduce` puts an interval
-to it.
+Each takes what was measured and a claim, and gives one number; `cwndlab.reproduction` puts an
+interval to it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from scipy.stats import rankdata
 
 from cwndlab import theory
 from cwndlab.environments import Assumptions
-from cwndlab.reproduce import Claim, Data, Means
-from cwndlab.reproduce.quantities import PICKS, rules, settings
+from cwndlab.reproduction import Claim, Data, Means
+from cwndlab.reproduction.quantities import PICKS, rules, settings
 
 FAMILIES = ("AIMD", "AIAD", "MIMD", "MIAD")
 LEAST_SHARE_BPS = 1e6

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from cwndlab.papers.akella2002 import quantities
-from cwndlab.reproduce import Claim, Data, Experiment, reading, waveforms
+from cwndlab.reproduction import Claim, Data, Experiment, reading, waveforms
 from cwndlab.statistics import estimate
 
 METRICS = ("goodput", "loss_rate", "mean_queueing_delay_s", "fairness_spread")

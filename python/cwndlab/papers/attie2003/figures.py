@@ -13,8 +13,8 @@ from cwndlab import theory
 from cwndlab.papers.attie2003 import model as steps
 from cwndlab.papers.attie2003 import tables
 from cwndlab.plots import look, panels, styled
-from cwndlab.reproduce import Data, Experiment, reading
-from cwndlab.reproduce.curves import curve
+from cwndlab.reproduction import Data, Experiment, reading
+from cwndlab.reproduction.curves import curve
 from cwndlab.statistics import Estimate
 
 SETTINGS = {"sack/red": "RED", "sack/drop-tail": "default (drop-tail)"}

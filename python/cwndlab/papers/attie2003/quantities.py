@@ -9,8 +9,8 @@ import numpy as np
 
 from cwndlab import theory
 from cwndlab.papers.attie2003 import model
-from cwndlab.reproduce import Claim, Data
-from cwndlab.reproduce.quantities import rules, settings
+from cwndlab.reproduction import Claim, Data
+from cwndlab.reproduction.quantities import rules, settings
 
 # The model, section 2
 

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from cwndlab.papers.attie2003 import model
-from cwndlab.reproduce import Claim, Data, Experiment, reading
-from cwndlab.reproduce.frames import cell_table
-from cwndlab.reproduce.quantities import advantage
+from cwndlab.reproduction import Claim, Data, Experiment, reading
+from cwndlab.reproduction.frames import cell_table
+from cwndlab.reproduction.quantities import advantage
 
 FLOWS = ("10", "40", "100")
 """Numbers of flows with which assumptions are varied."""

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from cwndlab.papers.chandrayana2002 import quantities, tables
 from cwndlab.papers.chandrayana2002.measures import METHODS
 from cwndlab.plots import look, panels, styled
-from cwndlab.reproduce import Data, Experiment
+from cwndlab.reproduction import Data, Experiment
 from cwndlab.statistics import estimate
 
 REFERENCE = "#222222"

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from cwndlab import theory
 from cwndlab.papers.chandrayana2002.measures import METHODS
-from cwndlab.reproduce import Claim, Data, Means
+from cwndlab.reproduction import Claim, Data, Means
 
 SLOW = 0.7
 """k above which schemes are slowly responsive, section IV-A."""

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from cwndlab.papers.chandrayana2002 import quantities
-from cwndlab.reproduce import Claim, Data, Experiment, reading
-from cwndlab.reproduce.frames import cell_table
+from cwndlab.reproduction import Claim, Data, Experiment, reading
+from cwndlab.reproduction.frames import cell_table
 from cwndlab.statistics import Estimate
 
 MIXED = {

@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 
 from cwndlab.papers.psaras2009 import model, quantities, tables
 from cwndlab.plots import look, panels, styled
-from cwndlab.reproduce import Data, Experiment
-from cwndlab.reproduce.curves import curve
+from cwndlab.reproduction import Data, Experiment
+from cwndlab.reproduction.curves import curve
 from cwndlab.statistics import estimate
 from cwndlab.theory import growth as windows
 

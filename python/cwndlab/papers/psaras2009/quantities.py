@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from cwndlab.papers.psaras2009 import model
-from cwndlab.reproduce import Claim, Data
-from cwndlab.reproduce import quantities as common
-from cwndlab.reproduce.published import Printed, read_published
-from cwndlab.reproduce.quantities import rules, settings
+from cwndlab.reproduction import Claim, Data
+from cwndlab.reproduction import quantities as common
+from cwndlab.reproduction.published import Printed, read_published
+from cwndlab.reproduction.quantities import rules, settings
 from cwndlab.theory import growth
 
 LINK_DELAY_MS = 20.0

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from cwndlab.papers.psaras2009 import model, quantities
-from cwndlab.reproduce import Data, Experiment
-from cwndlab.reproduce.frames import cell_table
+from cwndlab.reproduction import Data, Experiment
+from cwndlab.reproduction.frames import cell_table
 from cwndlab.statistics import Estimate
 from cwndlab.theory import growth
 

@@ -25,7 +25,7 @@ from cwndlab.papers.yang2000.figures_theory import (
 )
 from cwndlab.papers.yang2000.published import printed
 from cwndlab.plots import look, panels, styled
-from cwndlab.reproduce import Data, Experiment
+from cwndlab.reproduction import Data, Experiment
 from cwndlab.statistics import estimate
 
 __all__ = [

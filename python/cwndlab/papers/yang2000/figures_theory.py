@@ -10,7 +10,7 @@ from cwndlab import theory
 from cwndlab.papers.yang2000 import formulas, tables, windows
 from cwndlab.papers.yang2000.published import printed
 from cwndlab.plots import look, panels, styled
-from cwndlab.reproduce import Data, Experiment
+from cwndlab.reproduction import Data, Experiment
 
 REFERENCE = "#222222"
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cwndlab.papers.yang2000.published import printed
-from cwndlab.reproduce import Claim, Data
+from cwndlab.reproduction import Claim, Data
 from cwndlab.theory import friendly, gaimd
 
 LOSSES = np.geomspace(1e-4, 0.9, 60)

@@ -9,8 +9,8 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from cwndlab.reproduce import Claim, reading
-from cwndlab.reproduce.readings import read_toml
+from cwndlab.reproduction import Claim, reading
+from cwndlab.reproduction.readings import read_toml
 
 _OWN = ("name", "id", "what", "place", "value", "unit", "quantity", "exact")
 

@@ -42,8 +42,8 @@ from cwndlab.papers.yang2000.windows import (
     ratio_of_ranges,
     swing_of_difference,
 )
-from cwndlab.reproduce import Claim, Data, Means
-from cwndlab.reproduce.quantities import PICKS, settings
+from cwndlab.reproduction import Claim, Data, Means
+from cwndlab.reproduction.quantities import PICKS, settings
 
 __all__ = [
     "crossings", "difference_from_padhye", "difference_from_square_root",

@@ -13,8 +13,8 @@ import polars as pl
 from cwndlab import theory
 from cwndlab.papers.yang2000 import formulas, quantities, windows
 from cwndlab.papers.yang2000.published import ours, printed, published
-from cwndlab.reproduce import Data, Experiment
-from cwndlab.reproduce.frames import cell_table
+from cwndlab.reproduction import Data, Experiment
+from cwndlab.reproduction.frames import cell_table
 from cwndlab.statistics import Estimate
 from cwndlab.theory import friendly, gaimd
 

@@ -12,7 +12,7 @@ import functools
 import numpy as np
 
 from cwndlab import theory
-from cwndlab.reproduce import Claim, Data
+from cwndlab.reproduction import Claim, Data
 
 RULES = ("GAIMD(0.31, 0.875)", "AIMD(1, 0.5)")
 STARTS = (10.0, 60.0)

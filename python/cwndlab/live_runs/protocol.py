@@ -1,0 +1,70 @@
+"""The protocol of a run with the program `cwndlab-live`.
+
+A request in JSON, then its events, one per line, until the end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from cwndlab.errors import LiveError, RunError
+from cwndlab.live_runs import program
+
+GRACE_S = 5.0
+"""Time that the program may take to end after a kill, seconds."""
+
+
+def exchange(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Start the program with a request, and yield its events until it ends.
+
+    Closing the iterator, or an exception such as Ctrl-C, ends the program; it ends with this
+    process in any case.
+
+    Raises
+    ------
+    LiveError
+        If the program refuses.
+    RunError
+        If the program fails.
+    """
+    with _started(command) as process:
+        assert process.stdin is not None, "it was asked for"
+        assert process.stdout is not None, "it was asked for"
+        try:
+            process.stdin.write(json.dumps({**request, "parent": os.getpid()}))
+            process.stdin.close()
+        except BrokenPipeError:
+            # The program has ended; its output says why.
+            pass
+        problem = "ended without a word"
+        for line in process.stdout:
+            event = json.loads(line)
+            if event["event"] == "error":
+                problem = event["message"]
+            else:
+                yield event
+        code = process.wait()
+        if code == program.EXIT_REFUSED:
+            raise LiveError(problem)
+        if code != 0:
+            raise RunError(f"live: {problem} (exit code {code})")
+
+
+@contextmanager
+def _started(command: str) -> Iterator[subprocess.Popen[str]]:
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([program.find(), command], stdin=pipe, stdout=pipe, text=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait(GRACE_S)
+        for end in (process.stdin, process.stdout):
+            if end is not None:
+                end.close()

@@ -1,0 +1,138 @@
+"""One live run, and its result in the form of a simulated one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from cwndlab import native
+from cwndlab.columns import SCHEMAS, TABLES
+from cwndlab.errors import RunError
+from cwndlab.live_runs.protocol import exchange
+from cwndlab.results import Result
+from cwndlab.scenario import Scenario
+
+Progress = Callable[[float, int], object]
+"""Called some times a second with the seconds and packets so far."""
+
+_TRACES = {
+    "cwnd": {"time_s": pl.Float64, "flow": pl.UInt32, "cwnd_packets": pl.Float64,
+             "ssthresh_packets": pl.Float64,
+             "srtt_s": pl.Float64},
+    "queue": {"time_s": pl.Float64, "link": pl.UInt32, "queue_packets": pl.UInt32},
+    "rate": {"time_s": pl.Float64, "flow": pl.UInt32, "goodput_bps": pl.Float64},
+}  # fmt: skip
+"""Columns of traces; names replace the numbers of flows and links."""
+
+
+def linux(
+    scenario: Scenario | Mapping[str, Any] | str | Path, *, progress: Progress | None = None
+) -> Result:
+    """Run a scenario with TCP flows of this machine's kernel.
+
+    It takes the scenario's duration.
+
+    Parameters
+    ----------
+    scenario : Scenario, mapping, str or Path
+        The scenario. Rules are the kernel's own (``kernel:reno``, ``kernel:cubic``, ``kernel:bbr``)
+        or any rule that can run in the kernel.
+    progress : callable, optional
+        Gets (seconds, released packets) some times a second. An exception it raises ends the run.
+
+    Returns
+    -------
+    Result
+        As of a simulated run, with ``valid`` (bool), ``reasons`` (list of str), ``health``,
+        ``namespaces``, ``kernel_flows``, ``kernel_rules``: see docs/live.md.
+
+    Raises
+    ------
+    LiveError
+        If live runs do not support the scenario, or the machine lacks a requirement.
+    RunError
+        If the run fails.
+    """
+    return play("linux", as_scenario(scenario), {}, progress)
+
+
+def counterpart(scenario: Scenario) -> Scenario:
+    """Return the scenario to simulate for comparison with Linux TCP.
+
+    It has Linux's endpoints, and the packets and windows of the live run. Linux's own rules have
+    whole windows after a reduction; rules loaded as BPF programs keep the fraction
+    (docs/kernel.md).
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario of the live run.
+
+    Examples
+    --------
+    >>> flow = {"name": "flow", "rule": "kernel:reno"}
+    >>> link = {"rate": "10Mbit", "delay": "10ms"}
+    >>> plain = {"duration": "10s", "dumbbell": link, "flows": [flow], "tcp": {"packet_size": 500}}
+    >>> counterpart(Scenario.from_dict(plain)).to_dict()["tcp"]
+    {'packet_size': 500, 'initial_window': 4.0, 'delayed_ack': False}
+    >>> loaded = {**plain, "flows": [{**flow, "rule": "GAIMD(0.31, 0.875)"}]}
+    >>> counterpart(Scenario.from_dict(loaded)).to_dict()["flows"][0]["tcp"]
+    {'precise_reduction': True, 'integer_ssthresh': False}
+    """
+    whole = scenario.to_dict()
+    values = {knob["name"]: knob["values"][whole.get("profile", "rfc")] for knob in native.knobs()}
+    # Knobs in which profiles differ and that a live run takes from the scenario; the others are
+    # Linux's.
+    as_live = {name: values[name] for name in ("packet_size", "initial_window", "delayed_ack")}
+    fractions = {"precise_reduction": True, "integer_ssthresh": False}
+    flows = [
+        flow
+        if flow["rule"].startswith("kernel:")
+        else {**flow, "tcp": {**fractions, **flow.get("tcp", {})}}
+        for flow in whole["flows"]
+    ]
+    tcp = {**as_live, **whole.get("tcp", {})}
+    return Scenario.from_dict({**whole, "profile": "linux", "tcp": tcp, "flows": flows})
+
+
+def play(
+    command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
+) -> Result:
+    """Run a scenario with the program, and further keys of the request."""
+    for event in exchange(command, {"scenario": scenario.to_dict(), **more}):
+        if event["event"] == "progress" and progress is not None:
+            progress(event["time_s"], event["packets"])
+        if event["event"] == "result":
+            return _result(event["run"], event["traces"], scenario)
+    raise RunError("live: the program ended without a result")
+
+
+def as_scenario(scenario: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
+    """Read a scenario from any supported type."""
+    if isinstance(scenario, Scenario):
+        return scenario
+    return (
+        Scenario.from_dict(scenario) if isinstance(scenario, Mapping) else Scenario.load(scenario)
+    )
+
+
+def _result(
+    run: dict[str, Any], traces: Mapping[str, Mapping[str, list[Any]]], scenario: Scenario
+) -> Result:
+    frames = {table: pl.DataFrame(run.pop(table, []), schema=SCHEMAS[table]) for table in TABLES}
+    names = {"flow": frames["flows"]["flow"].to_list(), "link": frames["links"]["link"].to_list()}
+    courses = {table: _trace(table, columns, names) for table, columns in traces.items()}
+    return Result(run, traces=courses, scenario=scenario.to_dict(), **frames)
+
+
+def _trace(
+    table: str, columns: Mapping[str, list[Any]], names: Mapping[str, list[str]]
+) -> pl.DataFrame:
+    frame = pl.DataFrame(dict(columns), schema=_TRACES[table])
+    for column in names.keys() & set(frame.columns):
+        labels = pl.Series(column, names[column], dtype=pl.Enum(names[column]))
+        frame = frame.with_columns(labels.gather(frame[column]).alias(column))
+    return frame

@@ -1,0 +1,261 @@
+"""Results of a plan in arrays, by setting, environment, rule and replicate.
+
+Claims and plots of papers use them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
+from cwndlab.metrics import BY_KEY
+from cwndlab.statistics import Estimate, jackknife
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cwndlab.sweeps import SweepResult
+
+CASES = ("env", "case")
+"""Axes of the network: environments, or a plan's own cases."""
+RULE = "rule"
+MEASURED = "_measured"
+"""Suffix of the measured value of a metric that another one bounds."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means over replicates.
+
+    Attributes
+    ----------
+    settings, cases, rules : tuple of str
+        Labels of the axes: ``recovery/queue``, environment, rule.
+    values : mapping of str to ndarray, shape (settings, cases, rules)
+        By metric; NaN where a run has no value.
+    """
+
+    settings: tuple[str, ...]
+    cases: tuple[str, ...]
+    rules: tuple[str, ...]
+    values: Mapping[str, np.ndarray]
+
+    def only(self, cases: Sequence[str]) -> Means:
+        """Return the means of some cases."""
+        chosen = [_place("case", self.cases, case) for case in cases]
+        return Means(
+            self.settings,
+            tuple(cases),
+            self.rules,
+            {key: table[:, chosen] for key, table in self.values.items()},
+        )
+
+    def value(self, metric: str, setting: str, rule: str) -> np.ndarray:
+        """Value in each case, shape (cases,), in the metric's unit."""
+        if metric not in self.values:
+            raise ScenarioError(unknown("metric", metric, self.values))
+        place = (
+            _place("setting", self.settings, setting),
+            slice(None),
+            _place("rule", self.rules, rule),
+        )
+        return self.values[metric][place]
+
+    def merit(self, metric: str, setting: str, rule: str) -> np.ndarray:
+        """Return `value`, signed so that more is better."""
+        return (1.0 if BY_KEY[metric.removesuffix(MEASURED)].more_is_better else -1.0) * self.value(
+            metric, setting, rule
+        )
+
+    def distances(self, metric: str, setting: str, rule: str, among: Sequence[str]) -> np.ndarray:
+        """Distance from the best rule of `among` in each case, shape (cases,).
+
+        It is d of Akella et al. (2002), section 3.
+        """
+        best = np.max([self.merit(metric, setting, other) for other in among], axis=0)
+        return best - self.merit(metric, setting, rule)
+
+
+@dataclass(frozen=True)
+class ResultsGrid:
+    """Values of every run of a plan; as `Means`, with replicates as the last axis of `values`.
+
+    Attributes
+    ----------
+    series : mapping of str to ndarray of object, shape (settings, cases, rules, replicates)
+        Arrays of a paper's own measures of single runs, by name, for plots.
+    """
+
+    settings: tuple[str, ...]
+    cases: tuple[str, ...]
+    rules: tuple[str, ...]
+    values: Mapping[str, np.ndarray]
+    series: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def replicates(self) -> int:
+        """Number of replicates."""
+        return next(iter(self.values.values())).shape[-1]
+
+    @classmethod
+    def of(
+        cls,
+        findings: SweepResult,
+        *,
+        queue: str = "",
+        scale: Mapping[str, float] | None = None,
+        bounded: Mapping[str, str] | None = None,
+        own: Sequence[Mapping[str, Any]] = (),
+    ) -> ResultsGrid:
+        """Make a grid from the result of a sweep.
+
+        Parameters
+        ----------
+        findings : SweepResult
+            Result of a sweep with an axis ``rule``, and ``env`` or ``case``; the other axes, joined
+            by a slash, are the settings.
+        queue : str
+            The queue, if there is no such axis.
+        scale : mapping, optional
+            Metric to a factor on its values.
+        bounded : mapping, optional
+            Metric to its upper bound: of each run the smaller value counts, and the measured one is
+            kept as ``METRIC_measured``.
+        own : sequence of mapping, optional
+            The paper's own measures of each run, one mapping per row of ``findings.runs``: numbers
+            and arrays.
+        """
+        runs = findings.runs
+        others = [runs[axis] for axis in findings.axes if axis not in (*CASES, RULE)]
+        columns = [
+            _joined(others, queue, runs),
+            next((runs[axis] for axis in CASES if axis in runs.columns), _joined([], "", runs)),
+            runs[RULE] if RULE in runs.columns else _joined([], "", runs),
+        ]
+        labels = [tuple(column.unique(maintain_order=True)) for column in columns]
+        place = tuple(
+            [{label: at for at, label in enumerate(known)}[text] for text in column]
+            for known, column in zip(labels, columns, strict=True)
+        )
+        place = (*place, runs["replicate"].to_list())
+        shape = (*map(len, labels), findings.sweep.replicates)
+        values, series = {}, {}
+        for metric in findings.sweep.metrics:
+            values[metric] = np.full(shape, np.nan)
+            values[metric][place] = runs[metric].fill_null(np.nan).to_numpy() * (scale or {}).get(
+                metric, 1.0
+            )
+        for found, *at in zip(own, *place, strict=False):
+            for name, value in found.items():
+                if isinstance(value, np.ndarray):
+                    series.setdefault(name, np.full(shape, None, dtype=object))[tuple(at)] = value
+                else:
+                    values.setdefault(name, np.full(shape, np.nan))[tuple(at)] = value
+        for metric, other in (bounded or {}).items():
+            if metric in values and other in values:
+                values[f"{metric}{MEASURED}"] = values[metric]
+                values[metric] = np.fmin(values[metric], values[other])
+        return cls(*labels, values, series)
+
+    def without(self, case: str) -> ResultsGrid:
+        """Return the values of all cases but one."""
+        kept = [at for at, known in enumerate(self.cases) if known != case]
+        values, series = (
+            {name: table[:, kept] for name, table in tables.items()}
+            for tables in (self.values, self.series)
+        )
+        return ResultsGrid(
+            self.settings, tuple(self.cases[at] for at in kept), self.rules, values, series
+        )
+
+    def means(self, replicates: Sequence[int]) -> Means:
+        """Average over some replicates.
+
+        A missing value makes the mean missing.
+        """
+        chosen = list(replicates)
+        return Means(
+            self.settings, self.cases, self.rules,
+            {metric: _mean(table[..., chosen]) for metric, table in self.values.items()},
+        )  # fmt: skip
+
+
+class Data:
+    """The grids of a paper's plans, over some of their replicates.
+
+    Parameters
+    ----------
+    boards : mapping of str to ResultsGrid
+        Grids by the names of plans.
+    rules : mapping of str to str
+        Short names of rules, as claims have them (``AIMD``), to their notation.
+    replicates : sequence of int, optional
+        Which ones; by default all that every plan has.
+    """
+
+    def __init__(
+        self,
+        boards: Mapping[str, ResultsGrid],
+        rules: Mapping[str, str],
+        replicates: Sequence[int] | None = None,
+    ) -> None:
+        self.boards, self.rules, self.replicates = boards, rules, replicates
+        self.means = functools.cache(self._means)
+
+    def without(self, case: str) -> Data:
+        """Return the data without one environment or other case, which a plan must have."""
+        known = [name for board in self.boards.values() for name in board.cases]
+        _place("without", list(dict.fromkeys(known)), case)
+        return Data(
+            {name: board.without(case) for name, board in self.boards.items()},
+            self.rules,
+            self.replicates,
+        )
+
+    def rule(self, name: str) -> str:
+        """Notation of a rule with a short name; other texts are returned unchanged."""
+        return self.rules.get(name, name)
+
+    def _means(self, plan: str) -> Means:
+        board = self.boards[plan]
+        return board.means(range(board.replicates) if self.replicates is None else self.replicates)
+
+    def estimate(self, quantity: Callable[[Data], float], plans: Sequence[str]) -> Estimate:
+        """Value and 95 % confidence interval of a quantity of these plans.
+
+        Replicate i has the same random numbers in all plans, so the jackknife leaves it out of all
+        of them at once.
+        """
+        count = min((self.boards[plan].replicates for plan in plans), default=1)
+        return jackknife(
+            lambda chosen: quantity(Data(self.boards, self.rules, tuple(chosen))), count
+        )
+
+
+def _mean(table: np.ndarray) -> np.ndarray:
+    known = ~np.isnan(table)
+    count = known.sum(axis=-1)
+    total = np.where(known, table, 0.0).sum(axis=-1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _place(kind: str, known: Sequence[str], name: str) -> int:
+    if name not in known:
+        raise ScenarioError(unknown(kind, name, known))
+    return known.index(name)
+
+
+def _joined(columns: Sequence[pl.Series], last: str, runs: pl.DataFrame) -> pl.Series:
+    """Join the labels of some axes, and a common one, by slashes."""
+    import polars as pl
+
+    rows = ["/".join(filter(None, (*row, last))) for row in zip(*columns, strict=True)] or [
+        last
+    ] * runs.height
+    return pl.Series(rows, dtype=pl.String)

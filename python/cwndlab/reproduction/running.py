@@ -1,0 +1,293 @@
+"""Reproduce a paper: its sweeps through a store, its claims judged, its plots drawn, a report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.jsontext import dumps
+from cwndlab.reproduction.claims import Claim, Judged, not_searched
+from cwndlab.reproduction.paper import Experiment, Paper, load
+from cwndlab.reproduction.published import Beside
+from cwndlab.reproduction.readings import HOLDS
+from cwndlab.reproduction.results_grid import Data, ResultsGrid
+from cwndlab.runs.store.layout import write_whole
+
+if TYPE_CHECKING:
+    from cwndlab.runs.store import Store
+    from cwndlab.sweeps import Sweep, SweepResult
+
+Tell = Callable[[dict[str, Any]], object]
+
+
+@dataclass
+class Cost:
+    """Cost of one plan."""
+
+    plan: str
+    runs: int = 0
+    done_now: int = 0
+    computed_s: float = 0.0
+    """Sum over the new runs, over all threads."""
+    failed: int = 0
+    notes: list[str] = field(default_factory=list)
+    replicates: int = 0
+
+
+@dataclass
+class Reproduction:
+    """The reproduction of a paper.
+
+    Attributes
+    ----------
+    paper : Paper
+        The paper.
+    ids : list of str
+        The selected experiments.
+    judged : list of Judged
+        Their claims, in the order of the paper.
+    data : Data
+        The results.
+    costs : list of Cost
+        Costs by plan.
+    beside : list of Beside
+        Printed numbers, with ours.
+    wall_s : float
+        Wall-clock time, seconds.
+    folder : Path
+        Directory of its report.
+    """
+
+    paper: Paper
+    ids: list[str]
+    is_quick: bool
+    assume: Mapping[str, Any]
+    judged: list[Judged]
+    data: Data
+    costs: list[Cost] = field(default_factory=list)
+    wall_s: float = 0.0
+    beside: list[Beside] = field(default_factory=list)
+    folder: Path = Path()
+
+    def judged_of(self, id: str) -> list[Judged]:
+        """Return the claims of an experiment."""
+        return [entry for entry in self.judged if entry.claim.id == id]
+
+    def beside_of(self, id: str) -> list[Beside]:
+        """Return the printed numbers of an experiment, with ours."""
+        return [entry for entry in self.beside if entry.printed.claim.id == id]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return verdicts and cost as plain data."""
+        return {
+            "paper": self.paper.key,
+            "quick": self.is_quick,
+            "assume": dict(self.assume),
+            "claims": [entry.to_dict() for entry in self.judged],
+            "published": [entry.to_dict() for entry in self.beside],
+            "runs": sum(cost.runs for cost in self.costs),
+            "runs_done_now": sum(cost.done_now for cost in self.costs),
+            "runs_failed": sum(cost.failed for cost in self.costs),
+            "computed_s": sum(cost.computed_s for cost in self.costs),
+            "wall_s": self.wall_s,
+        }
+
+
+def reproduce(
+    key: str,
+    ids: Sequence[str] | None = None,
+    *,
+    out: str | Path = "out/reproduce",
+    quick: bool = False,
+    jobs: int | None = None,
+    on: str | None = None,
+    assume: Mapping[str, Any] | None = None,
+    replicates: int | None = None,
+    progress: Tell | None = None,
+) -> Reproduction:
+    """Reproduce experiments of a paper.
+
+    Runs are kept in ``OUT/store`` as they finish and never done again. ``OUT/KEY`` gets
+    ``report.html``, ``claims.json``, and a folder per experiment with ``data.parquet`` and
+    ``plot.png``.
+
+    Parameters
+    ----------
+    key : str
+        The paper.
+    ids : sequence of str, optional
+        Its experiments; by default all.
+    out : str or Path
+        Folder.
+    quick : bool
+        Few and short runs: a test, too little for most verdicts.
+    jobs : int, optional
+        Threads.
+    on : str, optional
+        Address of a dask.distributed scheduler, ``dask://HOST:PORT``, which does the runs.
+    assume : mapping, optional
+        Assumptions of the environments (`cwndlab.environments.Assumptions`).
+    replicates : int, optional
+        Largest number of replicates of every plan, for a first look; a later call adds the others.
+    progress : callable, optional
+        Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number":
+        ...}`` before each.
+
+    Returns
+    -------
+    Reproduction
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such paper, experiment or assumption.
+    StoreError
+        If the store cannot be read or written.
+
+    Examples
+    --------
+    The synchronous model needs no simulation:
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = reproduce("akella2002", ["bounds"], out=folder)
+    ...     (Path(folder) / "akella2002" / "report.html").exists()
+    True
+    >>> [entry.verdict for entry in found.judged]
+    ['fails', 'holds', 'holds']
+    """
+    from cwndlab.reproduction.page import write
+    from cwndlab.runs.store import Store
+
+    began_s = time.perf_counter()
+    paper = load(key)
+    chosen = list(paper.experiments) if ids is None else list(ids)
+    folder = Path(out)
+    boards: dict[str, ResultsGrid] = {}
+    costs = []
+    plans = paper.plans_of(chosen)
+    if plans:
+        with Store(folder / "store") as store:
+            for number, plan in enumerate(plans, 1):
+                if progress is not None:
+                    progress({"event": "plan", "plan": plan, "number": number, "of": len(plans)})
+                boards[plan], cost = _run(
+                    paper.sweep(plan, quick=quick, assume=assume, replicates=replicates),
+                    paper,
+                    plan,
+                    store,
+                    jobs,
+                    on,
+                    progress,
+                )
+                costs.append(cost)
+    data = Data(boards, paper.rules)
+    judged = judge(paper, paper.claims_of(chosen), data)
+    found = Reproduction(paper, chosen, quick, dict(assume or {}), judged, data, costs)
+    found.beside, found.folder = beside(paper, chosen, data), folder / key
+    if progress is not None:
+        progress({"event": "writing"})
+    write(found, folder / key, lambda: time.perf_counter() - began_s)
+    return found
+
+
+def judge(paper: Paper, claims: Sequence[Claim], data: Data) -> list[Judged]:
+    """Judge claims by the results."""
+    return [_judge(paper, claim, data) for claim in claims]
+
+
+def beside(paper: Paper, ids: Sequence[str], data: Data) -> list[Beside]:
+    """Compare our numbers with the printed ones of some experiments."""
+    found = []
+    for printed in paper.published_of(ids):
+        claim, quantity = printed.claim, paper.quantity(printed.claim)
+        ours = data.estimate(lambda chosen, call=quantity, of=claim: call(chosen, of), claim.plans)
+        found.append(Beside(printed, ours))
+    return found
+
+
+def _judge(paper: Paper, claim: Claim, data: Data) -> Judged:
+    if not claim.quantity:
+        return not_searched(claim)
+    quantity = paper.quantity(claim)
+    found = data.estimate(lambda chosen: quantity(chosen, claim), claim.plans)
+    also = {}
+    for other in () if claim.is_exact else paper.also.get(claim.arguments.get("metric", ""), ()):
+        if not all(other in data.boards[plan].values for plan in claim.plans):
+            continue
+        again = claim.with_metric(other)
+        measured = data.estimate(lambda chosen, again=again: quantity(chosen, again), claim.plans)
+        also[other] = (measured, claim.reading.verdict(measured))
+    for name, changes in claim.arguments.get("also", {}).items():
+        again = replace(claim, arguments={**claim.arguments, **changes})
+        seen = data.without(changes["without"]) if "without" in changes else data
+        measured = seen.estimate(lambda chosen, again=again: quantity(chosen, again), again.plans)
+        also[name] = (measured, claim.reading.verdict(measured, exact=claim.is_exact))
+    verdict = claim.reading.verdict(found, exact=claim.is_exact)
+    missing = "no value: a run of it is missing or measured nothing" if found.mean is None else ""
+    return Judged(
+        claim,
+        found,
+        verdict,
+        also,
+        missing or ("" if verdict == HOLDS else claim.arguments.get("why", "")),
+    )
+
+
+def _run(
+    sweep: Sweep,
+    paper: Paper,
+    plan: str,
+    store: Store,
+    jobs: int | None,
+    on: str | None,
+    progress: Tell | None,
+) -> tuple[ResultsGrid, Cost]:
+    cost = Cost(plan, replicates=sweep.replicates)
+
+    def tell(event: dict[str, Any]) -> None:
+        if event["event"] == "run":
+            cost.done_now += 1
+            cost.computed_s += event["duration_s"]
+        if progress is not None:
+            progress(event)
+
+    findings = sweep.run(store, jobs=jobs, on=on, progress=tell)
+    cost.runs, cost.failed, cost.notes = len(findings), len(findings.failed), findings.notes
+    own = _own(paper, plan, findings, store)
+    return paper.board(plan, findings, own), cost
+
+
+def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[Mapping[str, Any]]:
+    """Apply the paper's own measures to every run, in the order of ``findings.runs``."""
+    measure = paper.measure(plan)
+    if measure is None:
+        return []
+    from cwndlab.sweeps.cell_scenarios import CellScenarios
+
+    sweep = findings.sweep
+    texts = {
+        tuple(sweep.columns(cell.labels).values()): CellScenarios(cell, sweep.count_arrivals)
+        for cell in sweep.plan.cells()
+    }
+    places = findings.runs.select(*findings.axes, "replicate").iter_rows()
+    keys = [texts[tuple(labels)].key(replicate) for *labels, replicate in places]
+    found = {
+        record.key: measure(record.run(), store.traces(record) if sweep.traces else {})
+        for record in store.records({key for key in keys if key})
+    }
+    # A run whose rule has no source has no key, and is not stored: it has no measures.
+    return [found.get(key, {}) for key in keys]
+
+
+def write_claims(found: Reproduction, path: Path) -> None:
+    """Write the verdicts as JSON."""
+    write_whole(path, (dumps(found.to_dict(), 2) + "\n").encode("utf-8"))
+
+
+def experiments(found: Reproduction) -> list[Experiment]:
+    """Return the selected experiments."""
+    return [found.paper.experiments[name] for name in found.ids]

@@ -1,0 +1,193 @@
+"""The summary of all verdicts: a Markdown page, with its data and plots.
+
+``reproduction.json`` has the results; ``reproduction.md`` is made of it alone, so that it can be
+checked without any run. Papers that were not run stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import native
+from cwndlab.errors import ScenarioError
+from cwndlab.jsontext import dumps
+from cwndlab.message import unknown
+from cwndlab.reproduction.summary_text import markdown
+from cwndlab.runs.store.layout import write_whole
+
+if TYPE_CHECKING:
+    from cwndlab.reproduction.running import Reproduction
+    from cwndlab.reproduction.variants import Sensitivity
+
+NAME = "reproduction"
+WIDTH_PIXELS = 1000
+COLOURS = 64
+PART = "verdicts"
+"""Name of the generated part in the page (docs/generate.py)."""
+HEAD = """# Five papers, run again
+
+What `cwndlab reproduce` finds: each claim of a paper as a number with its 95 % confidence interval,
+and whether that is what the paper says. A claim holds (✓) if the whole interval lies within the
+bounds that were written down before the first full run, fails (✗) if all of it lies outside, and is
+undecided (?) otherwise; [papers](papers.md) has the readings and how it is judged. Where a claim
+does not hold, the words in italics say what is known of the reason. This page, its data
+(`reproduction.json`) and its plots are written by `cwndlab reproduce --all --page docs`.
+
+"""
+
+
+def update(found: Sequence[Reproduction], folder: Path) -> Path:
+    """Write ``reproduction.json``, ``reproduction.md`` and ``images/reproduction/PAPER-ID.png``.
+
+    Parameters
+    ----------
+    found : sequence of Reproduction
+        Full reproductions of whole papers; other papers stay as they are.
+    folder : Path
+        Where.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    ScenarioError
+        If a paper was run in part, with --quick, or with other assumptions.
+    """
+    for entry in found:
+        if entry.is_quick or entry.assume or list(entry.ids) != list(entry.paper.experiments):
+            raise ScenarioError(
+                f"`page` needs whole papers, and `{entry.paper.key}` was run with an ID, --quick "
+                "or --assume"
+            )
+    data = read(folder)
+    images = folder / "images" / NAME
+    images.mkdir(parents=True, exist_ok=True)
+    for entry in found:
+        before, now = data["papers"].get(entry.paper.key, {}), _paper(entry, images)
+        if _is_about("sensitivity", before, now["claims"]):
+            now["sensitivity"] = before["sensitivity"]
+        data["papers"][entry.paper.key] = now
+    return _write(data, folder)
+
+
+def vary(found: Sensitivity, folder: Path) -> Path:
+    """Add the sensitivity of a paper to the page, which must have the paper.
+
+    Raises
+    ------
+    ScenarioError
+        If the page lacks the paper.
+    """
+    check(found.paper, folder)
+    data = read(folder)
+    keys = ("assumption", "value", "claims", "met", "now_met", "no_longer_met", "medians", "runs")
+    said = found.to_dict()
+    data["papers"][found.paper]["sensitivity"] = {
+        "replicates": found.replicates,
+        "took_s": round(found.took_s),
+        "variants": [
+            {**{key: entry[key] for key in keys}, "moved": len(entry["moved"])}
+            for entry in said["variants"]
+        ],
+    }
+    return _write(data, folder)
+
+
+def check(key: str, folder: Path) -> None:
+    """Raise ScenarioError if a paper is not on the page."""
+    known = read(folder)["papers"]
+    if key not in known:
+        raise ScenarioError(unknown("page", key, known))
+
+
+def _is_about(part: str, paper: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all claims of a part of a paper's page still exist."""
+    known = {f"{claim['id']}/{claim['claim']}" for claim in claims}
+    named = [
+        name
+        for entry in paper.get(part, {}).get("variants", ())
+        for name in entry["now_met"] + entry["no_longer_met"]
+    ]
+    return part in paper and known.issuperset(named)
+
+
+def _write(data: dict[str, Any], folder: Path) -> Path:
+    data["papers"] = dict(sorted(data["papers"].items()))
+    write_whole(folder / f"{NAME}.json", (dumps(data, 1) + "\n").encode("utf-8"))
+    target = folder / f"{NAME}.md"
+    text = f"{HEAD}<!-- generated: {PART} -->\n{markdown(data)}<!-- end -->\n"
+    write_whole(target, text.encode("utf-8"))
+    return target
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """Read ``reproduction.json`` of a folder; without one there are no papers."""
+    path = folder / f"{NAME}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"papers": {}}
+
+
+def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
+    """Return the page's data of a paper, and write its plots."""
+    paper = found.paper
+    said = found.to_dict()
+    experiments = []
+    for entry in paper.experiments.values():
+        plot = found.folder / entry.id / "plot.png"
+        image = ""
+        if entry.figure:
+            _shrink(plot, images / f"{paper.key}-{entry.id}.png")
+            image = f"images/{NAME}/{paper.key}-{entry.id}.png"
+        experiments.append(
+            {
+                "id": entry.id,
+                "title": entry.title,
+                "section": entry.section,
+                "about": entry.about,
+                "image": image,
+            }
+        )
+    keys = (
+        "id",
+        "claim",
+        "section",
+        "statement",
+        "bounds",
+        "measured",
+        "interval",
+        "verdict",
+        "note",
+    )
+    return {
+        "title": paper.title,
+        "citation": paper.citation,
+        "version": native.version(),
+        "runs": said["runs"],
+        "runs_failed": said["runs_failed"],
+        "claims": [
+            {**{key: claim[key] for key in keys}, "exact": entry.claim.is_exact}
+            for claim, entry in zip(said["claims"], found.judged, strict=True)
+        ],
+        "published": said["published"],
+        "experiments": experiments,
+    }
+
+
+def _shrink(source: Path, target: Path) -> None:
+    """Make a small picture of a plot: fewer pixels and colours.
+
+    matplotlib depends on Pillow.
+    """
+    from PIL import Image
+
+    with Image.open(source) as picture:
+        height = round(picture.height * WIDTH_PIXELS / picture.width)
+        small = picture.convert("RGB").resize((WIDTH_PIXELS, height), Image.Resampling.LANCZOS)
+        small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            target, optimize=True
+        )

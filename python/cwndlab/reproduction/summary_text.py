@@ -1,0 +1,190 @@
+"""The text of the page of all verdicts.
+
+It is Markdown, made of ``reproduction.json`` alone (`cwndlab.reproduction.summary`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cwndlab.reproduction.page import SIGNS, number, relative
+from cwndlab.reproduction.readings import HOLDS, VERDICTS
+from cwndlab.statistics import Estimate
+
+
+def markdown(data: Mapping[str, Any]) -> str:
+    """Write the page's generated part.
+
+    Examples
+    --------
+    >>> claim = {"id": "fig1", "statement": "A is best", "bounds": "> 0",
+    ...          "measured": 0.2, "interval": [0.1, 0.3],
+    ...          "verdict": "holds", "note": ""}
+    >>> paper = {"title": "On A", "runs": 10, "claims": [claim], "published": [], "experiments": [
+    ...     {"id": "fig1", "title": "A", "section": "1", "about": "", "image": ""}]}
+    >>> print(markdown({"papers": {"a2000": paper}}).splitlines()[2])
+    | [a2000](#a2000-on-a) | 1 | 1 | 0 | 0 | 100 % | 10 |
+    """
+    papers = data["papers"]
+    rows = [
+        [f"[{key}](#{_anchor(_title(key, paper))})", *_counts(paper["claims"]), paper["runs"]]
+        for key, paper in papers.items()
+    ]
+    if len(papers) > 1:
+        rows.append(["all",
+                     *_counts([claim for paper in papers.values() for claim in paper["claims"]]),
+                     sum(paper["runs"] for paper in papers.values())])  # fmt: skip
+    parts = [
+        _table(
+            [
+                "paper",
+                "claims",
+                *(f"{SIGNS[verdict]} {verdict}" for verdict in VERDICTS),
+                "hold",
+                "runs",
+            ],
+            rows,
+        )
+    ]
+    for key, paper in papers.items():
+        parts += _chapter(key, paper)
+    return "\n".join(parts)
+
+
+def _counts(claims: Sequence[Mapping[str, Any]]) -> list[Any]:
+    found = Counter(claim["verdict"] for claim in claims)
+    share = f"{100 * found[HOLDS] / len(claims):.0f} %" if claims else "-"
+    return [len(claims), *(found[verdict] for verdict in VERDICTS), share]
+
+
+def _title(key: str, paper: Mapping[str, Any]) -> str:
+    return f"{key}: {paper['title']}"
+
+
+def _chapter(key: str, paper: Mapping[str, Any]) -> list[str]:
+    parts = [f"## {_title(key, paper)}\n"]
+    by_id = {
+        entry["id"]: [claim for claim in paper["claims"] if claim["id"] == entry["id"]]
+        for entry in paper["experiments"]
+    }
+    rows = []
+    for entry in paper["experiments"]:
+        signs = " ".join(SIGNS[claim["verdict"]] for claim in by_id[entry["id"]]) or "-"
+        rows.append([f"[{entry['id']}](#{_anchor(_heading(key, entry))})", signs, entry["title"]])
+    parts.append(_table(["experiment", "claims", "what"], rows))
+    if "sensitivity" in paper:
+        parts += _assumed(key, paper["sensitivity"])
+    for entry in paper["experiments"]:
+        parts += _section(
+            key,
+            entry,
+            by_id[entry["id"]],
+            [row for row in paper["published"] if row["id"] == entry["id"]],
+        )
+    return parts
+
+
+def _median(value: float | None) -> str:
+    return "-" if value is None or value != value else f"{value:.2f}"
+
+
+def _assumed(key: str, varied: Mapping[str, Any]) -> list[str]:
+    """Write the sensitivity to assumed values."""
+    medians = list(varied["variants"][0]["medians"])
+    rows = [
+        [
+            entry["assumption"] or "as assumed",
+            entry["value"],
+            f"{entry['met']} of {entry['claims']}",
+            ", ".join(entry["now_met"]),
+            ", ".join(entry["no_longer_met"]),
+            *(_median(entry["medians"][name]) for name in medians),
+            entry["moved"],
+        ]
+        for entry in varied["variants"]
+    ]
+    head = [
+        "assumption",
+        "value",
+        "met",
+        "now met",
+        "no longer met",
+        *(f"median {name}" for name in medians),
+        "moved",
+    ]
+    return [
+        f"### {key}: what the assumed values decide\n",
+        f"A coarse plan, {varied['replicates']} replicates, with one value changed at a time: how "
+        "many of the claims "
+        "that it can judge are met by their means alone, which ones change, the medians of the "
+        "correlations with "
+        "published numbers, and how many of those moved by more than 0.3. "
+        f"`cwndlab reproduce {key} --sensitivity --page docs` writes it; its runs took "
+        f"{varied['took_s']:,} s of "
+        "processor time.\n",
+        _table(head, rows),
+    ]
+
+
+def _heading(key: str, entry: Mapping[str, Any]) -> str:
+    return f"{key}/{entry['id']}: {entry['title']}"
+
+
+def _section(
+    key: str,
+    entry: Mapping[str, Any],
+    claims: Sequence[Mapping[str, Any]],
+    published: Sequence[Mapping[str, Any]],
+) -> list[str]:
+    parts = [
+        f"### {_heading(key, entry)}\n",
+        f"Section {entry['section']}. {entry['about']}".rstrip() + "\n",
+    ]
+    if entry["image"]:
+        parts.append(f"![{entry['title']}]({entry['image']})\n")
+    if claims:
+        rows = []
+        for claim in claims:
+            statement = claim["statement"] + (f" *{claim['note']}*" if claim["note"] else "")
+            rows.append(
+                [
+                    f"{SIGNS[claim['verdict']]} {claim['verdict']}",
+                    statement,
+                    claim["bounds"],
+                    _measured(claim, "measured"),
+                ]
+            )
+        parts.append(_table(["", "the paper states", "wanted", "measured"], rows))
+    if published:
+        rows = [
+            [
+                row["what"],
+                f"{row['published']:g} {row['unit']}".strip(),
+                _measured(row, "ours"),
+                relative(row["relative"]),
+            ]
+            for row in published
+        ]
+        parts.append(_table(["the paper prints", "published", "ours", "difference"], rows))
+    return parts
+
+
+def _measured(entry: Mapping[str, Any], key: str) -> str:
+    mean, interval = entry[key], entry["interval"]
+    width = None if interval is None else (interval[1] - interval[0]) / 2
+    return number(Estimate(mean, width, 0), exact=entry.get("exact", False))
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |\n" for line in lines
+    )
+
+
+def _anchor(heading: str) -> str:
+    """Anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

@@ -1,0 +1,135 @@
+"""Executors: threads of this process, or anything with the same interface.
+
+An **executor** is a callable that takes (key, scenario) pairs and yields (key, `Outcome`) pairs as
+runs finish, in any order, each key once. It takes the next pair when it has capacity. A scenario is
+text (canonical JSON) and an outcome has plain values, so that both can be sent to another process
+or machine, which calls `perform`. Keys are returned unchanged. Closing the iterator stops running
+simulations and drops waiting ones. An executor repeats the runs of a lost worker.
+
+A run that fails has `Outcome.error` instead of a result; executors raise only if the whole sweep
+must end.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+from cwndlab import native
+from cwndlab.errors import RunError, ScenarioError
+from cwndlab.runs.execute import Progress, default_jobs, side_by_side
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Outcome(NamedTuple):
+    """The outcome of one run, as plain values."""
+
+    result: str
+    """The core's result, as one line of JSON; `Result.from_json` reads it."""
+    duration_s: float
+    machine: str
+    version: str
+    build: str
+    """Fingerprint of the engine that did the run."""
+    error: str = ""
+    """Why there is no result; empty if there is one."""
+    traces: dict[str, pl.DataFrame] | None = None
+    """The traces, if the scenario has any."""
+
+
+class Executor(Protocol):
+    """An executor, as the module defines it."""
+
+    def __call__(self, tasks: Iterable[tuple[Key, str]], /) -> Iterator[tuple[Key, Outcome]]:
+        """Do every run, and yield each as it finishes."""
+
+
+def perform(scenario: str, progress: Progress | None = None) -> Outcome:
+    """Do one run in this thread.
+
+    Parameters
+    ----------
+    scenario : str
+        As JSON.
+    progress : callable, optional
+        Gets (simulated seconds, packets) about twenty times a second; an exception it raises ends
+        the run, and is raised.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell
+    >>> scenario = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="1s").to_json()
+    >>> wrong = scenario.replace("AIMD", "AIM")
+    >>> '"trace_hash"' in perform(scenario).result, perform(wrong).error[:30]
+    (True, 'flows[0].rule: "AIM" is not kn')
+    """
+    began_s = time.perf_counter()
+    result, error, traces = "", "", None
+    try:
+        run = native.Scenario(scenario, "json").run(progress)
+        result, traces = run.to_json(), _traces(run)
+    except (ScenarioError, RunError) as raised:
+        error = " ".join(str(raised).split())
+        cause = raised.__cause__
+        if cause is not None:
+            error += f" ({type(cause).__name__}: {' '.join(str(cause).split())})"
+    return Outcome(
+        result,
+        time.perf_counter() - began_s,
+        machine(),
+        native.version(),
+        native.build(),
+        error,
+        traces,
+    )
+
+
+def _traces(run: native.Run) -> dict[str, pl.DataFrame] | None:
+    if not run.has_traces:
+        return None
+    from cwndlab.columns import tables_of, traces_of
+
+    return traces_of(run, tables_of(run))
+
+
+class Threads:
+    """Executor on threads of this process.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        Number of threads; by default one per processor that this process may use.
+    packets : callable, optional
+        Gets the number of packets delivered since it was last called; called on the threads.
+    """
+
+    def __init__(
+        self, jobs: int | None = None, packets: Callable[[int], object] | None = None
+    ) -> None:
+        self.jobs, self._packets = jobs or default_jobs(), packets
+
+    def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Iterator[tuple[Any, Outcome]]:
+        """Do every run, and give each as it finishes."""
+        return side_by_side(perform, tasks, self.jobs, self._packets)
+
+
+@functools.cache
+def machine() -> str:
+    """Name this machine: host, processor, operating system."""
+    processor = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        processor = next(
+            line.partition(":")[2].strip() for line in lines if line.startswith("model name")
+        )
+    except (OSError, StopIteration):
+        pass
+    return f"{platform.node()} ({processor}, {platform.system()} {platform.machine()})"

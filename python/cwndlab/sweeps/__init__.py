@@ -1,0 +1,16 @@
+"""Sweeps: many runs as one object.
+
+They survive crashes, add replicates until intervals are narrow, and can run on a cluster.
+
+`Sweep` defines the runs, `cwndlab.runs.store.Store` keeps finished ones, an executor
+(`cwndlab.runs.executors`) does them, and `SweepResult` has the results.
+"""
+
+from __future__ import annotations
+
+from cwndlab.sweeps.definition import Sweep
+from cwndlab.sweeps.result import SweepResult
+from cwndlab.sweeps.running import execute
+from cwndlab.sweeps.stored import stored_runs
+
+__all__ = ["Sweep", "SweepResult", "execute", "stored_runs"]

@@ -1,0 +1,81 @@
+"""Notes on a sweep: duplicate cells, and targets that were missed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cwndlab.message import plural
+from cwndlab.sweeps.result import SweepResult
+
+
+def unmet(findings: SweepResult, cell: int, done: int) -> dict[str, Any] | None:
+    """Return the targets of `Sweep.until` that a cell missed with its replicates.
+
+    None if it met all of them.
+    """
+    without, wide = [], []
+    is_short = findings.needed(cell, done) is not None
+    for target in findings.sweep.targets:
+        values = findings.values(cell, target.metric)
+        if not any(value is not None for value in values):
+            without.append(target.metric)
+        elif is_short and target.needed(values, done) is not None:
+            wide.append(target.metric)
+    if not without and not wide:
+        return None
+    labels, replicates = findings.labels(cell), findings.count(cell)
+    return {"cell": labels, "replicates": replicates, "wide": wide, "without": without}
+
+
+def notes_on_runs(findings: SweepResult) -> list[str]:
+    """Name the cells whose replicates are all the same run."""
+    cells = findings.of_one_run
+    if not len(cells):
+        return []
+    first = int(cells[0])
+    more = ", and `until` adds no replicates" if findings.sweep.targets else ""
+    return [
+        f"{_cells(len(cells))} gave the same run with every seed, the first: "
+        f"{named(findings.labels(first))}, in {plural(findings.count(first), 'replicate')}. "
+        f"The seed changes nothing there, so that there is no interval{more}"
+    ]
+
+
+def same_runs(findings: SweepResult, digests: Sequence[int]) -> list[str]:
+    """Name the cells that are the same run as another cell, by the digests of all cells.
+
+    Digest 0 means unknown.
+    """
+    found = (
+        np.frombuffer(digests, dtype=np.uint64) if len(digests) else np.zeros(0, dtype=np.uint64)
+    )
+    order = found.argsort(kind="stable")
+    is_again = (found[order][1:] == found[order][:-1]) & (found[order][1:] != 0)
+    again = order[1:][is_again]
+    if not len(again):
+        return []
+    at = int(again.argmin())
+    cell, before = int(again[at]), int(order[:-1][is_again][at])
+    return [
+        f"{_cells(len(again))} {'is' if len(again) == 1 else 'are'} the same run as another one, "
+        f"the first: {named(findings.labels(cell))}, which is {named(findings.labels(before))}: "
+        "their differences change nothing"
+    ]
+
+
+def named(labels: Mapping[str, str]) -> str:
+    """Write a cell in a sentence.
+
+    Examples
+    --------
+    >>> named({"rule": "CUBIC", "dumbbell.rate": "1Mbit"}), named({})
+    ('rule = CUBIC, dumbbell.rate = 1Mbit', 'the base scenario')
+    """
+    return ", ".join(f"{axis} = {label}" for axis, label in labels.items()) or "the base scenario"
+
+
+def _cells(count: int) -> str:
+    return plural(count, "cell")

@@ -1,0 +1,279 @@
+"""The result of a sweep: values of every finished run, and tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cwndlab import native
+from cwndlab.jsontext import dumps
+from cwndlab.statistics import Estimate, estimate
+from cwndlab.sweeps.until import LEAST
+from cwndlab.sweeps.values import NOT_DONE, Values
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from cwndlab.sweeps.definition import Sweep
+
+
+class SweepResult:
+    """Measured values of a sweep's finished runs, by cell and replicate.
+
+    Attributes
+    ----------
+    sweep : Sweep
+        The sweep of the runs.
+    failed : list of dict
+        Runs that ended with an error: ``cell``, ``replicate``, ``error``.
+    unmet : list of dict
+        Cells that missed the target of `Sweep.until`: ``cell``, ``replicates``, ``wide`` (metrics
+        whose intervals exceed it), ``without`` (metrics without any value).
+    notes : list of str
+        Notes: damage in the store, runs that could not be stored, duplicate cells.
+    """
+
+    def __init__(self, sweep: Sweep) -> None:
+        self.sweep = sweep
+        self.failed: list[dict[str, Any]] = []
+        self.unmet: list[dict[str, Any]] = []
+        self.notes: list[str] = []
+        plan = sweep.plan
+        self._values = Values(plan.count // plan.replicates, sweep.metrics, sweep.first_replicates)
+
+    def __len__(self) -> int:
+        """Count finished runs."""
+        return self._values.done
+
+    def put(
+        self, cell: int, replicate: int, trace_hash: str, values: Mapping[str, float | None]
+    ) -> None:
+        """Add a finished run."""
+        self._values.put(cell, replicate, int(trace_hash, 16), values)
+
+    def values(self, cell: int, metric: str) -> list[float | None]:
+        """Values of a cell by replicate; None for missing values and runs."""
+        return self._values.of(cell, metric)
+
+    def count(self, cell: int) -> int:
+        """Finished replicates of a cell."""
+        return self._values.count(cell)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Finished replicates of every cell."""
+        return self._values.counts()
+
+    @property
+    def finished(self) -> np.ndarray:
+        """Cells with a finished replicate, by their numbers in the plan."""
+        return self.counts.nonzero()[0]
+
+    @property
+    def of_one_run(self) -> np.ndarray:
+        """Cells whose replicates, two or more, are all the same run.
+
+        They have one outcome and no interval.
+        """
+        return self._values.cells_of_one_run()
+
+    def needed(self, cell: int, done: int | None = None) -> int | None:
+        """Replicates that a cell needs for `Sweep.until`.
+
+        None if it has enough, or more would not help.
+        """
+        if self.count(cell) >= LEAST and self._values.is_one_run(cell):
+            return None
+        needed = (
+            target.needed(self.values(cell, target.metric), done) for target in self.sweep.targets
+        )
+        return max((count for count in needed if count is not None), default=None)
+
+    def labels(self, cell: int) -> dict[str, str]:
+        """Return the axis columns of a cell."""
+        return self.sweep.columns(self.sweep.plan.cell(cell).labels)
+
+    @property
+    def axes(self) -> list[str]:
+        """Axis columns of every table."""
+        return list(self.labels(0))
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per run: cell, ``replicate``, ``seed``, ``trace_hash`` and every metric."""
+        cells, replicates = (self._values.hashes != NOT_DONE).T.nonzero()
+        hashes = [f"{found:016x}" for found in self._values.hashes[replicates, cells].tolist()]
+        metrics = {
+            metric: self._values.numbers[replicates, at, cells]
+            for metric, at in self._values.metrics.items()
+        }
+        seeds = self.sweep.plan.seed + replicates
+        return self._frame(
+            cells, {"replicate": replicates, "seed": seeds, "trace_hash": hashes, **metrics}
+        )
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """One row per cell and metric.
+
+        ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
+
+        A cell whose replicates are all the same run has no interval.
+        """
+        return self.summary_of(self.finished)
+
+    def summary_of(self, cells: np.ndarray) -> pl.DataFrame:
+        """Return `summary` of some cells, by their numbers in the plan."""
+        metrics = self.sweep.metrics
+        found = [
+            _without_interval(estimate(self.values(cell, metric)), is_one)
+            for cell in cells.tolist()
+            for is_one in (self._values.is_one_run(cell),)
+            for metric in metrics
+        ]
+        return self._frame(
+            cells.repeat(len(metrics)), {"metric": list(metrics) * len(cells), **_columns(found)}
+        )
+
+    @property
+    def differences(self) -> pl.DataFrame:
+        """Differences of the compared axis's levels from the baseline, in otherwise equal cells.
+
+        One row per cell and metric: ``baseline``, ``mean`` of the differences between runs of the
+        same replicate, which share their random numbers, its ``ci95``, and ``replicates``, the
+        number of pairs. If the compared axis is zipped, levels differ in all of its axes.
+        """
+        return self.differences_of(self.finished)
+
+    def differences_of(self, cells: np.ndarray) -> pl.DataFrame:
+        """Return `differences` of some cells, by their numbers in the plan."""
+        metrics, found, compared = list(self.sweep.metrics), [], self.pairs(cells)
+        for cell, other in compared:
+            is_one = self._values.is_one_run(cell, other)
+            for metric in metrics:
+                pairs = zip(self.values(cell, metric), self.values(other, metric), strict=False)
+                between = estimate(None if a is None or b is None else a - b for a, b in pairs)
+                found.append(_without_interval(between, is_one))
+        names = {
+            "baseline": self.sweep.compared_labels[:1] * len(found),
+            "metric": metrics * len(compared),
+        }
+        rows = np.array([cell for cell, _ in compared], dtype=np.int64).repeat(len(metrics))
+        return self._frame(rows, {**names, **_columns(found)})
+
+    def pairs(self, cells: np.ndarray) -> list[tuple[int, int]]:
+        """Pair each cell with the baseline's cell that is otherwise equal, if both have runs."""
+        axis = self.sweep.compared
+        if axis is None:
+            return []
+        labels = [level.label for level in self.sweep.plan.axes[axis]]
+        place, stride = labels.index(self.sweep.compared_labels[0]), self.sweep.plan.stride(axis)
+        others = cells + (place - cells // stride % len(labels)) * stride
+        is_pair = (others != cells) & (self.counts[others] > 0)
+        return list(zip(cells[is_pair].tolist(), others[is_pair].tolist(), strict=True))
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """``summary``, ``differences`` and ``runs`` by name."""
+        return {"summary": self.summary, "differences": self.differences, "runs": self.runs}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        tables = {name: table.to_dicts() for name, table in self.tables.items()}
+        head = {
+            "cwndlab_version": native.version(),
+            "build": native.build(),
+            "sweep": self.sweep.to_dict(),
+        }
+        return {
+            **head,
+            "complete": not self.failed,
+            "failed": self.failed,
+            "unmet": self.unmet,
+            "notes": self.notes,
+            **tables,
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return `to_dict` as JSON text; numbers that are not finite are null."""
+        return dumps(self.to_dict(), indent)
+
+    def plot(self, **figure: Any) -> Figure:
+        """Plot every metric's mean with its 95 % confidence interval (matplotlib).
+
+        Parameters
+        ----------
+        **figure
+            `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
+        """
+        from cwndlab.plots import FigureStyle, sweep_points
+
+        return FigureStyle.of(**figure).draw(sweep_points, self)
+
+    def extremes(self) -> dict[str, dict[str, Any]] | None:
+        """Return the cells with the best and the worst mean of the first metric so far.
+
+        If neither direction is better: ``largest`` and ``smallest``.
+        """
+        measure = self.sweep.measures[0]
+        means = self._values.means(measure.key)
+        if np.isnan(means).all():
+            return None
+        low, high = int(np.nanargmin(means)), int(np.nanargmax(means))
+        names = ("largest", "smallest") if measure.more_is_better is None else ("best", "worst")
+        ends = (low, high) if measure.more_is_better is False else (high, low)
+        return {
+            name: {"cell": self.labels(cell), "metric": measure.key, "mean": float(means[cell])}
+            for name, cell in zip(names, ends, strict=True)
+        }
+
+    def _frame(self, cells: np.ndarray, columns: Mapping[str, Any]) -> pl.DataFrame:
+        """Make a table: one row per cell of `cells`, with its axis labels and more columns."""
+        import polars as pl
+
+        plan = self.sweep.plan
+        found: list[pl.Series] = []
+        for axis, levels in plan.axes.items():
+            at = pl.Series(cells // plan.stride(axis) % len(levels), dtype=pl.UInt32)
+            parts = [self.sweep.columns({axis: level.label}) for level in levels]
+            for name in parts[0]:
+                found.append(
+                    pl.Series(name, [part[name] for part in parts], dtype=pl.String).gather(at)
+                )
+        for name, values in columns.items():
+            dtype = (
+                pl.String
+                if isinstance(values, list)
+                else pl.Int64
+                if values.dtype.kind == "i"
+                else pl.Float64
+            )
+            found.append(pl.Series(name, values, dtype=dtype))
+        return pl.DataFrame(found).fill_nan(None)
+
+
+def _without_interval(found: Estimate, is_one_run: bool) -> Estimate:
+    """Remove the interval if all replicates are the same run.
+
+    Their agreement says nothing about other seeds.
+    """
+    return found._replace(half_width=None) if is_one_run else found
+
+
+def _columns(found: list[Estimate]) -> dict[str, np.ndarray]:
+    """Make columns of estimates; NaN means None."""
+
+    def column(values: Any, dtype: Any = np.float64) -> np.ndarray:
+        return np.fromiter(
+            (math.nan if value is None else value for value in values), dtype, len(found)
+        )
+
+    return {
+        "mean": column(entry.mean for entry in found),
+        "ci95": column(entry.half_width for entry in found),
+        "replicates": column((entry.count for entry in found), np.int64),
+    }
