@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sqlite3
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -26,20 +28,15 @@ def record(seed: int = 1) -> Record:
 RECORDS = [record(seed) for seed in range(1, 7)]
 
 
-def journals(folder: Path) -> list[Path]:
-    return sorted((folder / "journal").glob("*.journal"))
-
-
-def left_open(folder: Path, records: list[Record] = RECORDS) -> Path:
-    """A store whose process is gone without closing it: its journal is all there is."""
+def left_open(folder: Path, records: list[Record] = RECORDS) -> None:
+    """Make a store whose process is killed without closing it: its log is not merged."""
     process = multiprocessing.get_context("spawn").Process(
         target=put_and_die, args=(folder, records)
     )
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL
-    (journal,) = journals(folder)
-    return journal
+    assert log(folder).stat().st_size > 0
 
 
 def put_and_die(folder: Path, records: list[Record]) -> None:
@@ -47,6 +44,23 @@ def put_and_die(folder: Path, records: list[Record]) -> None:
     for record in records:
         store.put(record)
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def log(folder: Path) -> Path:
+    """Return SQLite's write-ahead log."""
+    return folder / "runs.sqlite-wal"
+
+
+def count(folder: Path) -> int:
+    """Count the runs of a store, which may not exist yet."""
+    if not (folder / "runs.sqlite").exists():
+        return 0
+    with closing(
+        sqlite3.connect(f"{(folder / 'runs.sqlite').as_uri()}?mode=ro", uri=True)
+    ) as found:
+        if not found.execute("SELECT name FROM sqlite_schema WHERE name = 'runs'").fetchall():
+            return 0
+        return found.execute("SELECT count(*) FROM runs").fetchone()[0]
 
 
 def later(record: Record, seconds: float = 1.0) -> Record:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -12,6 +11,7 @@ import pytest
 import cwndlab
 from cwndlab import Sweep
 from cwndlab.comparing import first_deployed
+from stores import count
 from waiting import wait_until
 
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
@@ -88,23 +88,15 @@ def test_a_comparison_that_is_killed_goes_on(cli, tmp_path):
             [sys.executable, "-m", "cwndlab", *command], cwd=tmp_path,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        wait_until(lambda: _kept(tmp_path / "s") > known or process.poll() is not None)  # noqa: B023
+        wait_until(lambda: count(tmp_path / "s") > known or process.poll() is not None)  # noqa: B023
         process.kill()
         process.wait()
-        assert _kept(tmp_path / "s") >= known, "a finished run is lost"
-        known = _kept(tmp_path / "s")
+        assert count(tmp_path / "s") >= known, "a finished run is lost"
+        known = count(tmp_path / "s")
     assert known >= 20
     whole = cli(*command)
     assert whole.returncode == 0
     assert whole.stdout == cli(*command[:-2]).stdout
-
-
-def _kept(folder: Path) -> int:
-    """Runs in a store, which may not exist yet."""
-    if not (folder / "store.json").exists():
-        return 0
-    with cwndlab.Store(folder, write=False) as store:
-        return len(store)
 
 
 def _nothing_to_do(tasks):

@@ -10,13 +10,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from cwndlab import ClusterError, Store, Sweep
 from cwndlab.runs.cluster import Dask
 from cwndlab.sweeps import SweepResult, execute
 from small_sweeps import BASE
+from stores import count
 from sweep_process import SweepProcess, keys
 from waiting import wait_until
 
@@ -58,11 +58,6 @@ def stored(folder: Path) -> dict[str, dict]:
     return runs
 
 
-def _rows(folder: Path) -> int:
-    """Runs as they were written, before reading leaves out what is there twice."""
-    return sum(pl.read_parquet(path).height for path in (folder / "parts").glob("runs-*.parquet"))
-
-
 def test_a_worker_killed_half_way(tmp_path, client):
     """Its runs are done again by others: the same table, the same results to the last bit, none
     stored twice."""
@@ -85,7 +80,7 @@ def test_a_worker_killed_half_way(tmp_path, client):
     done = keys(events)
     assert len(done) == len(set(done)) == 80
     assert stored(tmp_path / "far") == stored(tmp_path / "local")
-    assert _rows(tmp_path / "far") == 80, "nothing was recorded twice"
+    assert count(tmp_path / "far") == 80, "nothing was recorded twice"
 
 
 @pytest.mark.usefixtures("client")

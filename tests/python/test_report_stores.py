@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from conftest import Page
 from cwndlab import Store, StoreError, Sweep, write_report
 from small_sweeps import LIMITS, LIMITS_SWEEP, RULES
+from stores import RECORDS
 
 
 @pytest.mark.slow
@@ -118,18 +121,19 @@ def test_a_store_of_several_sweeps_has_a_part_for_each(tmp_path, cli):
         ),
         (["runs", "-o", "folder"], "folder"),
         (["runs", "-o", "file/report.html"], "file"),
-        (["future"], "has format 3"),
+        (["future"], "has format 4"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path, command, limits_store, arguments, words):
     shutil.copytree(limits_store, tmp_path / "runs")
-    Store(tmp_path / "empty").close()
+    with Store(tmp_path / "empty") as empty:
+        empty.put(RECORDS[0])
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("")
     (tmp_path / "future").mkdir()
-    (tmp_path / "future/store.json").write_text(
-        '{"what": "cwndlab store", "format": 3, "cwndlab_version": "9.0"}'
-    )
+    with closing(sqlite3.connect(tmp_path / "future/runs.sqlite")) as database:
+        database.execute(f"PRAGMA application_id = {int.from_bytes(b'cwnd', 'big')}")
+        database.execute("PRAGMA user_version = 4")
     answer = command("report", *arguments)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert answer.stderr.count("\n") == 1

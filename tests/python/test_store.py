@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
+import shutil
+import sqlite3
+import struct
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -14,17 +19,16 @@ import pytest
 
 import cwndlab
 from cwndlab import StoreError
-from cwndlab.runs.store import Record, Store, Use, canonical, run_key
-from cwndlab.runs.store.frames import frame, read
-from stores import DOCUMENT, RECORDS, journals, left_open
+from cwndlab.runs.store import Record, Store, Use, canonical, convert, run_key
+from stores import DOCUMENT, RECORDS, left_open
 
 
 def test_what_a_killed_process_put_is_there(tmp_path):
-    journal = left_open(tmp_path)
-    assert len(read(journal.read_bytes()).payloads) == len(RECORDS)
+    left_open(tmp_path)
     with Store(tmp_path) as store:
         assert sorted(store.records()) == sorted(RECORDS)
         assert store.notes == []
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.sqlite"]
 
 
 def test_a_record_is_the_result_that_was_put(tmp_path):
@@ -43,14 +47,101 @@ def test_a_record_is_the_result_that_was_put(tmp_path):
     }
 
 
-def test_a_store_of_another_format_is_refused_untouched(tmp_path):
+def test_a_store_of_a_later_format_is_refused_untouched(tmp_path):
     with Store(tmp_path) as store:
         store.put(RECORDS[0])
-    (tmp_path / "store.json").write_text(json.dumps({"format": 3, "cwndlab_version": "9.0.0"}))
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(StoreError, match=r"has format 3 \(cwndlab 9\.0\.0\): expected format 2"):
-        Store(tmp_path)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as database:
+        database.execute("PRAGMA user_version = 4")
+    before = (tmp_path / "runs.sqlite").read_bytes()
+    for write in (True, False):
+        with pytest.raises(StoreError, match=r"has format 4: expected format 3, which cwndlab"):
+            Store(tmp_path, write=write)
+    assert (tmp_path / "runs.sqlite").read_bytes() == before
+
+
+def test_a_store_that_is_not_written_leaves_nothing(tmp_path):
+    with Store(tmp_path / "new") as store:
+        assert RECORDS[0].key not in store
+        assert (len(store), list(store.records()), store.uses()) == (0, [], [])
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_is_in_the_store_can_be_asked_in_sql(tmp_path):
+    with Store(tmp_path) as store:
+        for record in RECORDS:
+            store.put(record, Use.of("sweep", {"rule": "one"}, record.seed, record.key))
+    with closing(sqlite3.connect(tmp_path / "runs.sqlite")) as database:
+        query = "SELECT replicate, trace_hash FROM uses JOIN runs USING (key) ORDER BY replicate"
+        assert database.execute(query).fetchall() == [(r.seed, r.trace_hash) for r in RECORDS]
+
+
+class TestConversion:
+    def test_of_a_store_that_format_2_wrote(self, tmp_path, command):
+        """Two replicates of each cell are in its parts, the third in a journal."""
+        folder = tmp_path / "old"
+        shutil.copytree(Path(__file__).parent / "store_of_format_2", folder)
+        with pytest.raises(StoreError, match=r"format 2 \(cwndlab 0\.1\.0\).*--convert"):
+            Store(folder)
+        answer = command("results", "old", "--convert", "--format", "csv")
+        assert answer.returncode == 0, answer.stderr
+        assert "converted 6 runs in old" in answer.stderr
+        assert [path.name for path in folder.iterdir()] == ["runs.sqlite"]
+        with Store(folder, write=False) as store:
+            hashes = {record.key: record.trace_hash for record in store.records()}
+            # As the version that wrote it listed them.
+            assert sorted(
+                (use.cell["rule"], use.replicate, use.key[:6], hashes[use.key])
+                for use in store.uses("two")
+            ) == [
+                ("AIMD(1, 0.5)", 0, "86da81", "6a646230b0d2e089"),
+                ("AIMD(1, 0.5)", 1, "6d2755", "6a646230b0d2e089"),
+                ("AIMD(1, 0.5)", 2, "3ca8ac", "6a646230b0d2e089"),
+                ("CUBIC", 0, "1d198e", "79b9078004fd14d0"),
+                ("CUBIC", 1, "e0233f", "79b9078004fd14d0"),
+                ("CUBIC", 2, "d57f65", "79b9078004fd14d0"),
+            ]
+            assert store.definitions()["two"]["axes"] == {"rule": ["AIMD(1, 0.5)", "CUBIC"]}
+        with pytest.raises(StoreError, match="expected a store of format 1 or 2"):
+            convert(folder)
+
+    def test_of_a_store_of_format_1(self, tmp_path):
+        records = _of_format_1(tmp_path)
+        assert convert(tmp_path) == (3, [])
+        with Store(tmp_path, write=False) as store:
+            assert sorted(store.records()) == sorted(records)
+            assert sorted((use.replicate, use.key) for use in store.uses("one")) == [
+                (number, records[number].key) for number in range(3)
+            ]
+            assert store.definitions() == {"one": {"name": "one", "replicates": 3}}
+
+    def test_what_is_damaged_is_said_and_left_out(self, tmp_path):
+        folder = tmp_path / "old"
+        shutil.copytree(Path(__file__).parent / "store_of_format_2", folder)
+        (journal,) = folder.glob("journal/*")
+        (part,) = folder.glob("parts/runs*")
+        for path in (journal, part):
+            data = bytearray(path.read_bytes())
+            data[100] ^= 1
+            path.write_bytes(data)
+        (folder / "sweeps" / "bad.json").write_text("{")
+        converted, notes = convert(folder)
+        assert converted == 1
+        assert [note.partition(":")[0] for note in notes] == [
+            part.name, journal.name, "sweeps/bad.json",
+        ]  # fmt: skip
+
+    def test_that_fails_leaves_the_store_as_it_was(self, tmp_path, monkeypatch):
+        folder = tmp_path / "old"
+        shutil.copytree(Path(__file__).parent / "store_of_format_2", folder)
+        before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+        def full(*_):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(Store, "place", full)
+        with pytest.raises(StoreError, match="disk is full"):
+            convert(folder)
+        assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def _of_format_1(folder: Path) -> list[Record]:
@@ -73,7 +164,7 @@ def _of_format_1(folder: Path) -> list[Record]:
     ]
     uses = [json.dumps(["use", "one", "{}", number, records[number].key]) for number in range(2)]
     (folder / "journal" / "1-old.journal").write_bytes(
-        b"".join(frame(text.encode()) for text in [*heads, *uses])
+        b"".join(_frame(text.encode()) for text in [*heads, *uses])
     )
     columns = {"sweep": ["one"], "labels": ["{}"], "replicate": [2], "key": [records[2].key]}
     parts = {
@@ -90,25 +181,11 @@ def _of_format_1(folder: Path) -> list[Record]:
     return records
 
 
-def test_a_store_of_format_1_is_read_and_goes_on_as_one_of_this_format(tmp_path):
-    records = _of_format_1(tmp_path)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with Store(tmp_path, write=False) as store:
-        assert sorted(store.records()) == sorted(records)
-        assert [(use.replicate, use.key) for use in store.uses("one")] == [
-            (number, records[number].key) for number in (2, 0, 1)
-        ]
-        assert store.definitions() == {"one": {"name": "one", "replicates": 3}}
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-    with Store(tmp_path) as store:
-        assert json.loads((tmp_path / "store.json").read_bytes())["format"] == 2, (
-            "older versions refuse it now"
-        )
-        store.put(RECORDS[3], Use.of("one", {}, 3, RECORDS[3].key))
-    assert journals(tmp_path) == []
-    with Store(tmp_path, write=False) as store:
-        assert sorted(store.records()) == sorted([*records, RECORDS[3]])
-        assert {use.replicate for use in store.uses("one")} == {0, 1, 2, 3}
+def _frame(payload: bytes) -> bytes:
+    length = len(payload)
+    salt = length.to_bytes(8, "little")
+    checksum = hashlib.blake2b(payload, digest_size=8, salt=salt).digest()
+    return struct.pack("<4sI8s", b"\xf0cwj", length, checksum) + payload
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path):

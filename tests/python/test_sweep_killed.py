@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cwndlab import Store
+from stores import count, log
 from sweep_process import SweepProcess, keys
 from waiting import wait_until
 
@@ -34,9 +35,9 @@ SWEEP = {
 }
 RUNS = 240
 MOMENTS = [
-    *[(0, "store.json"), (0, "journal/*")] * 2,
+    *[(0, "runs.sqlite"), (0, "claims")] * 2,
     *((runs, "") for runs in range(1, RUNS, 20)),
-    *[(RUNS, "parts/*"), (RUNS, "")] * 2,
+    *[(RUNS, "runs.sqlite-wal"), (RUNS, "")] * 2,
 ]
 """What has happened just before: so many runs have been said to be done, and there is such a file
 in the store."""
@@ -90,7 +91,7 @@ def test_killed_and_finished(tmp_path, undisturbed, number):
     said = _kill(tmp_path, *MOMENTS[number], random.Random(number).uniform(0, JITTER_S))
 
     recorded: set[str] = set()
-    if (tmp_path / "store" / "store.json").exists():
+    if count(tmp_path / "store"):
         # What can be read is right: every record has the trace hash that the undisturbed sweep has
         # for its place.
         with Store(tmp_path / "store", write=False) as store:
@@ -109,5 +110,5 @@ def test_killed_and_finished(tmp_path, undisturbed, number):
     assert {key: events[-1][key] for key in ("runs", "summary", "differences")} == {
         key: undisturbed[key] for key in ("runs", "summary", "differences")
     }
-    assert not list((tmp_path / "store" / "journal").iterdir())
+    assert not log(tmp_path / "store").exists()
     shutil.rmtree(tmp_path / "store")

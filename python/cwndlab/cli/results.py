@@ -58,6 +58,12 @@ ENDINGS = (".csv", ".parquet", ".json")
     metavar="KEY",
     help="Print one run: its origin, and its scenario as TOML.",
 )
+@click.option(
+    "--convert",
+    "is_conversion",
+    is_flag=True,
+    help="Convert a store that an earlier version of cwndlab wrote, in its place.",
+)
 @options.rules_option
 @options.json_option
 @options.format_option
@@ -69,6 +75,7 @@ def results(
     metrics: tuple[str, ...],
     export: tuple[Path, ...],
     run_key: str | None,
+    is_conversion: bool,
     as_json: bool,
 ) -> None:
     """List and export the runs in a store.
@@ -88,17 +95,22 @@ def results(
         options.check_parent("--export", path)
 
     from cwndlab.metrics import BY_KEY
-    from cwndlab.runs.store import Store
+    from cwndlab.runs.store import Store, convert
     from cwndlab.sweeps.stored import older_runs, stored_runs
 
-    store = Store(folder, write=False)
-    for note in store.notes:
-        say(f"note: {note}")
+    if is_conversion:
+        converted, notes = convert(folder)
+        for note in notes:
+            say(f"note: {note}")
+        say(f"converted {plural(converted, 'run')} in {folder}")
+    store = click.get_current_context().with_resource(Store(folder, write=False))
     if run_key is not None:
         _print_run(store, run_key, as_json=as_json)
         return
     names = options.names_of("--metrics", metrics, BY_KEY) if metrics else None
     table = stored_runs(store, sweep=sweep, where=conditions, metrics=names, older=older)
+    for note in store.notes:
+        say(f"note: {note}")
     left_out = {} if older or "definition" in conditions else older_runs(store, sweep)
     for name, count in left_out.items():
         say(
@@ -135,7 +147,7 @@ def _condition(text: str) -> tuple[str, str]:
 
 
 def _write(table: pl.DataFrame, path: Path) -> None:
-    from cwndlab.runs.store.layout import written_whole
+    from cwndlab.files import written_whole
 
     kind = path.suffix.lower()
     with written_whole(path) as part:
@@ -201,7 +213,7 @@ def _print_sweeps(table: pl.DataFrame) -> None:
 
 def _provenance(store: Store, table: pl.DataFrame, left_out: dict[str, int]) -> dict[str, Any]:
     """Print the origin of the listed runs, and how many other runs there are."""
-    from cwndlab.runs.store.layout import FORMAT
+    from cwndlab.runs.store.store import FORMAT
 
     def distinct(column: str, rows: pl.DataFrame = table) -> list[Any]:
         return rows[column].unique().sort().to_list()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +11,6 @@ from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.hints import document, refuse_scenario, warn_of_bare_rates
 from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.sweep_tables import print_findings
-from cwndlab.errors import ScenarioError
 from cwndlab.message import plural
 
 if TYPE_CHECKING:
@@ -156,8 +152,7 @@ def _execute(
     from cwndlab.runs.store import Store
     from cwndlab.sweeps import execute
 
-    made = _missing_folders(folder)
-    with _unused_removed(folder, made), Store(folder) as kept, progress_bar() as show:
+    with Store(folder) as kept, progress_bar() as show:
 
         def tell(event: dict[str, Any]) -> None:
             if as_json:
@@ -189,26 +184,6 @@ def _execute(
     findings.notes += kept.notes
     for note in kept.notes:
         say(f"note: {note}")
-
-
-def _missing_folders(folder: Path) -> list[Path]:
-    """Return the folders that a new store makes: its own first, then those above it."""
-    return list(itertools.takewhile(lambda path: not path.exists(), (folder, *folder.parents)))
-
-
-@contextmanager
-def _unused_removed(folder: Path, made: list[Path]) -> Iterator[None]:
-    """Remove the store that was made for a sweep which is then refused."""
-    try:
-        yield
-    except ScenarioError:
-        from cwndlab.runs.store.layout import discard_empty
-
-        if made and discard_empty(folder):
-            for above in made[1:]:
-                if not any(above.iterdir()):
-                    above.rmdir()
-        raise
 
 
 def _workers(event: dict[str, Any]) -> str:

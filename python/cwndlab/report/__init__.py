@@ -84,7 +84,7 @@ def _chapters(
     """Return a heading, the chapters, and their directory."""
     from cwndlab.comparison import Comparison
     from cwndlab.report import from_comparison
-    from cwndlab.runs.store import Store, layout
+    from cwndlab.runs.store import Store, is_store
 
     if isinstance(what, Comparison):
         return "Rules side by side", [from_comparison.chapter_of(what, tell)], None
@@ -102,7 +102,7 @@ def _chapters(
                 [from_comparison.chapter_of(comparison, tell, engine)],
                 folder,
             )
-        if not (folder / layout.MARKER).exists():
+        if not is_store(folder):
             raise StoreError(
                 invalid(
                     "report",
@@ -110,7 +110,8 @@ def _chapters(
                     "a directory that `cwndlab sweep` or `cwndlab compare --out` wrote",
                 )
             )
-        what = Store(folder, write=False)
+        with Store(folder, write=False) as opened:
+            return (*_of_store(opened, sweep, tell), folder)
     return (*_of_store(what, sweep, tell), what.path)
 
 

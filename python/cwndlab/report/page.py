@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from cwndlab.files import write_whole
 from cwndlab.report import charts, glyphs, tables
 from cwndlab.report.chapter import MOST_PANELS, Chapter, named, short
-from cwndlab.runs.store.layout import write_whole
 from cwndlab.tables import SIGNS, WORDS
 
 TEMPLATE = "report.html.jinja"

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
+from cwndlab.files import write_whole
 from cwndlab.metrics import BY_KEY
 from cwndlab.reproduction.claims import Judged
 from cwndlab.reproduction.readings import VERDICTS
 from cwndlab.reproduction.results_grid import MEASURED
-from cwndlab.runs.store.layout import write_whole
 from cwndlab.statistics import Estimate
 
 if TYPE_CHECKING:

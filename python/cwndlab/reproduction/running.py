@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.reproduction.claims import Claim, Judged, not_searched
 from cwndlab.reproduction.paper import Experiment, Paper, load
 from cwndlab.reproduction.published import Beside
 from cwndlab.reproduction.readings import HOLDS
 from cwndlab.reproduction.results_grid import Data, ResultsGrid
-from cwndlab.runs.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.runs.store import Store

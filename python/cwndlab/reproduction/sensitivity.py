@@ -36,13 +36,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab.errors import ScenarioError
+from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.reproduction.claims import Claim
 from cwndlab.reproduction.paper import Paper, load
 from cwndlab.reproduction.readings import HOLDS
 from cwndlab.reproduction.results_grid import Data, ResultsGrid
 from cwndlab.reproduction.variants import Sensitivity, Variant
-from cwndlab.runs.store.layout import write_whole
 from cwndlab.statistics import Estimate
 
 if TYPE_CHECKING:

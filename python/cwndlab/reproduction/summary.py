@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
 from cwndlab.errors import ScenarioError
+from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.message import unknown
 from cwndlab.reproduction.summary_text import markdown
-from cwndlab.runs.store.layout import write_whole
 
 if TYPE_CHECKING:
     from cwndlab.reproduction.running import Reproduction

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
-from cwndlab.runs.store.layout import write_whole
 from cwndlab.searches.objective import Objective
 from cwndlab.statistics import Estimate
 

@@ -8,7 +8,7 @@ from typing import Any
 from cwndlab.errors import ScenarioError
 from cwndlab.quantities import seconds
 from cwndlab.runs.plan import Cell
-from cwndlab.runs.store import canonical, run_key, scenario_digest
+from cwndlab.runs.store import canonical, has_outside, run_key, scenario_digest
 from cwndlab.runs.store.keys import seeded_key
 from cwndlab.sweeps.notes import named
 
@@ -19,15 +19,20 @@ class CellScenarios:
     def __init__(self, cell: Cell, count_arrivals: str | float | None = None) -> None:
         self._cell = cell
         self._counted_s = seconds(count_arrivals) if count_arrivals is not None else None
-        self._document = self._canonical(0)
-        self._digest = scenario_digest(self._document, self._counted_s)
+        document = self._canonical(0)
+        self._digest = scenario_digest(document, self._counted_s)
+        # Replicates differ in their seed alone: text before and after it.
+        place = "seed of the replicate"
+        text = json.dumps({**document, "seed": place}, separators=(",", ":"))
+        self._before, _, self._after = text.partition(f'"{place}"')
+        self.has_outside = has_outside(text)
+        """Whether the runs depend on files or on rules written in Python."""
 
     def text(self, replicate: int) -> str:
         """Return the scenario of a replicate."""
         if self._cell.is_drawn:
             return canonical(self._cell.document(replicate))
-        seed = self._cell.document(replicate)["seed"]
-        return json.dumps({**self._document, "seed": seed}, separators=(",", ":"))
+        return f"{self._before}{self._cell.document(replicate)['seed']}{self._after}"
 
     def key(self, replicate: int) -> str:
         """Return the key of a replicate; empty if it has none."""

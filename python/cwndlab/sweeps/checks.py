@@ -85,15 +85,18 @@ def check_kinds(fields: Mapping[str, Any]) -> None:
 
 
 def check_names(sweep: Sweep) -> None:
-    """Check that axes and metrics have distinct names.
+    """Check that axes and metrics have distinct names, and that the sweep's can name a directory.
 
-    Each is a column, next to the reserved ones.
+    Each metric and axis is a column, next to the reserved ones. `cwndlab sweep` keeps runs in
+    ``out/NAME``.
 
     Raises
     ------
     ScenarioError
         If a name is repeated, or `RESERVED`.
     """
+    if sweep.name in ("", ".", "..") or "/" in sweep.name or not sweep.name.isprintable():
+        raise ScenarioError(invalid("name", sweep.name, "a name that a directory may have"))
     if not sweep.metrics:
         raise ScenarioError(invalid("metrics", [], "one metric or more"))
     if repeated := _repeated(sweep.metrics):

@@ -14,7 +14,7 @@ from cwndlab import native
 from cwndlab.errors import RunError, ScenarioError
 from cwndlab.runs import cluster
 from cwndlab.runs.executors import Executor, Outcome, Threads, perform
-from cwndlab.runs.store import Record, Store, Use, definition_digest, has_outside
+from cwndlab.runs.store import Record, Store, Use, definition_digest
 from cwndlab.sweeps.cell_scenarios import CellScenarios
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.events import Report
@@ -209,7 +209,6 @@ class _Work:
             self._found(late)
             if not waiting or self.store is None:
                 return
-            self.store.refresh()
             todo = waiting if self._again else self._found(waiting)
             if not todo:
                 return
@@ -235,8 +234,6 @@ class _Work:
         """
         for batch in self._batches(places):
             self.report.tick()
-            if self.store is not None:
-                self.store.refresh()
             for place in batch if self._again else self._found(batch):
                 if self.store is not None and place.key:
                     if not self.store.claim(place.key):
@@ -244,7 +241,6 @@ class _Work:
                         continue
                     self._claimed.add(place.key)
                     # Another process may have finished it between the last check and the claim.
-                    self.store.refresh()
                     if place.key in self.store and not self._again:
                         self._give_back(place)
                         late.append(place)
@@ -286,41 +282,40 @@ class _Work:
         values = measure(run, self.sweep.measures, self.sweep.link, self.sweep.measured_group)
         with uninterrupted():  # What is kept is what is counted.
             if self.store is not None:
-                self._keep(place, outcome, labels)
+                self._keep(place, outcome, run, labels)
             self.findings.put(place.cell, place.replicate, run["trace_hash"], values)
         self._give_back(place)
         self.report.run(place.key, labels, place.replicate, run, outcome.duration_s, values)
 
-    def _keep(self, place: Place, outcome: Outcome, labels: dict[str, str]) -> None:
+    def _keep(
+        self, place: Place, outcome: Outcome, run: dict[str, Any], labels: dict[str, str]
+    ) -> None:
         assert self.store is not None
         texts = self._text(place.cell)
         text = texts.text(place.replicate)
         # A rule's file was edited during the sweep: the result may belong to either version.
-        if not place.key or (has_outside(text) and texts.key_of(text) != place.key):
+        if not place.key or (texts.has_outside and texts.key_of(text) != place.key):
             self._unkept += 1
             return
         traces = ""
         if outcome.traces and self.sweep.traces:
             traces = self.store.put_traces(place.key, kept_traces(self.sweep, outcome, text))
         use = Use.of(self.sweep.name, labels, place.replicate, place.key, self.definition)
-        self.store.put(Record.of(place.key, text, outcome, traces), use)
+        self.store.put(Record.of(place.key, text, outcome, run, traces), use)
 
     def _found(self, places: list[Place]) -> list[Place]:
         """Add the runs that the store has; return the others."""
         if self.store is None:
             return places
-        known: dict[str, list[Place]] = {}
-        rest = []
+        wanted: dict[str, list[Place]] = {}
         for place in places:
-            if place.key and place.key in self.store:
-                known.setdefault(place.key, []).append(place)
-            else:
-                rest.append(place)
+            wanted.setdefault(place.key, []).append(place)
+        unkept = wanted.pop("", [])
         began_s = time.monotonic()
-        for record in self.store.records(known) if known else ():
+        for record in self.store.records(wanted) if wanted else ():
             run = record.run()
             values = measure(run, self.sweep.measures, self.sweep.link, self.sweep.measured_group)
-            for place in known.pop(record.key):
+            for place in wanted.pop(record.key):
                 labels = self.findings.labels(place.cell)
                 self.store.place(
                     Use.of(self.sweep.name, labels, place.replicate, place.key, self.definition)
@@ -328,8 +323,7 @@ class _Work:
                 self.findings.put(place.cell, place.replicate, record.trace_hash, values)
             self.report.found()
         self._reading_s = time.monotonic() - began_s
-        # Indexed, but damaged since: these runs are done again.
-        return sorted([*rest, *(place for places in known.values() for place in places)])
+        return sorted([*unkept, *(place for places in wanted.values() for place in places)])
 
     def _give_back(self, place: Place) -> None:
         if place.key in self._claimed and self.store is not None:

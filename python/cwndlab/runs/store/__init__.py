@@ -4,30 +4,23 @@ A run has a key (`run_key`): a hash of its canonical scenario, its seed, the fin
 engine's build, and the content of the files and Python rules that the scenario names. A run whose
 source is unavailable has no key, and is not stored.
 
-Layout, format `layout.FORMAT`::
+Layout, format `store.FORMAT`::
 
-    DIR/store.json             format and version
-    DIR/sweeps/NAME.json       latest definition of each sweep, and its digest
-    DIR/journal/*.journal      one per process: framed, checksummed records (`frames`)
-    DIR/parts/runs-*.parquet   records of closed journals: key, seed, ..., scenario, result (JSON)
-    DIR/parts/uses-*.parquet   the runs of each sweep by cell and definition
+    DIR/runs.sqlite            tables `runs`, `uses` (the runs of each sweep) and `sweeps`
     DIR/traces/KEY-*.parquet   traces, if the sweep asks for them
-    DIR/lock, DIR/claims       empty; locked during writes and runs
+    DIR/claims                 empty; a locked byte is a run that is being done
 
-**Durability.** `Store.put` returns when the operating system has the record: no signal that kills
-the process can lose it. The record is on the disk within `journal.SYNC_EVERY_S` of work, or when
-the store is closed; a power cut can lose later records. A checksum identifies frames that are
-truncated or corrupt; reading skips them and continues with the next frame. A part's name holds the
-checksum of its content.
+**Durability.** A run is a transaction of SQLite with a write-ahead log. `Store.put` returns when
+the operating system has it: no signal that kills the process can lose it. A power cut can lose the
+latest runs, and leaves the database whole. Each row has a checksum; damaged ones are left out.
 
-**Concurrency.** Each process writes its own journal and reads the others' (`Store.refresh`).
-`Store.claim` keeps two processes from doing the same run at the same time. One process at a time
-compacts journals that are closed, or whose process is gone, into parts. Every lock belongs to the
-operating system and ends with its process. Of duplicate entries the later one counts, by the clocks
-of the writers. A `Store` is for one thread.
+**Concurrency.** Processes of one machine read and write at the same time. `Store.claim` keeps two
+of them from doing the same run; a claim is a lock of the operating system and ends with its
+process. Of duplicate entries the later one counts, by the clocks of the writers. A `Store` is for
+one thread. SQLite's write-ahead log needs a file system of this machine: on a network file system,
+one process at a time.
 
-Format 1 had no definitions and no times in uses. Such a store is read as it is, and becomes
-format 2 when it is opened for writing; its content stays.
+`convert` makes this format of formats 1 and 2 (``cwndlab results DIR --convert``).
 
 Examples
 --------
@@ -46,6 +39,7 @@ Examples
 
 from __future__ import annotations
 
+from cwndlab.runs.store.convert import convert
 from cwndlab.runs.store.keys import (
     canonical,
     definition_digest,
@@ -53,16 +47,18 @@ from cwndlab.runs.store.keys import (
     run_key,
     scenario_digest,
 )
-from cwndlab.runs.store.schema import Record, Use
-from cwndlab.runs.store.store import Store
+from cwndlab.runs.store.records import Record, Use
+from cwndlab.runs.store.store import Store, is_store
 
 __all__ = [
     "Record",
     "Store",
     "Use",
     "canonical",
+    "convert",
     "definition_digest",
     "has_outside",
+    "is_store",
     "run_key",
     "scenario_digest",
 ]

@@ -23,16 +23,6 @@ def _needed() -> None:
         )
 
 
-def lock_whole(descriptor: int) -> bool:
-    """Lock an open file until it is closed; False if another process holds the lock."""
-    _needed()
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 class _File:
     def __init__(self, descriptor: int) -> None:
         self.descriptor, self.users = descriptor, 0

@@ -1,27 +1,85 @@
-"""The store, on journals and parts."""
+"""The store: a SQLite database, and traces as Parquet files."""
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import os
-import re
-from collections.abc import Collection, Iterator, Mapping
+import sqlite3
+import time
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.errors import ScenarioError, StoreError
+from cwndlab import native
+from cwndlab.errors import StoreError
+from cwndlab.files import disk_errors, refused, written_whole
 from cwndlab.message import invalid
-from cwndlab.runs.store import journal, layout, parts
-from cwndlab.runs.store.compaction import compact, keep_later
-from cwndlab.runs.store.index import Index
-from cwndlab.runs.store.locks import Claims, lock_whole
-from cwndlab.runs.store.schema import Record, Use, decode, encode, finished_of, moment_s
+from cwndlab.runs.store.locks import Claims
+from cwndlab.runs.store.records import Record, Use
 
 if TYPE_CHECKING:
     import polars as pl
 
-SWEEP_NAME = re.compile(r"[\w.+-][\w.+ ,;=@#%&~!()\[\]{}'^-]{0,99}")
-"""Characters of a name, which must be a file name on any system."""
+FORMAT = 3
+"""Format of the database; `convert` reads those before it."""
+DATABASE, CLAIMS, TRACES = "runs.sqlite", "claims", "traces"
+OLD_MARKER = "store.json"
+"""File that stores of formats 1 and 2 have."""
+BUSY_S = 60.0
+"""How long a write waits for those of other processes, seconds; each takes less than one."""
+CHUNK = 256
+"""Number of runs in memory at a time."""
+LEFT_AFTER_S = 86_400
+"""Age of a temporary file whose writer was killed, seconds."""
+
+_NAMES = (DATABASE, CLAIMS, TRACES)
+_APPLICATION = int.from_bytes(b"cwnd", "big")
+_TABLES = """
+CREATE TABLE runs (
+    key TEXT NOT NULL PRIMARY KEY,
+    seed TEXT NOT NULL,            -- up to 2^64 - 1, which SQLite's integers do not reach
+    trace_hash TEXT NOT NULL,
+    finished TEXT NOT NULL,        -- UTC, ISO 8601
+    duration_s REAL NOT NULL,      -- seconds of wall-clock time
+    machine TEXT NOT NULL,
+    version TEXT NOT NULL,
+    build TEXT NOT NULL,
+    traces TEXT NOT NULL,          -- names of traces/KEY-NAME.parquet, joined by spaces
+    scenario TEXT NOT NULL,        -- canonical, JSON
+    result BLOB NOT NULL,          -- JSON, compressed by zlib
+    checksum BLOB NOT NULL         -- of the columns before it
+);
+CREATE TABLE uses (
+    sweep TEXT NOT NULL,
+    labels TEXT NOT NULL,          -- axis to label, JSON
+    replicate INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    definition TEXT NOT NULL,      -- digest of the sweep's definition
+    placed TEXT NOT NULL,          -- UTC, ISO 8601
+    checksum BLOB NOT NULL,
+    PRIMARY KEY (sweep, definition, labels, replicate)
+) WITHOUT ROWID;
+CREATE TABLE sweeps (
+    name TEXT NOT NULL PRIMARY KEY,
+    definition TEXT NOT NULL,      -- digest of the latest definition
+    document TEXT NOT NULL         -- the definition, JSON
+);
+"""
+# Of two entries with the same key the later one counts, by the clocks of the writers.
+_PUT_RUN = f"""
+INSERT INTO runs VALUES ({", ".join("?" * 12)}) ON CONFLICT (key) DO UPDATE SET
+{", ".join(f"{name} = excluded.{name}" for name in (*Record._fields[1:], "checksum"))}
+WHERE excluded.finished >= finished
+"""
+_PUT_USE = """
+INSERT INTO uses VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sweep, definition, labels, replicate)
+DO UPDATE SET key = excluded.key, placed = excluded.placed, checksum = excluded.checksum
+WHERE excluded.placed >= placed
+"""
 
 
 class Store:
@@ -30,7 +88,7 @@ class Store:
     Parameters
     ----------
     path : str or Path
-        Directory; it is made if it does not exist.
+        Directory; the first write makes it if it does not exist.
     write : bool
         If False, the store is read only, also while others write.
 
@@ -42,33 +100,41 @@ class Store:
     Attributes
     ----------
     notes : list of str
-        Damaged entries that were left out, and failed compactions: one line each.
+        Damaged runs that were left out: one line each.
     """
 
     def __init__(self, path: str | Path, *, write: bool = True) -> None:
         self.path, self._write = Path(path), write
+        self._file = self.path / DATABASE
         self.notes: list[str] = []
-        (layout.prepare if write else layout.check)(self.path)
-        self._runs = parts.Parts(self.path / "parts", "runs", Record)
-        self._used = parts.Parts(self.path / "parts", "uses", Use)
-        self._journal: journal.Journal | None = None
-        with layout.disk_errors(self.path):
-            self._claims = Claims(self.path / layout.CLAIMS) if write else None
-        self._index = Index(self.path, self._runs, self._used, self.notes)
-        self.refresh()
+        self._database: sqlite3.Connection | None = None
+        self._claims: Claims | None = None
+        self._process = os.getpid()
+        self._of_parents: list[sqlite3.Connection] = []
+        with self._errors():
+            if (self.path / OLD_MARKER).exists():
+                raise _of_older_format(self.path)
+            if self._file.exists():
+                self._database = self._connected()
+            elif not write:
+                raise StoreError(
+                    invalid("store", self.path, "a directory that `cwndlab sweep` wrote")
+                )
+            elif self.path.is_dir() and any(
+                not entry.name.startswith(_NAMES) for entry in self.path.iterdir()
+            ):
+                raise StoreError(
+                    invalid("store", self.path, "a store, or an empty or new directory")
+                )
 
     def __contains__(self, key: str) -> bool:
-        """Whether the run is finished, as of the last `refresh`."""
-        return bytes.fromhex(key) in self._index.runs
+        """Whether the run is finished."""
+        return bool(self._select("SELECT 1 FROM runs WHERE key = ?", key))
 
     def __len__(self) -> int:
         """Count the runs."""
-        return len(self._index.runs)
-
-    def refresh(self) -> None:
-        """Read the new entries of other processes."""
-        with layout.disk_errors(self.path):
-            self._index.refresh(self._journal.path if self._journal else None)
+        rows = self._select("SELECT count(*) FROM runs")
+        return rows[0][0] if rows else 0
 
     def put(self, record: Record, use: Use | None = None) -> None:
         """Store a finished run, with its place in a sweep.
@@ -80,16 +146,25 @@ class Store:
         StoreError
             If the run cannot be written.
         """
-        self._append([encode(record), *([encode(use)] if use else [])])
-        self._index.note_run(bytes.fromhex(record.key), record.finished)
-        if use:
-            self._index.note_use(use)
+        row = (
+            record.key, str(record.seed), *record[2:-2],
+            record.scenario, _compressed(record.result),
+        )  # fmt: skip
+        with self._writing() as database:
+            database.execute(_PUT_RUN, (*row, _checksum(row)))
+            if use is not None:
+                database.execute(_PUT_USE, (*use, _checksum(use)))
 
     def place(self, use: Use) -> None:
         """Store a place in a sweep of a run that is stored already."""
-        if not self._index.has(use):
-            self._append([encode(use)])
-            self._index.note_use(use)
+        self._check_writable()
+        known = self._select(
+            "SELECT key FROM uses WHERE (sweep, definition, labels, replicate) = (?, ?, ?, ?)",
+            *use.place,
+        )
+        if known != [(use.key,)]:
+            with self._writing() as database:
+                database.execute(_PUT_USE, (*use, _checksum(use)))
 
     def claim(self, key: str) -> bool:
         """Claim a run; False if another process has claimed it.
@@ -102,8 +177,10 @@ class Store:
             If the store is closed or read only.
         """
         self._check_writable()
-        assert self._claims is not None, "a store that may be written has them"
-        with layout.disk_errors(self.path):
+        with self._errors():
+            self._made()
+            if self._claims is None:
+                self._claims = Claims(self.path / CLAIMS)
             return self._claims.take(key)
 
     def give_back(self, key: str) -> None:
@@ -112,43 +189,24 @@ class Store:
             self._claims.give_back(key)
 
     def records(self, keys: Collection[str] | None = None) -> Iterator[Record]:
-        """Read runs, each once; one part or journal is in memory at a time.
+        """Read runs, each once, in the order in which they were first stored.
 
-        Of a repeated run the last one counts, by the writers' clocks.
+        A run that is damaged is left out, with a note; a store that may be written forgets it.
 
         Parameters
         ----------
         keys : collection of str, optional
             Keys to read; by default all.
         """
-        self.refresh()
-        wanted = None if keys is None else {bytes.fromhex(key) for key in keys}
-        given: set[bytes] = set()
-
-        def is_wanted(key: bytes, finished: str) -> bool:
-            if key in given or (wanted is not None and key not in wanted):
-                return False
-            return moment_s(finished) >= self._index.runs.get(key, 0.0)
-
-        while True:
-            try:
-                for payload in self._payloads():
-                    run = finished_of(payload)
-                    if run is not None and is_wanted(*run):
-                        given.add(run[0])
-                        yield decode(payload)  # type: ignore[misc]
-                for path in reversed(self._runs.paths()):
-                    if wanted is not None and len(given) == len(wanted):
-                        return
-                    for record in self._runs.rows(path):
-                        key = bytes.fromhex(record.key)
-                        if is_wanted(key, record.finished):
-                            given.add(key)
-                            yield record
-                return
-            except FileNotFoundError:
-                # Compacted or merged since the files were listed: list them again.
+        for row in self._rows() if keys is None else self._rows_of(sorted(keys)):
+            record = _record(row)
+            if record is not None:
+                yield record
                 continue
+            self.notes.append(f"run {row[0]}: is damaged and left out; it is done again")
+            if self._write:
+                with self._writing() as database:
+                    database.execute("DELETE FROM runs WHERE key = ?", (row[0],))
 
     def uses(self, sweep: str | None = None, *, older: bool = False) -> list[Use]:
         """Read the places of runs in sweeps; the latest run of each place counts.
@@ -160,47 +218,28 @@ class Store:
         older : bool
             Also read places of a sweep's earlier definitions.
         """
-        while True:
-            try:
-                in_journals = [use for use in map(decode, self._payloads()) if isinstance(use, Use)]
-                in_parts = [use for path in self._used.paths() for use in self._used.rows(path)]
-                break
-            except FileNotFoundError:
-                continue
-        found: dict[tuple[str, str, str, int], Use] = {}
-        for use in [*in_parts, *reversed(in_journals)]:
-            keep_later(found, use)
-        latest = {name: text["definition"] for name, text in self._read_definitions().items()}
-        return [
-            use
-            for use in found.values()
-            if sweep in (None, use.sweep)
-            and (older or use.definition == latest.get(use.sweep, use.definition))
-        ]
+        rows = self._select(
+            "SELECT uses.* FROM uses LEFT JOIN sweeps ON sweep = name "
+            "WHERE (?1 IS NULL OR sweep = ?1) AND "
+            "(?2 OR sweeps.definition IS NULL OR uses.definition = sweeps.definition) "
+            "ORDER BY placed",
+            sweep,
+            older,
+        )
+        return [Use(*row[:-1]) for row in rows if row[-1] == _checksum(row[:-1])]
 
     def define(self, name: str, definition: Mapping[str, Any], digest: str = "") -> None:
         """Store the definition of a sweep, and the digest of its new entries (`Use.definition`)."""
-        self._check_writable()
-        if not SWEEP_NAME.fullmatch(name) or len(name.encode()) > 200:
-            raise ScenarioError(
-                invalid(
-                    "name",
-                    name,
-                    "at most 100 letters, digits, spaces and . , ; = + - _ @ # % & ~ ! ^ ' ( ) [ "
-                    "] { }, the first of them a letter, a digit or one of . + - _",
-                )
+        with self._writing() as database:
+            database.execute(
+                "REPLACE INTO sweeps VALUES (?, ?, ?)",
+                (name, digest, json.dumps({"name": name, **definition})),
             )
-        text = json.dumps({"name": name, "definition": digest, **definition}, indent=2)
-        with layout.disk_errors(self.path):
-            layout.write_whole(self.path / "sweeps" / f"{name}.json", text.encode() + b"\n")
 
     def definitions(self) -> dict[str, dict[str, Any]]:
         """Read the latest definitions of all sweeps by name."""
-        found = self._read_definitions()
-        return {
-            name: {key: text[key] for key in text if key != "definition"}
-            for name, text in found.items()
-        }
+        rows = self._select("SELECT name, document FROM sweeps ORDER BY name")
+        return {name: json.loads(document) for name, document in rows}
 
     def put_traces(self, key: str, traces: Mapping[str, pl.DataFrame]) -> str:
         """Store the traces of a run, before its record.
@@ -208,10 +247,11 @@ class Store:
         Returns their names, for the record.
         """
         self._check_writable()
-        with layout.disk_errors(self.path):
+        with disk_errors(self.path):
+            (self.path / TRACES).mkdir(parents=True, exist_ok=True)
             for name, frame in traces.items():
                 # Written before the record that names it.
-                with layout.written_whole(self._trace(key, name)) as part:
+                with written_whole(self._trace(key, name)) as part:
                     frame.write_parquet(part)
         return " ".join(traces)
 
@@ -223,30 +263,18 @@ class Store:
             name: pl.read_parquet(self._trace(record.key, name)) for name in record.traces.split()
         }
 
-    def compact(self) -> None:
-        """Compact the journals that are closed or whose processes are gone.
-
-        If another process does it, do nothing.
-
-        If the disk is full nothing is lost: the journals stay.
-        """
-        self._check_writable()
-        with layout.disk_errors(self.path), (self.path / "lock").open("ab") as file:
-            if lock_whole(file.fileno()):
-                for runs in compact(self.path, self._runs, self._used):
-                    self._index.note_runs([run.key for run in runs], [run.finished for run in runs])
-
     def close(self) -> None:
-        """Sync to the disk, compact, and release claims.
+        """Sync to the disk, and release claims.
 
         A store that is closed can be read.
         """
         try:
-            if self._journal is not None:
-                self._roll()
-            elif self._write and journal.listed(self.path):
-                # Left by a process that was killed after the last compaction.
+            if self._write:
                 self._tidy()
+            if self._database is not None and self._process == os.getpid():
+                # The last one to close it moves the write-ahead log into the database.
+                self._database.close()
+                self._database = None
         finally:
             if self._claims is not None:
                 self._claims.close()
@@ -258,55 +286,189 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _append(self, payloads: list[bytes]) -> None:
-        self._check_writable()
-        with layout.disk_errors(self.path):
-            if self._journal is not None and self._journal.process != os.getpid():
-                # It belongs to the parent of this forked process, which still uses it.
-                self._journal.leave()
-                self._journal = None
-                self._index.forget_lists()
-            if self._journal is None:
-                self._journal = journal.Journal(self.path / "journal")
-            self._journal.append(payloads)
-        if self._journal.is_long:
-            self._roll()
-
     def _check_writable(self) -> None:
         if not self._write:
             raise StoreError(f"the store `{self.path}` is closed, or open for reading only")
 
-    def _roll(self) -> None:
-        assert self._journal is not None
-        own, self._journal = self._journal, None
-        with layout.disk_errors(self.path):
-            own.close()
-        self._tidy()
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Give the database within a transaction, which an exception rolls back."""
+        self._check_writable()
+        with self._errors(), self._made() as database:
+            yield database
 
-    def _tidy(self) -> None:
-        try:
-            self.compact()
-        except StoreError as error:
-            # Compaction is for speed only: the journals are safe.
-            self.notes.append(f"journals are left as they are: {error}")
+    def _made(self) -> sqlite3.Connection:
+        """Return the database of this process; it is made if it does not exist."""
+        if self._process != os.getpid():
+            # A forked process must not use, nor close, the connection of its parent
+            # (sqlite.org/howtocorrupt.html, section 2.6).
+            self._of_parents += [] if self._database is None else [self._database]
+            self._database, self._process = None, os.getpid()
+        if self._database is None:
+            if self._write:
+                self.path.mkdir(parents=True, exist_ok=True)
+            self._database = self._connected()
+        return self._database
 
-    def _payloads(self) -> Iterator[bytes]:
-        """Read all journals, the newest record first."""
-        for path in reversed(journal.listed(self.path)):
-            yield from reversed(journal.read_whole(path).payloads)
-
-    def _read_definitions(self) -> dict[str, dict[str, Any]]:
-        found = {}
-        for path in sorted((self.path / "sweeps").glob("*.json")):
-            try:
-                found[path.stem] = {"definition": "", **json.loads(path.read_bytes())}
-            except (OSError, ValueError, TypeError) as error:
-                note = (
-                    f"sweeps/{path.name}: is left out ({error}); the sweep itself writes it again"
-                )
-                if note not in self.notes:
-                    self.notes.append(note)
+    def _connected(self) -> sqlite3.Connection:
+        path = self._file
+        if self._write:
+            found = sqlite3.connect(path, timeout=BUSY_S, isolation_level="IMMEDIATE")
+            is_new = _format(found, path) == 0
+            # The write-ahead log: readers and the writer do not wait for each other. A commit
+            # survives the death of the process; a power cut may lose the latest commits, and leaves
+            # the database whole.
+            found.execute("PRAGMA journal_mode = WAL")
+            found.execute("PRAGMA synchronous = NORMAL")
+            if is_new:
+                with found:
+                    found.execute("BEGIN IMMEDIATE")
+                    # Another process may have made it while this one waited.
+                    if _format(found, path) == 0:
+                        for statement in _TABLES.split(";"):
+                            found.execute(statement)
+                        found.execute(f"PRAGMA application_id = {_APPLICATION}")
+                        found.execute(f"PRAGMA user_version = {FORMAT}")
+            return found
+        found = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{self._reading(path)}", timeout=BUSY_S, uri=True
+        )
+        found.execute("PRAGMA query_only = 1")
+        if _format(found, path) == 0:
+            raise StoreError(invalid("store", self.path, "a directory that `cwndlab sweep` wrote"))
         return found
 
+    def _reading(self, path: Path) -> str:
+        """Return how SQLite opens a database that is only read."""
+        effective = os.access in os.supports_effective_ids
+        if all(os.access(place, os.W_OK, effective_ids=effective) for place in (self.path, path)):
+            # The last reader removes the files of the write-ahead log.
+            return "mode=rw"
+        # Where files cannot be made beside it, and there are none, the database does not change.
+        return "mode=ro" if path.with_name(f"{DATABASE}-wal").exists() else "immutable=1"
+
+    def _select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Read rows; none while there is no database yet."""
+        with self._errors():
+            if self._database is None and not self._file.exists():
+                return []
+            return self._made().execute(query, values).fetchall()
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        last = -1
+        while rows := self._select(
+            f"SELECT rowid, * FROM runs WHERE rowid > ? ORDER BY rowid LIMIT {CHUNK}", last
+        ):
+            last = rows[-1][0]
+            yield from (row[1:] for row in rows)
+
+    def _rows_of(self, keys: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        for begin in range(0, len(keys), CHUNK):
+            chunk = keys[begin : begin + CHUNK]
+            places = ", ".join("?" * len(chunk))
+            yield from self._select(f"SELECT * FROM runs WHERE key IN ({places})", *chunk)
+
     def _trace(self, key: str, name: str) -> Path:
-        return self.path / "traces" / f"{key}-{name}.parquet"
+        return self.path / TRACES / f"{key}-{name}.parquet"
+
+    def _tidy(self) -> None:
+        """Remove half-written traces of processes that were killed."""
+        for unfinished in (self.path / TRACES).glob(".*.tmp"):
+            with suppress(OSError):
+                if time.time() - unfinished.stat().st_mtime > LEFT_AFTER_S:
+                    unfinished.unlink()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn errors of the disk and the database into StoreErrors that say what to do."""
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            if isinstance(error, StoreError | sqlite3.ProgrammingError):
+                raise
+            raise _refused(self._file, error) from error
+
+
+def is_store(root: Path) -> bool:
+    """Whether a directory has a store, of any format."""
+    return (root / DATABASE).exists() or (root / OLD_MARKER).exists()
+
+
+def _refused(path: Path, error: OSError | sqlite3.Error) -> StoreError:
+    """Make the error of a store that cannot be read or written."""
+    text = str(error)
+    if isinstance(error, OSError):
+        return refused(error.filename or path, error.errno, error.strerror or text)
+    if "locked" in text:
+        return StoreError(
+            f'store: "{path}": other processes have kept it locked for {BUSY_S:.0f} s: expected '
+            "each to write for less than one"
+        )
+    if isinstance(error, sqlite3.OperationalError):
+        # Python 3.10 has no numbers of SQLite's errors.
+        number = {"full": errno.ENOSPC, "I/O": errno.EIO}
+        return refused(path, next((number[word] for word in number if word in text), None), text)
+    return StoreError(
+        f'store: "{path}" cannot be read ({error}): expected what `cwndlab sweep` wrote; '
+        "`sqlite3 runs.sqlite .recover` finds what is left of a damaged database"
+    )
+
+
+def _format(database: sqlite3.Connection, path: Path) -> int:
+    """Return the format of a store, 0 if it is empty.
+
+    Raises
+    ------
+    StoreError
+        If it is not one that this version reads.
+    """
+    ((application,),) = database.execute("PRAGMA application_id").fetchall()
+    ((number,),) = database.execute("PRAGMA user_version").fetchall()
+    if (application, number) == (0, 0):
+        return 0
+    if application != _APPLICATION:
+        raise StoreError(invalid("store", path, "a database that `cwndlab sweep` wrote"))
+    if number != FORMAT:
+        raise StoreError(
+            f'store: "{path.parent}" has format {number}: expected format {FORMAT}, which cwndlab '
+            f"{native.version()} reads; nothing in the directory was changed"
+        )
+    return number
+
+
+def _of_older_format(root: Path) -> StoreError:
+    try:
+        found = json.loads((root / OLD_MARKER).read_bytes())
+        what = f"has format {found['format']} (cwndlab {found['cwndlab_version']})"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        what = f"has an older format ({OLD_MARKER} cannot be read: {error})"
+    return StoreError(
+        f'store: "{root}" {what}: expected format {FORMAT}, which '
+        f'`cwndlab results "{root}" --convert` makes of it'
+    )
+
+
+def _record(row: tuple[Any, ...]) -> Record | None:
+    """Make a record of a row; None if it is damaged."""
+    key, seed, *rest, scenario, result, checksum = row
+    try:
+        if checksum != _checksum(row[:-1]):
+            return None
+        return Record(key, int(seed), *rest, scenario, zlib.decompress(result).decode())
+    except (ValueError, zlib.error):
+        return None
+
+
+def _compressed(text: str) -> bytes:
+    # A window of 8 KiB: the memory of the usual 32 KiB is taken from the system and given back each
+    # time, which takes several times as long as compressing a run.
+    found = zlib.compressobj(level=1, wbits=13, memLevel=6)
+    return found.compress(text.encode()) + found.flush()
+
+
+def _checksum(row: Sequence[object]) -> bytes:
+    """Hash a row, 64 bits: damage is undetected with probability 5e-20.
+
+    SQLite has no checksums of its own.
+    """
+    return hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest()
