@@ -95,6 +95,7 @@ lint-quick: $(SETUP)
 	cargo fmt --all --check
 	$(BIN)/ruff format --check python tests bench docs
 	$(BIN)/ruff check python tests bench docs
+	$(BIN)/pyright
 	$(BIN)/lint-imports --no-cache
 
 format: $(SETUP) ## format all sources

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,14 @@ from cwndlab.message import invalid, invalid_value, one_of, same_name, unknown_v
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
-class WholeNumber(click.ParamType):
+if TYPE_CHECKING:
+    ParamType = click.ParamType[Any]
+else:
+    # The first releases of click 8 have no type parameter.
+    ParamType = click.ParamType
+
+
+class WholeNumber(ParamType):
     """A whole number within bounds, both included."""
 
     name = "integer"
@@ -37,7 +44,7 @@ class WholeNumber(click.ParamType):
         return number
 
 
-class Choice(click.ParamType):
+class Choice(ParamType):
     """One of a few names."""
 
     name = "choice"
@@ -171,7 +178,7 @@ def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:
     from cwndlab.names import known_value
     from cwndlab.patching import value_from_text
 
-    patch = {}
+    patch: dict[str, Any] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals or not key:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -197,7 +197,7 @@ def _missing_folders(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def _unused_removed(folder: Path, made: list[Path]) -> Iterator[None]:
+def _unused_removed(folder: Path, made: list[Path]) -> Generator[None]:
     """Remove the store that was made for a sweep which is then refused."""
     try:
         yield

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli.figure_options import figure_options
+from cwndlab.cli.options import ParamType
 from cwndlab.message import invalid, invalid_value, one_of
 
 if TYPE_CHECKING:
     from cwndlab.theory import Rule
 
 
-class Number(click.ParamType):
+class Number(ParamType):
     """A number between two bounds, both excluded unless `most` is set."""
 
     name = "number"
@@ -45,7 +46,7 @@ class Number(click.ParamType):
         return number
 
 
-class Pair(click.ParamType):
+class Pair(ParamType):
     """Two loads, such as 8,64."""
 
     name = "loads"

@@ -64,6 +64,7 @@ class Held:
         self._process = subprocess.Popen(
             [str(find()), *arguments], stdin=pipe, stdout=pipe, stderr=pipe, text=True
         )
+        assert self._process.stdout is not None, "it was asked for"
         first = self._process.stdout.readline()
         if '"answer"' not in first:
             _, errors = self._process.communicate(timeout=END_S)

@@ -43,6 +43,5 @@ def curve(
     places = [float(case) for case in board.cases] if at is None else list(at)
     means = [np.nan if entry.mean is None else entry.mean * scale for entry in found]
     widths = [(entry.half_width or 0.0) * scale for entry in found]
-    panel.errorbar(
-        places, means, yerr=widths, **{"capsize": 2, "markersize": 4, "elinewidth": 0.8, **style}
-    )
+    drawn: dict[str, Any] = {"capsize": 2, "markersize": 4, "elinewidth": 0.8, **style}
+    panel.errorbar(places, means, yerr=widths, **drawn)

@@ -96,7 +96,7 @@ class ResultsGrid:
     cases: tuple[str, ...]
     rules: tuple[str, ...]
     values: Mapping[str, np.ndarray]
-    series: Mapping[str, np.ndarray] = field(default_factory=dict)
+    series: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
 
     @property
     def replicates(self) -> int:
@@ -145,7 +145,8 @@ class ResultsGrid:
         )
         place = (*place, runs["replicate"].to_list())
         shape = (*map(len, labels), findings.sweep.replicates)
-        values, series = {}, {}
+        values: dict[str, np.ndarray] = {}
+        series: dict[str, np.ndarray] = {}
         for metric in findings.sweep.metrics:
             values[metric] = np.full(shape, np.nan)
             values[metric][place] = runs[metric].fill_null(np.nan).to_numpy() * (scale or {}).get(
@@ -161,7 +162,7 @@ class ResultsGrid:
             if metric in values and other in values:
                 values[f"{metric}{MEASURED}"] = values[metric]
                 values[metric] = np.fmin(values[metric], values[other])
-        return cls(*labels, values, series)
+        return cls(labels[0], labels[1], labels[2], values, series)
 
     def without(self, case: str) -> ResultsGrid:
         """Return the values of all cases but one."""

@@ -109,7 +109,7 @@ FAMILIES = (
     Family("Bimodal", "Bimodal(1, 0.5, 0.125)",
            (ALPHA.or_default(1), _between("beta").or_default(0.5),
            _between("epsilon").or_default(0.125)),
-           lambda v, text: Bimodal(*v, text=text)),
+           lambda v, text: Bimodal(v[0], v[1], v[2], text=text)),
     Family("MRAIMD", "MRAIMD(1, 0.5, 0.005, 0.5)",
            (_above_zero("a0").or_default(1), _from_zero("a'").or_default(0.5),
             _from_zero("a'_ecn").or_default(0.005),
@@ -187,7 +187,7 @@ def _family(name: str) -> Family:
 
 
 def _numbers(text: str, inside: str) -> list[float]:
-    numbers = []
+    numbers: list[float] = []
     for part in inside.split(",") if inside.strip() else []:
         try:
             numbers.append(float(part))

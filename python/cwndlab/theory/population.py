@@ -141,7 +141,7 @@ class Population:
             moved = move(controller, self.loads[flows], flows)
             if not np.isfinite(moved).all():
                 at = self.loads[flows][~np.isfinite(moved)][0]
-                text = self.rules[flows[0]].text
+                text = self.rules[int(flows[0])].text
                 raise ValueError(
                     f"rule `{text}` gives no finite load from {at:g}: expected a floor above 0"
                 )
