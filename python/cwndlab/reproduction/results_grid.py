@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 CASES = ("env", "case")
 """Axes of the network: environments, or a plan's own cases."""
 RULE = "rule"
+Objects = NDArray[np.object_]
 MEASURED = "_measured"
 """Suffix of the measured value of a metric that another one bounds."""
 
@@ -96,7 +98,7 @@ class ResultsGrid:
     cases: tuple[str, ...]
     rules: tuple[str, ...]
     values: Mapping[str, np.ndarray]
-    series: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
+    series: Mapping[str, Objects] = field(default_factory=dict[str, Objects])
 
     @property
     def replicates(self) -> int:
@@ -146,7 +148,7 @@ class ResultsGrid:
         place = (*place, runs["replicate"].to_list())
         shape = (*map(len, labels), findings.sweep.replicates)
         values: dict[str, np.ndarray] = {}
-        series: dict[str, np.ndarray] = {}
+        series: dict[str, Objects] = {}
         for metric in findings.sweep.metrics:
             values[metric] = np.full(shape, np.nan)
             values[metric][place] = runs[metric].fill_null(np.nan).to_numpy() * (scale or {}).get(

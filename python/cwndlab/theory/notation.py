@@ -169,6 +169,24 @@ def parse(text: str) -> Rule:
     return family.build(values, f"{family.name}({', '.join(_short(value) for value in values)})")
 
 
+def parse_linear(text: str) -> Linear:
+    """Read a linear rule, as `parse`; any other rule is refused.
+
+    Examples
+    --------
+    >>> parse_linear("AIMD(1, 0.5)").bd
+    0.5
+    >>> parse_linear("SQRT")
+    Traceback (most recent call last):
+        ...
+    ValueError: rule: "SQRT" is not valid: expected a linear rule, such as AIMD(1, 0.5)
+    """
+    rule = parse(text)
+    if not isinstance(rule, Linear):
+        raise ValueError(invalid("rule", text, "a linear rule, such as AIMD(1, 0.5)"))
+    return rule
+
+
 def as_rule(rule: Rule | str) -> Rule:
     """Return a rule unchanged, and parse a text."""
     return parse(rule) if isinstance(rule, str) else rule

@@ -37,7 +37,7 @@ def model_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
 
     What each way to compare makes of it, exactly and in whole steps.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for compare in ("fair", "margin"):
         for band in (0.0, 1.0):
             for joining in model.JOINING:
@@ -85,7 +85,7 @@ def assumed_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     polars.DataFrame
         ``changed``, ``rule``, ``what``, ``value``, ``ci95``.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     names = list(dict.fromkeys(case.rpartition(", ")[0] for case in data.boards["assumed"].cases))
     places = [("assumed", name, "", [f"{name}, {count}" for count in FLOWS]) for name in names]
     places += [("options", name, text, list(FLOWS)) for name, text in OPTIONS.items() if text]
