@@ -48,7 +48,7 @@ class Scenario:
             raise ScenarioError(
                 f"scenario: {error}: expected tables, lists, text, numbers, true or false"
             ) from None
-        self.core = native.Scenario(text, "json")
+        self.core: native.Scenario = native.Scenario(text, "json")
 
     @classmethod
     def load(cls, source: str | Path) -> Scenario:

@@ -26,6 +26,8 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
 class QueueOption(click.Option):
     """Option whose help lists the queues of the core, which only the help loads."""
 
+    help: str | None
+
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help."""
         from cwndlab.environments import BOTTLENECK, QUEUES

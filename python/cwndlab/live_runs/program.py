@@ -69,7 +69,7 @@ class Held:
         if '"answer"' not in first:
             _, errors = self._process.communicate(timeout=END_S)
             _answer([first], self._process.returncode, errors)
-        self.answer = _answer([first], 0, "")
+        self.answer: dict[str, Any] = _answer([first], 0, "")
 
     def wait(self) -> NoReturn:
         """Wait until the program ends.

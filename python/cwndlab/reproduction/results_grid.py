@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CASES = ("env", "case")
 """Axes of the network: environments, or a plan's own cases."""
 RULE = "rule"
-Objects = NDArray[np.object_]
+Objects: TypeAlias = "NDArray[np.object_]"
 MEASURED = "_measured"
 """Suffix of the measured value of a metric that another one bounds."""
 
@@ -208,8 +208,10 @@ class Data:
         rules: Mapping[str, str],
         replicates: Sequence[int] | None = None,
     ) -> None:
-        self.boards, self.rules, self.replicates = boards, rules, replicates
-        self.means = functools.cache(self._means)
+        self.boards: Mapping[str, ResultsGrid] = boards
+        self.rules: Mapping[str, str] = rules
+        self.replicates: Sequence[int] | None = replicates
+        self.means: Callable[[str], Means] = functools.cache(self._means)
 
     def without(self, case: str) -> Data:
         """Return the data without one environment or other case, which a plan must have."""

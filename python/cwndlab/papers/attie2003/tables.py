@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -19,7 +21,7 @@ OPTIONS = {
 }
 """Variants of the rule to what they add to its notation."""
 
-WAYS = {
+WAYS: dict[str, dict[str, Any]] = {
     "pseudo-code": {"compare": "fair"},
     "pseudo-code, dead band": {"compare": "fair", "band": 1.0},
     "prose": {"compare": "margin"},
