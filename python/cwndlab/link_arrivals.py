@@ -45,7 +45,8 @@ def check(scenario: Mapping[str, Any]) -> None:
             "`count_arrivals` needs a dumbbell with listed flows alone, and the scenario has "
             f"`{what}`"
         )
-    if not (scenario.get("trace") or {}).get("packets"):
+    traced: Mapping[str, Any] = scenario.get("trace") or {}
+    if not traced.get("packets"):
         raise ScenarioError("`count_arrivals` needs traced packets, `trace.packets = true`")
 
 
