@@ -86,15 +86,17 @@ test-live-all: test-live ## also those with real flows that take minutes
 test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line
 	@$(STEP) "Python tests" "4 min" $(PYTEST)
 
-lint: lint-quick ## check formatting, lints and the arrows between modules
+lint: lint-quick ## check formatting, lints, types and the arrows between modules
 	@$(STEP) "clippy" "1 min" cargo clippy --all-targets --quiet -- -D warnings
 	$(if $(filter Linux,$(shell uname -s)),@$(STEP) "clippy of live crates" "1 min" \
 		cargo clippy $(LIVE_PACKAGES) --all-targets --quiet -- -D warnings)
 
+# The stubs of the numpy for Python 3.10 leave the types of arrays open.
 lint-quick: $(SETUP)
 	cargo fmt --all --check
 	$(BIN)/ruff format --check python tests bench docs
 	$(BIN)/ruff check python tests bench docs
+	if $(BIN)/python -c "import sys; sys.exit(sys.version_info < (3, 11))"; then $(BIN)/pyright; fi
 	$(BIN)/lint-imports --no-cache
 
 format: $(SETUP) ## format all sources

@@ -17,36 +17,28 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cwndlab import environments as environments
-    from cwndlab import plots as plots
-    from cwndlab.comparing import compare as compare
-    from cwndlab.comparison import Comparison as Comparison
-    from cwndlab.custom_rules import Leave as Leave
-    from cwndlab.custom_rules import WindowRule as WindowRule
-    from cwndlab.errors import ClusterError as ClusterError
-    from cwndlab.errors import CwndlabError as CwndlabError
-    from cwndlab.errors import LiveError as LiveError
-    from cwndlab.errors import RuleError as RuleError
-    from cwndlab.errors import RunError as RunError
-    from cwndlab.errors import ScenarioError as ScenarioError
-    from cwndlab.errors import StoreError as StoreError
-    from cwndlab.native import Ack as Ack
-    from cwndlab.native import knobs as knobs
-    from cwndlab.native import rule as rule
-    from cwndlab.native import rules as rules
-    from cwndlab.native import schema as schema
-    from cwndlab.pairwise import Pairwise as Pairwise
-    from cwndlab.pairwise import against as against
-    from cwndlab.report import write_report as write_report
-    from cwndlab.results import Result as Result
-    from cwndlab.runs.execute import run as run
-    from cwndlab.runs.execute import run_many as run_many
-    from cwndlab.runs.plan import Level as Level
-    from cwndlab.runs.plan import Plan as Plan
-    from cwndlab.runs.store import Store as Store
-    from cwndlab.scenario import Scenario as Scenario
-    from cwndlab.scenario import dumbbell as dumbbell
-    from cwndlab.sweeps import Sweep as Sweep
+    from cwndlab import environments, plots, theory
+    from cwndlab.comparing import compare
+    from cwndlab.comparison import Comparison
+    from cwndlab.custom_rules import Leave, WindowRule
+    from cwndlab.errors import (
+        ClusterError,
+        CwndlabError,
+        LiveError,
+        RuleError,
+        RunError,
+        ScenarioError,
+        StoreError,
+    )
+    from cwndlab.native import Ack, knobs, rule, rules, schema
+    from cwndlab.pairwise import Pairwise, against
+    from cwndlab.report import write_report
+    from cwndlab.results import Result
+    from cwndlab.runs.execute import run, run_many
+    from cwndlab.runs.plan import Level, Plan
+    from cwndlab.runs.store import Store
+    from cwndlab.scenario import Scenario, dumbbell
+    from cwndlab.sweeps import Sweep
 
     __version__: str
 
@@ -85,7 +77,40 @@ _HOMES = {
 _MODULES = ("environments", "plots", "theory")
 _RENAMED = {"Contest": "Pairwise"}
 
-__all__ = ["__version__", *_HOMES, *_MODULES]
+__all__ = [
+    "Ack",
+    "ClusterError",
+    "Comparison",
+    "CwndlabError",
+    "Leave",
+    "Level",
+    "LiveError",
+    "Pairwise",
+    "Plan",
+    "Result",
+    "RuleError",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Store",
+    "StoreError",
+    "Sweep",
+    "WindowRule",
+    "__version__",
+    "against",
+    "compare",
+    "dumbbell",
+    "environments",
+    "knobs",
+    "plots",
+    "rule",
+    "rules",
+    "run",
+    "run_many",
+    "schema",
+    "theory",
+    "write_report",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -63,6 +63,18 @@ def traces_of(run: native.Run, tables: Mapping[str, pl.DataFrame]) -> dict[str, 
     return {name: _named(pl.DataFrame(table), names) for name, table in run.traces().items()}
 
 
+def mean_of(column: pl.Series) -> float | None:
+    """Return the mean of a column of numbers; None without a value.
+
+    Examples
+    --------
+    >>> mean_of(pl.Series([1, None, 2])), mean_of(pl.Series([], dtype=pl.Float64))
+    (1.5, None)
+    """
+    mean = column.mean()
+    return float(mean) if isinstance(mean, int | float) else None
+
+
 def _named(frame: pl.DataFrame, names: Mapping[str, Sequence[str]]) -> pl.DataFrame:
     return frame.with_columns(
         pl.Series(column, names[column], dtype=pl.Enum(names[column])).gather(frame[column])

@@ -31,7 +31,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -114,7 +114,7 @@ _lock = threading.RLock()
 
 
 @contextmanager
-def data_beside(folder: str | Path | None) -> Iterator[None]:
+def data_beside(folder: str | Path | None) -> Generator[None]:
     """Read data that may name rules in files of `folder`, and no other code than trusted one.
 
     Without a folder the program itself names the rules.

@@ -41,7 +41,7 @@ def differences(runs: pl.DataFrame, baseline: str) -> pl.DataFrame:
     pairs = runs.filter(pl.col("rule") != baseline).join(
         other, on=where, suffix=" of baseline", maintain_order="left"
     )
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for cell, group in pairs.group_by(AXES, maintain_order=True):
         for metric in METRICS:
             less = group[metric.key] - group[f"{metric.key} of baseline"]

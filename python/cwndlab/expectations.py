@@ -120,7 +120,7 @@ def judge(expected: Iterable[Expectation], summary: pl.DataFrame) -> list[Verdic
     columns = [
         name for name in summary.columns if name not in (named, "mean", "ci95", "replicates")
     ]
-    verdicts = []
+    verdicts: list[Verdict] = []
     for each in expected:
         for row in summary.filter(**{named: each.metric}).to_dicts():
             cell = {name: str(row[name]) for name in columns}

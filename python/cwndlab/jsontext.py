@@ -6,6 +6,8 @@ import json
 import math
 from typing import Any
 
+from cwndlab.documents import is_sequence, is_table
+
 
 def finite(value: Any) -> Any:
     """Replace every number that is not finite, at any depth, by None.
@@ -17,9 +19,9 @@ def finite(value: Any) -> Any:
     """
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, dict):
+    if is_table(value):
         return {key: finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
+    if is_sequence(value):
         return [finite(entry) for entry in value]
     return value
 

@@ -45,7 +45,8 @@ def check(scenario: Mapping[str, Any]) -> None:
             "`count_arrivals` needs a dumbbell with listed flows alone, and the scenario has "
             f"`{what}`"
         )
-    if not (scenario.get("trace") or {}).get("packets"):
+    traced: Mapping[str, Any] = scenario.get("trace") or {}
+    if not traced.get("packets"):
         raise ScenarioError("`count_arrivals` needs traced packets, `trace.packets = true`")
 
 
@@ -111,7 +112,7 @@ def _times(result: Result) -> np.ndarray:
         zip(result.flows["flow"], result.flows["base_rtt_s"] / 2 - behind_s, strict=True)
     )
     sent = result.traces["packets"].filter(pl.col("event") == "send")
-    found = []
+    found: list[np.ndarray] = []
     for (flow,), rows in sent.partition_by("flow", as_dict=True).items():
         service_s = rows["size_bytes"].to_numpy() * 8 / rate_bps
         passed_s = np.cumsum(service_s)

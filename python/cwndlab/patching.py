@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from cwndlab.documents import is_list, is_table
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 
@@ -64,13 +65,13 @@ def patched(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, 
 
 def _assign(node: Any, parts: list[str], value: Any, key: str) -> None:
     part, rest = parts[0], parts[1:]
-    if isinstance(node, list):
+    if is_list(node):
         for index in _entries(node, part, key):
             if rest:
                 _assign(node[index], rest, value, key)
             else:
                 node[index] = copy.deepcopy(value)
-    elif not isinstance(node, dict):
+    elif not is_table(node):
         raise ScenarioError(f"`{key}` cannot be set: `{part}` lies inside the plain value `{node}`")
     elif rest:
         _assign(node.setdefault(part, {}), rest, value, key)
@@ -85,7 +86,7 @@ def _entries(entries: list[Any], part: str, key: str) -> list[int]:
         return list(range(len(entries)))
     if part.isdecimal() and int(part) < len(entries):
         return [int(part)]
-    names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
+    names = [entry.get("name") if is_table(entry) else None for entry in entries]
     found = [index for index, name in enumerate(names) if name == part]
     if not found:
         listed = "".join(f"{name}, " for name in names if name)

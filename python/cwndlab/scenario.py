@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cwndlab import native, tomltext
+from cwndlab.documents import is_list, is_table, is_whole
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.patching import patched
@@ -47,7 +48,7 @@ class Scenario:
             raise ScenarioError(
                 f"scenario: {error}: expected tables, lists, text, numbers, true or false"
             ) from None
-        self.core = native.Scenario(text, "json")
+        self.core: native.Scenario = native.Scenario(text, "json")
 
     @classmethod
     def load(cls, source: str | Path) -> Scenario:
@@ -152,7 +153,7 @@ class Scenario:
         >>> dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)").with_seed(7)["seed"]
         7
         """
-        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < SEEDS:
+        if not is_whole(seed) or not 0 <= seed < SEEDS:
             raise ScenarioError(invalid("seed", seed, "a whole number from 0 to 2^63 - 1"))
         return self._of(self.core.with_seed(seed), {**self._document, "seed": seed})
 
@@ -194,8 +195,6 @@ class Scenario:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self.core == other.core
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         rules = ", ".join(str(flow.get("rule")) for flow in self._document["flows"])
         return (
@@ -206,9 +205,9 @@ class Scenario:
 
 def _fitting(node: Any, before: Any) -> Any:
     """Drop the keys that only a table's former kind has."""
-    if isinstance(node, list) and isinstance(before, list):
+    if is_list(node) and is_list(before):
         return [_fitting(*pair) for pair in zip(node, before, strict=True)]
-    if not (isinstance(node, dict) and isinstance(before, dict)):
+    if not (is_table(node) and is_table(before)):
         return node
     keys = (
         _keys_of_kind(before.get("kind"), node["kind"])

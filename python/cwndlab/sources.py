@@ -30,6 +30,8 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+from cwndlab.documents import is_table
+
 MOST_LETTERS = 100_000
 """Longest representation of a constant that is compared, characters."""
 _SIMPLE = (int, float, complex, str, bytes, type(None))
@@ -166,7 +168,10 @@ class _Reached:
                 self.values[name] = f"{value.__module__}.{value.__qualname__}"
             elif id(value) not in self._done:
                 self._done.add(id(value))
-                (self._take_class if isinstance(value, type) else self._take_function)(name, value)
+                if isinstance(value, type):
+                    self._take_class(name, value)
+                else:
+                    self._take_function(name, value)
         elif isinstance(value, staticmethod | classmethod):
             self._take(name, value.__func__)
         elif isinstance(value, property):
@@ -213,7 +218,7 @@ def _global_names(code: CodeType) -> Iterator[str]:
 
 
 def _is_plain(value: Any) -> bool:
-    if isinstance(value, dict):
+    if is_table(value):
         return type(value) is dict and all(map(_is_plain, [*value, *value.values()]))
     return type(value) in (bool, *_SIMPLE) or (
         type(value) in _HOLDERS and all(map(_is_plain, value))
@@ -224,7 +229,7 @@ def _written(value: Any) -> str:
     # The order of sets differs between processes.
     return (
         f"{type(value).__name__} {sorted(map(repr, value))}"
-        if isinstance(value, set | frozenset)
+        if type(value) in (set, frozenset)
         else repr(value)
     )
 

@@ -23,10 +23,12 @@ class Shown(Protocol):
     @property
     def scale(self) -> float:
         """Factor from the value to the shown number."""
+        ...
 
     @property
     def digits(self) -> int:
         """Digits after the point."""
+        ...
 
 
 class Judged(Shown, Protocol):
@@ -35,6 +37,7 @@ class Judged(Shown, Protocol):
     @property
     def more_is_better(self) -> bool | None:
         """None if neither direction is better."""
+        ...
 
 
 def number(value: float | None, metric: Shown) -> str:

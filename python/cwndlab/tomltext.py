@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from cwndlab.documents import is_list, is_mapping, is_sequence
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -29,9 +31,11 @@ def dumps(document: Mapping[str, Any]) -> str:
     start = ["0s", "1s"]
     <BLANKLINE>
     """
-    plain, tables, lists = [], [], []
+    plain: list[str] = []
+    tables: list[str] = []
+    lists: list[str] = []
     for key, value in document.items():
-        if isinstance(value, Mapping):
+        if is_mapping(value):
             tables.append(_section(f"[{_key(key)}]", value))
         elif _is_list_of_tables(value):
             lists += [_section(f"[[{_key(key)}]]", entry) for entry in value]
@@ -48,13 +52,13 @@ def inline(value: Any) -> str:
     >>> inline({"kind": "square", "high": "10Mbit", "repeat": True, "times": [0.5, 1.0]})
     '{ kind = "square", high = "10Mbit", repeat = true, times = [0.5, 1.0] }'
     """
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return (
             "{ "
             + ", ".join(f"{_key(key)} = {inline(entry)}" for key, entry in value.items())
             + " }"
         )
-    if isinstance(value, list | tuple):
+    if is_sequence(value):
         return "[" + ", ".join(map(inline, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
 
@@ -70,8 +74,4 @@ def _key(name: str) -> str:
 
 
 def _is_list_of_tables(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(entry, Mapping) for entry in value)
-    )
+    return is_list(value) and bool(value) and all(map(is_mapping, value))

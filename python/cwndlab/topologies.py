@@ -23,7 +23,8 @@ from typing import Any
 
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
-from cwndlab.scenario import Quantity, Scenario, dumbbell
+from cwndlab.quantities import Quantity
+from cwndlab.scenario import Scenario, dumbbell
 
 __all__ = ["dumbbell", "parking_lot", "ring", "second_topology"]
 

@@ -232,7 +232,7 @@ def _back(table: Mapping[str, Any], links: list[Link]) -> tuple[str, ...]:
 def _shortest(links: list[Link], start: str, end: str) -> tuple[str, ...]:
     """Path of least delay; ties go to fewer links, then to earlier links (as in the core)."""
     open_paths: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
-    done = set()
+    done = set[str]()
     while open_paths:
         delay_ns, count, path, node = heapq.heappop(open_paths)
         if node == end:

@@ -69,6 +69,7 @@ def test_every_public_name_is_there():
     for name in cwndlab.__all__:
         assert getattr(cwndlab, name) is not None
     assert callable(cwndlab.run)
+    assert set(cwndlab.__all__) == {"__version__", *cwndlab._HOMES, *cwndlab._MODULES}
     assert set(cwndlab.__all__) == set(dir(cwndlab))
 
 

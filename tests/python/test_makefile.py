@@ -20,7 +20,7 @@ PYTHON = """\
 # Makes what `python -m venv` makes, as far as the Makefile looks at it.
 if [ "$2" = venv ]; then
     mkdir -p .venv/bin python/cwndlab
-    for name in python maturin cwndlab ruff lint-imports; do cp "$0" .venv/bin/$name; done
+    for name in python maturin cwndlab ruff pyright lint-imports; do cp "$0" .venv/bin/$name; done
 fi
 exit 0
 """

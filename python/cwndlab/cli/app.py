@@ -71,8 +71,8 @@ COMMANDS = (
     schema, demo, theory,
     live, doctor, init, completion,
 )  # fmt: skip
-for command in COMMANDS:
-    share_options(command)
-    complete_names(command)
-    app.add_command(command)
+for _command in COMMANDS:
+    share_options(_command)
+    complete_names(_command)
+    app.add_command(_command)
 app.params += loudness_options()

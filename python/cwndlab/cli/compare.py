@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +25,8 @@ ENVIRONMENTS, REPLICATES = ("constant",), 3
 
 class QueueOption(click.Option):
     """Option whose help lists the queues of the core, which only the help loads."""
+
+    help: str | None
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help."""
@@ -161,7 +163,7 @@ def compare(
     warn_of_bare_rates({"--rate": rate, **patch})
     compared = rules if against is None else (*rules, against)
     assumed, note = assumptions(assume, profile, compared, patch)
-    common = {
+    common: dict[str, Any] = {
         "recovery": recoveries,
         "queue": queues,
         "duration_s": None if duration is None else options.seconds_of("--duration", duration),

@@ -135,7 +135,7 @@ def print_pairwise(pairwise: Pairwise) -> None:
         return
     for recovery, queue, env in summary.select(SETTING).unique(maintain_order=True).rows():
         found = summary.filter(recovery=recovery, queue=queue, env=env)
-        rows = []
+        rows: list[list[str]] = []
         for rule in pairwise.rules:
             for flows in found["flows"].unique(maintain_order=True):
                 cells = {

@@ -69,6 +69,7 @@ def print_comparison(
 
 def _print_means(setting: str, summary: pl.DataFrame, scores: pl.DataFrame) -> None:
     """One row per rule, means over the environments."""
+    from cwndlab.columns import mean_of
     from cwndlab.tables import best, marked, number
 
     rules, environments = scores["rule"].unique(maintain_order=True), summary["env"].n_unique()
@@ -76,7 +77,7 @@ def _print_means(setting: str, summary: pl.DataFrame, scores: pl.DataFrame) -> N
     for heading, key, with_scores in SUMMARY:
         metric = BY_KEY[key]
         columns += [heading, "C_a", "D_a"] if with_scores else [heading]
-        means = [summary.filter(rule=rule, metric=key)["mean"].mean() for rule in rules]
+        means = [mean_of(summary.filter(rule=rule, metric=key)["mean"]) for rule in rules]
         first = best(means, metric)
         for row, mean in zip(rows, means, strict=True):
             row.append(marked(number(mean, metric), mean, first, metric))
@@ -94,7 +95,7 @@ def _print_counts(setting: str, rules: Sequence[str], pairs: pl.DataFrame) -> No
     """One row per rule but the baseline: in how many environments it is better, and worse."""
     from cwndlab.tables import verdict
 
-    rows = []
+    rows: list[list[str]] = []
     for rule in rules[1:]:
         row = [rule]
         for _, key, _ in SUMMARY:
@@ -128,7 +129,7 @@ def _print_columns(
     environments = summary["env"].unique(maintain_order=True).to_list()
     ranks = {row["rule"]: row for row in scores.iter_rows(named=True)}
     means, less = _by_place(summary), _by_place(pairs)
-    rows = []
+    rows: list[list[str]] = []
     for rule in rules:
         cells = [_mean(means, name, rule, rules, metric) for name in environments]
         rank = [number(ranks[rule][key], metric) if rule in ranks else "-" for key in SCORES]
@@ -206,7 +207,7 @@ def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame, under
 
     metric = BY_KEY["goodput"]
     rules = scores["rule"].unique(maintain_order=True).to_list()
-    rows = []
+    rows: list[list[str]] = []
     for recovery, queue in settings:
         found = dict(
             scores.filter(recovery=recovery, queue=queue).select("rule", "D_a").iter_rows()

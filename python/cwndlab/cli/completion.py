@@ -8,12 +8,14 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from cwndlab.cli.options import Choice
+from cwndlab.documents import is_table
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM, VARIABLE = "cwndlab", "_CWNDLAB_COMPLETE"
@@ -90,14 +92,16 @@ def _keys() -> list[str]:
     return [f"{key}=" for key in _keys_of(schema, schema, "", depth=4)]
 
 
-def _keys_of(schema: dict, node: dict, before: str, depth: int) -> list[str]:
+def _keys_of(
+    schema: Mapping[str, Any], node: Mapping[str, Any], before: str, depth: int
+) -> list[str]:
     """List the dotted keys of a table; the entries of a list have the name ``*``."""
     if "$ref" in node:
         return _keys_of(schema, schema["$defs"][node["$ref"].rsplit("/", 1)[-1]], before, depth)
     found: list[str] = []
     for part in (*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())):
         found += _keys_of(schema, part, before, depth)
-    if "items" in node and isinstance(node["items"], dict):
+    if "items" in node and is_table(node["items"]):
         found += _keys_of(schema, node["items"], f"{before}*.", depth)
     for name, value in node.get("properties", {}).items():
         inner = _keys_of(schema, value, f"{before}{name}.", depth - 1) if depth > 1 else []
@@ -106,7 +110,7 @@ def _keys_of(schema: dict, node: dict, before: str, depth: int) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _is_plain(schema: dict, node: dict) -> bool:
+def _is_plain(schema: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
     """Whether a key may have a value that is no table."""
     if "$ref" in node:
         return _is_plain(schema, schema["$defs"][node["$ref"].rsplit("/", 1)[-1]])
@@ -129,9 +133,9 @@ _COMPLETED: dict[str, Complete] = {
 
 
 def _completed(
-    complete: Complete, parameter: click.Parameter, context: click.Context, incomplete: str
+    complete: Complete, parameter: click.Parameter, ctx: click.Context, incomplete: str
 ) -> list[CompletionItem]:
-    return complete(context, parameter, incomplete)
+    return complete(ctx, parameter, incomplete)
 
 
 def complete_names(command: click.Command) -> None:

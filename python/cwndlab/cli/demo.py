@@ -48,7 +48,9 @@ def demo(out: Path, duration: str, jobs: int | None) -> None:
     plots.save(comparison.plot(), out / "comparison.png")
     for name in environments.DEMO:
         results = {
-            rule.label: comparison.result(rule=rule.label, env=name) for rule in plan.axes["rule"]
+            rule.label: result
+            for rule in plan.axes["rule"]
+            if (result := comparison.result(rule=rule.label, env=name)) is not None
         }
         plots.save(plots.windows_by_rule(results), out / f"windows-{name}.png")
         plots.save(plots.goodput_by_rule(results), out / f"goodput-{name}.png")

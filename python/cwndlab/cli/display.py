@@ -55,4 +55,4 @@ class Display:
         self.__init__()  # type: ignore[misc]
 
 
-display = Display()
+display: Display = Display()

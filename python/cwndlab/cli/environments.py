@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,8 @@ from cwndlab.cli import figure_options, options
 if TYPE_CHECKING:
     from cwndlab.environments import Assumptions
     from cwndlab.plots import FigureStyle
+    from cwndlab.results import Result
+    from cwndlab.scenario import Scenario
 
 STEP = "500ms"
 """Width of the plot's bins, seconds."""
@@ -67,17 +71,18 @@ def environments(
     recovery, queue = options.setting_of(setting)
     chosen = catalogue.Assumptions.from_texts(assume)
     listed = catalogue.names(names) if names else list(catalogue.ENVIRONMENTS)
-    build = {
-        "rule": rule,
-        "recovery": recovery,
-        "queue": queue,
-        "assume": chosen,
-        "seed": 1 if seed is None else seed,
-    }
+    build = functools.partial(
+        catalogue.scenario,
+        rule=rule,
+        recovery=recovery,
+        queue=queue,
+        assume=chosen,
+        seed=1 if seed is None else seed,
+    )
     if as_toml:
         if len(listed) != 1:
             raise click.UsageError("`--toml` prints one scenario and needs exactly one `NAME`")
-        click.echo(catalogue.scenario(listed[0], **build).to_toml(), nl=False)
+        click.echo(build(listed[0]).to_toml(), nl=False)
         return
     if plot is not None:
         figure_options.check(look, listed, listed)
@@ -160,17 +165,16 @@ def _print_assumptions(chosen: Assumptions, as_json: bool) -> None:
         print_line(f"    {entry['reason']}")
 
 
-def _plot(listed: list[str], build: dict[str, Any], path: Path, look: FigureStyle | None) -> None:
-    from cwndlab import environments as catalogue
+def _plot(
+    listed: list[str], build: Callable[[str], Scenario], path: Path, look: FigureStyle | None
+) -> None:
     from cwndlab import plots
     from cwndlab.cli.output import meter
     from cwndlab.runs import execute
 
     # Build all scenarios first, so that an error stops the command before any run.
-    scenarios = [
-        (name, catalogue.scenario(name, **build).set("trace", {"rate": STEP})) for name in listed
-    ]
-    results = {}
+    scenarios = [(name, build(name).set("trace", {"rate": STEP})) for name in listed]
+    results: dict[str, Result] = {}
     with meter("environments", len(listed), "runs") as progress:
         for name, result in execute.run_many(scenarios, progress=progress.packets):
             progress.finished_run()

@@ -76,7 +76,8 @@ def fit(columns: Sequence[Column], width: int | None, optional: Sequence[str] = 
     """
     if width is None or _natural(columns) + GAP * (len(columns) - 1) + EDGES <= width:
         return Fitted([columns], is_narrow=False)
-    kept, dropped = [column.narrowed() for column in columns], []
+    kept = [column.narrowed() for column in columns]
+    dropped: list[str] = []
     names = {narrow.heading: column.heading for narrow, column in zip(kept, columns, strict=True)}
     leaving = [heading for heading in optional if heading in names.values()]
     while not (found := _wrapped_into(kept, width)) and leaving:

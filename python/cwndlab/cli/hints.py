@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from cwndlab.cli.output import warn
+from cwndlab.documents import is_list, is_mapping
 from cwndlab.message import quoted
 
 SWEEP_KEYS = ("axes", "base", "zip", "replicates")
@@ -84,10 +84,10 @@ def warn_of_bare_rates(document: Any, key: str = "") -> None:
     key : str
         The dotted key of the part.
     """
-    if isinstance(document, Mapping):
+    if is_mapping(document):
         for name, value in document.items():
             warn_of_bare_rates(value, f"{key}.{name}" if key else str(name))
-    elif isinstance(document, list):
+    elif is_list(document):
         for at, value in enumerate(document):
             # The values of an axis have its key.
             is_axis = key.rsplit(".", 1)[-1].endswith("rate")

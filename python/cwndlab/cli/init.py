@@ -7,6 +7,7 @@ import keyword
 import re
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -84,7 +85,7 @@ def _text(template: str, names: dict[str, str]) -> str:
 
 def _notebook(text: str) -> str:
     """Make a notebook of Markdown, whose code blocks are its cells."""
-    cells = []
+    cells: list[dict[str, Any]] = []
     for at, part in enumerate(re.split(r"```python\n(.*?)```\n?", text, flags=re.DOTALL)):
         if not part.strip():
             continue

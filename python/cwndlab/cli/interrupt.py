@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ class Stops:
 
 
 @contextmanager
-def terminations_as_interrupts() -> Iterator[Stops]:
+def terminations_as_interrupts() -> Generator[Stops]:
     """Interrupt the body on SIGTERM, too, and say whether that is why it ended."""
     stops = Stops()
 
@@ -51,7 +51,7 @@ def terminations_as_interrupts() -> Iterator[Stops]:
 
 
 @contextmanager
-def interrupts_kept() -> Iterator[None]:
+def interrupts_kept() -> Generator[None]:
     """Send an interrupt again that Python swallows within the body."""
     before = sys.unraisablehook
 

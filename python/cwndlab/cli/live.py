@@ -14,5 +14,5 @@ def live() -> None:
     """Run real flows: Linux TCP or QUIC (needs `make live`)."""
 
 
-for command in (linux, quic, install, list_, remove, clean):
-    live.add_command(command)
+for _command in (linux, quic, install, list_, remove, clean):
+    live.add_command(_command)

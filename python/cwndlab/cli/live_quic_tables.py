@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from cwndlab.cli.live_tables import LATENESS, lateness, print_verdict, scaled
 from cwndlab.cli.output import print_line, print_table
@@ -43,7 +44,7 @@ def print_quic(result: Result) -> None:
     print_verdict(result, "relay", "quic.md")
 
 
-def _cuts(flow: dict, rule: str) -> list[str]:
+def _cuts(flow: Mapping[str, Any], rule: str) -> list[str]:
     pairs = list(zip(flow["cut_before_packets"], flow["cut_after_packets"], strict=True))
     if not pairs:
         return [flow["flow"], rule, "0", "-", "-", "-"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
 from cwndlab.cli import options
@@ -50,7 +53,7 @@ def install(
         raise
 
 
-def _tell(answer: dict, as_json: bool) -> None:
+def _tell(answer: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         from cwndlab.jsontext import dumps
 
@@ -82,7 +85,7 @@ def list_(as_json: bool) -> None:
     print_table("Rules registered on this host", columns, rows, text_columns=3)
 
 
-def _row(entry: dict) -> list[str]:
+def _row(entry: Mapping[str, Any]) -> list[str]:
     stays = "until removed" if entry["installed"] else "with its process"
     hits = entry["hits"]
     counts = (hits["flows"], hits["cuts"], hits["skipped_ssthresh"]) if hits else ("", "", "")

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 TRACES = {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}
 """Traces that a plot needs; the scenario's own take precedence."""
 
-file_argument = click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
-plot_option = click.option(
+file_argument: options.Option = click.argument(
+    "file", type=click.Path(path_type=Path), metavar="FILE.toml"
+)
+plot_option: options.Option = click.option(
     "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Plot windows, goodput and queue (.png, .svg, .pdf); with --beside of both.",
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -14,13 +14,32 @@ from cwndlab.message import invalid, invalid_value, one_of, same_name, unknown_v
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
-class WholeNumber(click.ParamType):
+if TYPE_CHECKING:
+    ParamType = click.ParamType[Any]
+else:
+    # The first releases of click 8 have no type parameter.
+    ParamType = click.ParamType
+
+
+Command = TypeVar("Command", bound="Callable[..., Any] | click.Command")
+
+
+class Option(Protocol):
+    """Adds a parameter to a command."""
+
+    def __call__(self, command: Command, /) -> Command:
+        """Return the command, or the function that becomes one."""
+        ...
+
+
+class WholeNumber(ParamType):
     """A whole number within bounds, both included."""
 
     name = "integer"
 
     def __init__(self, least: int, most: int) -> None:
-        self.least, self.most = least, most
+        self.least: int = least
+        self.most: int = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read the value, or raise an error that says what is expected."""
@@ -37,7 +56,7 @@ class WholeNumber(click.ParamType):
         return number
 
 
-class Choice(click.ParamType):
+class Choice(ParamType):
     """One of a few names."""
 
     name = "choice"
@@ -52,35 +71,35 @@ class Choice(click.ParamType):
         return value
 
 
-json_option = click.option(
+json_option: Option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of tables."
 )
-set_option = click.option(
+set_option: Option = click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
     help="Set one key of the scenario, e.g. dumbbell.rate=20Mbit or flows.*.recovery=reno.",
 )
-out_option = click.option(
+out_option: Option = click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
     help="Write Parquet tables to DIR.",
 )
-assume_option = click.option(
+assume_option: Option = click.option(
     "--assume",
     multiple=True,
     metavar="KEY=VALUE",
     help="Change an assumption of the environments, e.g. floor=200kbit; `cwndlab environments "
     "--assumptions` lists them.",
 )
-on_option = click.option(
+on_option: Option = click.option(
     "--on",
     metavar="ADDRESS",
     help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
 )
-jobs_option = click.option(
+jobs_option: Option = click.option(
     "--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default one per processor."
 )
 
@@ -121,7 +140,7 @@ def share_options(command: click.Command) -> None:
     command.params += loudness_options()
 
 
-format_option = click.option(
+format_option: Option = click.option(
     "--format",
     type=Choice(*FORMATS),
     metavar="FORMAT",
@@ -171,7 +190,7 @@ def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:
     from cwndlab.names import known_value
     from cwndlab.patching import value_from_text
 
-    patch = {}
+    patch: dict[str, Any] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals or not key:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,7 +15,7 @@ from cwndlab.cli.fitting import EDGES, GAP, Column, fit
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
-    from rich.progress import TaskID
+    from rich.progress import Progress, TaskID
 
 
 INTERVAL, NO_BREAK = "mean ± 95 % CI", "\N{NO-BREAK SPACE}"
@@ -143,7 +143,7 @@ class Meter(Protocol):
 
 
 @contextmanager
-def meter(description: str, total: float, unit: str) -> Iterator[Meter]:
+def meter(description: str, total: float, unit: str) -> Generator[Meter]:
     """Show progress while the body runs.
 
     Silent when standard error is no terminal, or the program is quiet.
@@ -179,7 +179,7 @@ def meter(description: str, total: float, unit: str) -> Iterator[Meter]:
 
 
 @contextmanager
-def steps() -> Iterator[Callable[[str, int, int], None]]:
+def steps() -> Generator[Callable[[str, int, int], None]]:
     """Yield a function that shows progress of several steps, each with its count.
 
     Silent when standard error is no terminal, or the program is quiet.
@@ -210,7 +210,7 @@ class _Silent:
 
 
 class _Bar:
-    def __init__(self, progress: object, task: TaskID) -> None:
+    def __init__(self, progress: Progress, task: TaskID) -> None:
         from threading import Lock
 
         self._progress, self._task = progress, task

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cwndlab.cli.options import Option
+
 if TYPE_CHECKING:
     from cwndlab.environments import Assumptions
 
-profile_option = click.option(
+profile_option: Option = click.option(
     "--profile",
     metavar="NAME",
     help="Profile of TCP knobs: rfc, linux, ns2-2.35, ns2-2000.  [default: linux where a rule in "

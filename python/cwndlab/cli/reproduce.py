@@ -125,7 +125,7 @@ def reproduce(
         options.make_folder(page)
     if not quick:
         _announce(chosen, jobs)
-    done = []
+    done: list[Reproduction] = []
     for key, ids in chosen.items():
         found = _reproduce(
             key, ids, quick=quick, out=out, assume=assumed, replicates=replicates, jobs=jobs, on=on
@@ -216,7 +216,7 @@ def _list(chosen: dict[str, list[str]]) -> None:
 def _print(found: Reproduction) -> None:
     from cwndlab.reproduction.page import SIGNS, counts, number
 
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for entry in found.judged:
         claim = entry.claim
         measured = number(entry.measured, exact=claim.is_exact)

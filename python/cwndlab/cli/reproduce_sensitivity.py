@@ -27,7 +27,7 @@ def vary(
 ) -> None:
     """Vary each paper's assumptions, print the table, and update the page of verdicts."""
     from cwndlab.cli.sweep_progress import progress_bar
-    from cwndlab.reproduction import load
+    from cwndlab.reproduction import load, summary
     from cwndlab.reproduction.sensitivity import NAME, sensitivity
 
     for option, value in refused.items():
@@ -41,8 +41,6 @@ def vary(
         )
     papers = [key for key in chosen if targets or load(key).sensitivity]
     if page is not None:
-        from cwndlab.reproduction import summary
-
         for key in papers:
             summary.check(key, page)
     for key in papers:

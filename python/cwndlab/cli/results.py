@@ -200,7 +200,7 @@ def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
 def _print_sweeps(table: pl.DataFrame) -> None:
     """Print the names of the sweeps if there are too many runs to list."""
     axes = table.columns[table.columns.index("sweep") + 1 : table.columns.index("replicate")]
-    rows = []
+    rows: list[list[str]] = []
     for (name,), runs in table.group_by("sweep", maintain_order=True):
         own = [axis for axis in axes if runs[axis].null_count() < runs.height]
         rows.append(
@@ -264,7 +264,7 @@ def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
         )
     record = found[0]
     scenario, about = json.loads(record.scenario), record._asdict()
-    places = [
+    places: list[dict[str, Any]] = [
         {
             "sweep": use.sweep,
             "definition": use.definition,

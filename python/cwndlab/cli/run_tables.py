@@ -118,6 +118,8 @@ def _flows(result: Result) -> tuple[list[str], list[list[str]]]:
 
 
 def _groups(result: Result) -> tuple[list[str], list[list[str]]]:
+    from cwndlab.columns import mean_of
+
     numbers = _flow_numbers(result)
     columns = [
         "group",
@@ -126,12 +128,12 @@ def _groups(result: Result) -> tuple[list[str], list[list[str]]]:
         "flows",
         *(f"mean {heading}" for heading, *_ in numbers),
     ]
-    rows = []
+    rows: list[list[str]] = []
     for (group, rule, recovery), frame in result.flows.group_by(
         "group", "rule", "recovery", maintain_order=True
     ):
         means = (
-            _text(frame[key].mean(), scale, max(digits, 1)) for _, key, scale, digits in numbers
+            _text(mean_of(frame[key]), scale, max(digits, 1)) for _, key, scale, digits in numbers
         )
         rows.append([group, shown(rule), recovery, str(frame.height), *means])
     return columns, rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,11 +108,12 @@ def search(
     largest. New seeds confirm the result.
     """
     from cwndlab import searches
+    from cwndlab.searches.objective import REPRESENTATIVES
 
     if is_list:
         _list(as_json)
         return
-    compared = tuple(_split(rules)) or searches.objective.REPRESENTATIVES
+    compared = tuple(_split(rules)) or REPRESENTATIVES
     objective = searches.Objective(best or "", worst or "", compared, metric)
     bounds = searches.read_bounds(family, bound)
     recovery, queue = options.setting_of(setting)
@@ -148,7 +149,7 @@ def search(
 
 def _split(texts: tuple[str, ...]) -> list[str]:
     """Split lists of rules at commas that are not within a rule's parentheses."""
-    found = []
+    found: list[str] = []
     for text in texts:
         depth, begin = 0, 0
         for at, sign in enumerate(f"{text},"):
@@ -228,7 +229,7 @@ def _number(scale: float, digits: int, mean: float | None, width: float | None) 
 
 
 @contextmanager
-def _progress(budget: int, runs_each: int) -> Iterator[Callable[[dict[str, Any]], None]]:
+def _progress(budget: int, runs_each: int) -> Generator[Callable[[dict[str, Any]], None]]:
     from cwndlab.cli.output import steps
 
     with steps() as show:

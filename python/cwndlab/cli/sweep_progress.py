@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ Show = Callable[[dict[str, Any]], None]
 
 
 @contextmanager
-def progress_bar() -> Iterator[Show]:
+def progress_bar() -> Generator[Show]:
     """Show runs done, rate, time left, and the best and worst cell.
 
     Silent when standard error is no terminal, or the program is quiet.
@@ -72,7 +72,7 @@ def time_text(seconds: float) -> str:
 
 def _ends(event: dict[str, Any]) -> str:
     """Write the extremes of the first metric, with the labels of their cells."""
-    ends = []
+    ends: list[str] = []
     for name in ("best", "worst", "largest", "smallest"):
         if name in event:
             cell = ", ".join(event[name]["cell"].values())

@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli.figure_options import figure_options
+from cwndlab.cli.options import Option, ParamType
 from cwndlab.message import invalid, invalid_value, one_of
 
 if TYPE_CHECKING:
     from cwndlab.theory import Rule
 
 
-class Number(click.ParamType):
+class Number(ParamType):
     """A number between two bounds, both excluded unless `most` is set."""
 
     name = "number"
 
     def __init__(self, above: float, below: float, *, most: bool = False) -> None:
-        self.above, self.below, self.most = above, below, most
+        self.above: float = above
+        self.below: float = below
+        self.most: bool = most
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -45,7 +48,7 @@ class Number(click.ParamType):
         return number
 
 
-class Pair(click.ParamType):
+class Pair(ParamType):
     """Two loads, such as 8,64."""
 
     name = "loads"
@@ -80,7 +83,7 @@ def plot_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(figure_options(command))
 
 
-capacity_option = click.option(
+capacity_option: Option = click.option(
     "--capacity",
     type=POSITIVE,
     default=100.0,
@@ -88,10 +91,10 @@ capacity_option = click.option(
     metavar="PACKETS",
     help="B: what all flows share.",
 )
-exact_option = click.option(
+exact_option: Option = click.option(
     "--exact", is_flag=True, help="Let congestion fall exactly at B, as if loads grew continuously."
 )
-floor_option = click.option(
+floor_option: Option = click.option(
     "--floor",
     type=Number(-1e-300, float("inf")),
     default=0.0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -63,27 +63,32 @@ def _gaimd_rows(
 ) -> list[dict[str, Any]]:
     from cwndlab.theory import gaimd
 
-    path = {"rtt": rtt_s, "b": b}
+    own, tcp = rule.gaimd, (1.0, 0.5)
+    assert own is not None, "the command takes no other linear rule"
 
-    def row(key: str, quantity: str, source: str, value: Any) -> dict[str, Any]:
-        pair = [float(value(alpha, beta)) for alpha, beta in (rule.gaimd, (1.0, 0.5))]
+    def row(
+        key: str, quantity: str, source: str, value: Callable[[float, float], np.ndarray]
+    ) -> dict[str, Any]:
+        pair = [float(value(alpha, beta)) for alpha, beta in (own, tcp)]
         return {"key": key, "quantity": quantity, "source": source, "rule": pair[0], "tcp": pair[1]}
 
     return [
         row("rate_pps", "rate [packets/s]", "equation 55",
-        lambda *ab: gaimd.rate(*ab, p, rto=rto_s, **path)),
+            lambda alpha, beta: gaimd.rate(alpha, beta, p, rtt=rtt_s, rto=rto_s, b=b)),
         row("rate_approximation_pps", "rate, approximation [packets/s]", "equation 2",
-            lambda *ab: gaimd.rate_approximation(*ab, p, rto=rto_s, **path)),
+            lambda alpha, beta: gaimd.rate_approximation(alpha, beta, p, rtt=rtt_s, rto=rto_s,
+                                                         b=b)),
         row("rate_without_timeouts_pps", "rate without timeouts [packets/s]", "equation 33",
-            lambda *ab: gaimd.rate_without_timeouts(*ab, p, **path)),
+            lambda alpha, beta: gaimd.rate_without_timeouts(alpha, beta, p, rtt=rtt_s, b=b)),
         row("square_root_rate_pps", "its leading term [packets/s]", "equation 34",
-            lambda *ab: gaimd.square_root_rate(*ab, p, **path)),
+            lambda alpha, beta: gaimd.square_root_rate(alpha, beta, p, rtt=rtt_s, b=b)),
         row("mean_window_packets", "window at a loss, E[W] [packets]", "equation 24",
-            lambda *ab: gaimd.mean_window(*ab, p, b)),
+            lambda alpha, beta: gaimd.mean_window(alpha, beta, p, b)),
         row("mean_rounds", "round of a loss, E[X]", "equation 28",
-        lambda *ab: gaimd.mean_rounds(*ab, p, b)),
+            lambda alpha, beta: gaimd.mean_rounds(alpha, beta, p, b)),
         row("timeout_probability", "losses that end in a timeout, Q", "equation 45",
-            lambda *ab: gaimd.timeout_probability(gaimd.mean_window(*ab, p, b), p)),
+            lambda alpha, beta: gaimd.timeout_probability(
+                gaimd.mean_window(alpha, beta, p, b), p)),
     ]  # fmt: skip
 
 
@@ -91,7 +96,7 @@ def _binomial_rows(rule: theory.Binomial, p: float, rtt_s: float) -> list[dict[s
     from cwndlab.theory import binomial
 
     tcp = theory.Binomial(0, 1, 1, 0.5)
-    rows = [
+    rows: list[tuple[str, str, str, Callable[[theory.Binomial], np.ndarray | float]]] = [
         ("rate_pps", "rate [packets/s]", "cuts of any size",
         lambda r: binomial.rate(r, p, rtt=rtt_s)),
         ("rate_approximation_pps", "rate [packets/s]", "small cuts",
@@ -118,9 +123,9 @@ def rate_curves(
     """Compute the rates of the rule and of standard TCP over the loss rate around `loss`."""
     from cwndlab.theory import binomial, gaimd
 
-    binomial_rule = isinstance(rule, theory.Binomial)
-    losses = np.geomspace(min(1e-4, loss), max(0.05 if binomial_rule else 0.5, loss), 200)
-    if binomial_rule:
+    largest = 0.05 if isinstance(rule, theory.Binomial) else 0.5
+    losses = np.geomspace(min(1e-4, loss), max(largest, loss), 200)
+    if isinstance(rule, theory.Binomial):
         tcp = theory.Binomial(0, 1, 1, 0.5)
         losses = losses[[_keeps_a_window(rule, p) for p in losses]]
         return {
@@ -131,13 +136,14 @@ def rate_curves(
                 binomial.rate_approximation(rule, losses, rtt=rtt_s),
             ),
         }
-    path = {"rtt": rtt_s, "b": b}
+    assert rule.gaimd is not None, "the command takes no other linear rule"
+    alpha, beta = rule.gaimd
     return {
-        rule.text: (losses, gaimd.rate(*rule.gaimd, losses, rto=rto_s, **path)),
-        "AIMD(1, 0.5)": (losses, gaimd.rate(1, 0.5, losses, rto=rto_s, **path)),
+        rule.text: (losses, gaimd.rate(alpha, beta, losses, rtt=rtt_s, rto=rto_s, b=b)),
+        "AIMD(1, 0.5)": (losses, gaimd.rate(1, 0.5, losses, rtt=rtt_s, rto=rto_s, b=b)),
         f"{rule.text} without timeouts": (
             losses,
-            gaimd.square_root_rate(*rule.gaimd, losses, **path),
+            gaimd.square_root_rate(alpha, beta, losses, rtt=rtt_s, b=b),
         ),
     }
 
@@ -162,7 +168,7 @@ def friendly(
     """Print the friendly alphas and their rates."""
     from cwndlab.theory.friendly import rate_ratio
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for beta in betas:
         for choice, alpha in _choices(beta, d, thresholds, path).items():
             ratios = rate_ratio(alpha, beta, LOSSES, **path).tolist()
@@ -245,7 +251,7 @@ def growth_courses(
     from cwndlab.theory.growth import windows
 
     longest = min(100_000, max(rounds.values()))
-    courses = {}
+    courses: dict[str, np.ndarray] = {}
     for law, needed in rounds.items():
         if law == "AIMD":
             courses[f"AIMD({a:g})"] = windows(start, longest, a=a, acceleration=0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import click
 import numpy as np
@@ -18,7 +19,7 @@ WITHIN = 0.02
 
 def phase(found: theory.Phase, as_json: bool) -> None:
     """Print the end state of each start."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for course in found.trajectories:
         signals = course.signals
         last = signals[-1] if len(signals) else len(course.loads) - 1
@@ -98,7 +99,6 @@ def fair(rule: theory.Linear, found: theory.Settled, as_json: bool) -> None:
         return
     pattern = ", ".join(f"{up} up {down} down" for up, down in found.pattern[:4])
     more = f" and {len(found.pattern) - 4} more" if len(found.pattern) > 4 else ""
-    beta = closed is not None and closed.beta < 1
     rows = [
         ["verdict", verdict.verdict, verdict.reason],
         [
@@ -119,7 +119,7 @@ def fair(rule: theory.Linear, found: theory.Settled, as_json: bool) -> None:
         ],
         [
             "steady window, closed form",
-            f"{closed.window:.6g}" if beta else "-",
+            f"{closed.window:.6g}" if closed and closed.beta < 1 else "-",
             "packets, after the decreases",
         ],
         [
@@ -167,7 +167,7 @@ class BimodalCase:
 
     def courses(self) -> dict[str, theory.Trajectory]:
         """Step the flows with either comparison."""
-        found = {}
+        found: dict[str, theory.Trajectory] = {}
         for compare, name in (("fair", "compared with the fair share (pseudo-code)"),
                               ("margin", "compared with (1 - epsilon) of it (prose)")):  # fmt: skip
             rule = theory.Bimodal(1.0, self.beta, self.epsilon, compare, self.band)
@@ -199,7 +199,7 @@ class BimodalCase:
     def drawn(self, courses: Mapping[str, theory.Trajectory]) -> dict[str, theory.Trajectory]:
         """Cut the courses to the time around the change, which is time 0."""
         changed = self.shown_change is not None
-        shown = {}
+        shown: dict[str, theory.Trajectory] = {}
         for name, course in courses.items():
             begin = self.change_step - int(self.share) if changed else 0
             zero = course.times[self.change_step] if changed else 0.0
@@ -214,7 +214,7 @@ class BimodalCase:
 
 def bimodal(case: BimodalCase, courses: Mapping[str, theory.Trajectory], as_json: bool) -> None:
     """Print how soon and how exactly the flows know their fair shares."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, course in courses.items():
         known, errors = case.signals(course)
         good = (known == 1) & (errors <= WITHIN)

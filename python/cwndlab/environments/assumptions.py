@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
+from cwndlab.documents import is_number, is_whole
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, unknown
 from cwndlab.patching import value_from_text
-from cwndlab.quantities import bits_per_second, seconds
+from cwndlab.quantities import Quantity, bits_per_second, seconds
 
 AUTOMATIC = "automatic"
 
@@ -253,28 +254,25 @@ def _check(entry: Field[Any], value: Any) -> None:
     least, most = _BOUNDS.get(entry.name, (0, float("inf")))
     if not kind.test(value):
         raise ScenarioError(invalid(f"assume.{entry.name}", value, kind.text))
-    if _is_number(value) and not least <= value <= most:
+    if is_number(value) and not least <= value <= most:
         raise ScenarioError(invalid(f"assume.{entry.name}", value, f"{least:g} to {most:g}"))
 
 
-class _Kind(NamedTuple):
+@dataclass(frozen=True)
+class _Kind:
     text: str
-    test: Callable[[Any], bool]
+    test: Callable[[Quantity], bool]
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-_KINDS = {
+_KINDS: dict[str, _Kind] = {
     "rate": _Kind("a rate such as 10Mbit", lambda value: (bits_per_second(value) or 0.0) > 0.0),
     "time": _Kind("a duration such as 120ms", lambda value: (seconds(value) or 0.0) > 0.0),
     "delay": _Kind(
         "a delay such as 4ms, or 0ms",
-        lambda value: (-1.0 if seconds(value) is None else seconds(value)) >= 0.0,
+        lambda value: (read := seconds(value)) is not None and read >= 0.0,
     ),
-    "count": _Kind("a whole number", lambda value: _is_number(value) and isinstance(value, int)),
-    "number": _Kind("a number", _is_number),
+    "count": _Kind("a whole number", is_whole),
+    "number": _Kind("a number", is_number),
     "flag": _Kind("true or false", lambda value: isinstance(value, bool)),
     "text": _Kind("text", lambda value: isinstance(value, str) and bool(value)),
 }

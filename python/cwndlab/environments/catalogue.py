@@ -29,7 +29,7 @@ class Environment:
     """Residual bandwidth per test flow, in words."""
     capacity: str
     """Name of the assumption that sets the link's rate."""
-    shape: dict[str, Any] = field(default_factory=dict)
+    shape: dict[str, Any] = field(default_factory=dict[str, Any])
     """Waveform per test flow, rates in bit/s; empty if arriving flows are the cross traffic."""
     gaps: tuple[str, ...] = ()
     """Names of the assumptions that set the gaps between arrivals, in order.

@@ -211,7 +211,7 @@ def _available(
     It is N times the share of one, within the floor and the link.
     """
     floor = chosen.flows * chosen.bps("floor")
-    total = {
+    total: dict[str, Any] = {
         key: chosen.flows * value if key in RATES else value for key, value in found.shape.items()
     }
     if "points" in total:
@@ -238,7 +238,7 @@ def _drawn(name: str, shape: dict[str, Any], chosen: Assumptions, seed: int) -> 
     # One stream per seed and name, as in the native core.
     stream = default_rng([seed, *name.encode()])
     step, rate = chosen.seconds("step"), shape["start"]
-    points = [[0, rate_text(rate)]]
+    points: list[list[Any]] = [[0, rate_text(rate)]]
     for number in range(1, math.ceil(chosen.seconds("duration") / step)):
         drawn = stream.random() * (shape["factor"] * rate + shape["add"])
         rate = min(max(drawn, shape["min"]), shape["max"])

@@ -64,11 +64,12 @@ class Held:
         self._process = subprocess.Popen(
             [str(find()), *arguments], stdin=pipe, stdout=pipe, stderr=pipe, text=True
         )
+        assert self._process.stdout is not None, "it was asked for"
         first = self._process.stdout.readline()
         if '"answer"' not in first:
             _, errors = self._process.communicate(timeout=END_S)
             _answer([first], self._process.returncode, errors)
-        self.answer = _answer([first], 0, "")
+        self.answer: dict[str, Any] = _answer([first], 0, "")
 
     def wait(self) -> NoReturn:
         """Wait until the program ends.

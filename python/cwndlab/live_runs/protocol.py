@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -56,7 +56,7 @@ def exchange(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any
 
 
 @contextmanager
-def _started(command: str) -> Iterator[subprocess.Popen[str]]:
+def _started(command: str) -> Generator[subprocess.Popen[str]]:
     pipe = subprocess.PIPE
     process = subprocess.Popen([program.find(), command], stdin=pipe, stdout=pipe, text=True)
     try:

@@ -70,12 +70,19 @@ def write_report(
     ...     write_report(comparison, Path(folder) / "report.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    tell = progress or (lambda _what, _done, _of: None)
+    tell = progress or _ignore
     heading, chapters, folder = _chapters(what, sweep, tell)
-    if path is None and folder is None:
+    if path is not None:
+        target = Path(path)
+    elif folder is not None:
+        target = folder / "report.html"
+    else:
         raise ValueError(missing("path", "a file, as the comparison was not read from a directory"))
-    target = Path(path) if path is not None else folder / "report.html"  # type: ignore[operator]
     return page.write(target, title or heading, chapters, tell)
+
+
+def _ignore(_what: str, _done: int, _of: int) -> None:
+    """Show no progress."""
 
 
 def _chapters(

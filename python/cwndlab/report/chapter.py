@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cwndlab.plots.style import LOOKS
 from cwndlab.quantities import bits_per_second, seconds
+from cwndlab.tables import Judged
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,22 +20,28 @@ MOST_PANELS = 24
 """Largest number of plots side by side; the tables have the rest."""
 
 
-class Measure(Protocol):
+class Measure(Judged, Protocol):
     """A metric of comparisons, or a measure of sweeps."""
 
-    key: str
-    label: str
-    unit: str
-    scale: float
-    digits: int
+    @property
+    def key(self) -> str:
+        """Its column, and its name on the command line."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Its name in tables."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """Unit of the shown number."""
+        ...
 
     @property
     def title(self) -> str:
         """Label and unit."""
-
-    @property
-    def more_is_better(self) -> bool | None:
-        """None if neither direction is better."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +62,9 @@ class Chapter:
     lead: str
     missing: Sequence[str] = ()
     """Missing parts, one sentence each."""
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict[str, str])
     """Settings that are not axes."""
-    origin: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[str, str] = field(default_factory=dict[str, str])
     """Provenance."""
     source: tuple[str, str] = ("", "")
     """The definition as text, with its heading."""
@@ -65,10 +72,12 @@ class Chapter:
     """Finished runs, with their identification."""
     more_runs: int = 0
     """Finished runs that are not in `runs`."""
-    scores: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    scores: Mapping[str, Sequence[Mapping[str, Any]]] = field(
+        default_factory=dict[str, Sequence[Mapping[str, Any]]]
+    )
     """By metric: rows of rule, setting, C_a and D_a."""
     timelines: Sequence[Mapping[str, Any]] = ()
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict[str, str])
     """Meaning of the labels."""
 
     @property
@@ -129,7 +138,7 @@ class Chapter:
             full[self.compared] = series
         return tuple(full[name] for name in self.axes)
 
-    def _product(self, names: Sequence[str]) -> Any:
+    def _product(self, names: Sequence[str]) -> Iterator[dict[str, str]]:
         for labels in itertools.product(*(self.levels[name] for name in names)):
             yield dict(zip(names, labels, strict=True))
 

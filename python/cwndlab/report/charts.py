@@ -50,7 +50,7 @@ def plots(
         return []
     lines = chapter.is_ordered and _fits(chapter.levels[chapter.ground or ""])
     draw = _upright if lines else _lying
-    found = []
+    found: list[Plot] = []
     for labels in chapter.panels():
         places = _places(chapter, cells, labels, are_differences=are_differences)
         if any(place.marks for place in places):
@@ -116,27 +116,23 @@ def _upright(
         for tick in y.ticks
     ]
     parts += [glyphs.text(LEFT - 5, y.at(tick) + 4, y.text(tick), "end") for tick in y.ticks]
-    at = {}
+    at: dict[int, list[tuple[float, Mapping[str, Any], list[str]]]] = {}
     for index, place in enumerate(places):
         parts.append(glyphs.text(LEFT + (index + 0.5) * step, HEIGHT - BOTTOM + 15, place.label))
         for number, label, row in place.marks:
             x = LEFT + (index + 0.5 + SPREAD * (number - (count - 1) / 2) / count) * step
-            at.setdefault(number, []).append(
-                (x, y, row, _names(chapter, label, place.label, title))
-            )
+            at.setdefault(number, []).append((x, row, _names(chapter, label, place.label, title)))
     parts.append(
         glyphs.text((LEFT + glyphs.WIDTH) / 2, HEIGHT - 5, chapter.ground or "", kind="axis")
     )
     for number, points in at.items():
-        path = "L".join(
-            f"{x:.1f},{y.at(row['mean'] * measure.scale):.1f}" for x, y, row, _ in points
-        )
+        path = "L".join(f"{x:.1f},{y.at(row['mean'] * measure.scale):.1f}" for x, row, _ in points)
         style = f'class="line s{number % len(glyphs.LOOKS)}" data-series="{number}"'
         parts.append(
             Markup(f'<path {style} stroke-dasharray="{glyphs.dashes(number)}" d="M{path}"/>')
         )
     for number, points in at.items():
-        for x, y, row, names in points:
+        for x, row, names in points:
             low, mean, high = (y.at(value) for value in _ends(row, measure))
             words = glyphs.tip(names, row, measure, is_difference=are_differences)
             parts.append(glyphs.mark(number, x, mean, (low, high, True), words))

@@ -133,7 +133,7 @@ def _timelines(
 def _images(comparison: Comparison, cell: dict[str, str]) -> list[dict[str, str]]:
     results: dict[str, Result] = {}
     for level in comparison.plan.axes["rule"]:
-        if (result := comparison.result(**cell, rule=level.label)) is not None:
+        if (result := comparison.result(0, **cell, rule=level.label)) is not None:
             results[level.label] = result
     return [
         {

@@ -15,13 +15,13 @@ from cwndlab.sweeps.notes import notes_on_runs
 
 if TYPE_CHECKING:
     from cwndlab.sweeps import Sweep, SweepResult
-    from cwndlab.sweeps.reading import Kept
+    from cwndlab.sweeps.reading import StoredSweep
 
 MOST_RUNS = 2000
 """Largest number of rows in the table of runs: more make a page slow on a phone."""
 
 
-def chapter_of(kept: Kept, notes: Sequence[str] = ()) -> Chapter:
+def chapter_of(kept: StoredSweep, notes: Sequence[str] = ()) -> Chapter:
     """Make the chapter of a sweep; `notes` add missing parts."""
     findings = kept.findings
     sweep = findings.sweep
@@ -59,7 +59,7 @@ def _joined(findings: SweepResult, table: pl.DataFrame) -> pl.DataFrame:
     return table
 
 
-def _lead(kept: Kept) -> str:
+def _lead(kept: StoredSweep) -> str:
     sweep = kept.findings.sweep
     cells = sweep.plan.count // sweep.plan.replicates
     counts = [kept.findings.count(index) for index in range(cells)]
@@ -71,8 +71,9 @@ def _lead(kept: Kept) -> str:
     return f"{len(kept.findings)} runs: {cells} cell{'s' * (cells > 1)}{of}, {each}."
 
 
-def _missing(kept: Kept) -> list[str]:
-    sweep, found = kept.findings.sweep, []
+def _missing(kept: StoredSweep) -> list[str]:
+    sweep = kept.findings.sweep
+    found: list[str] = []
     if kept.missing:
         found.append(
             f"Not finished: {kept.missing} of {kept.wanted} runs are missing, and "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from cwndlab.files import write_whole
 from cwndlab.report import charts, glyphs, tables
-from cwndlab.report.chapter import MOST_PANELS, Chapter, named, short
+from cwndlab.report.chapter import MOST_PANELS, Chapter, Measure, named, short
 from cwndlab.tables import SIGNS, WORDS
 
 TEMPLATE = "report.html.jinja"
@@ -22,7 +22,7 @@ def write(
     drawn: list[dict[str, Any]] = []
     done = 0
     for number, chapter in enumerate(chapters):
-        parts = []
+        parts: list[dict[str, Any]] = []
         for measure in chapter.measures:
             parts.append(_metric(chapter, measure))
             done += 1
@@ -66,12 +66,16 @@ def _content(chapter: Chapter, number: int, metrics: list[dict[str, Any]]) -> di
         "metrics": metrics,
         "axes": labels,
         "named": named,
-        "short": lambda names: ", ".join(map(short, names)),
+        "short": _short,
         "run_columns": _run_columns(chapter),
     }
 
 
-def _metric(chapter: Chapter, measure: Any) -> dict[str, Any]:
+def _short(names: Iterable[str]) -> str:
+    return ", ".join(map(short, names))
+
+
+def _metric(chapter: Chapter, measure: Measure) -> dict[str, Any]:
     better = {True: "higher is better", False: "lower is better", None: ""}[measure.more_is_better]
     means = charts.plots(chapter, chapter.summary, measure)
     differences = (

@@ -49,7 +49,7 @@ def differences(chapter: Chapter, measure: Measure) -> Table:
 
 def tallies(chapter: Chapter) -> list[tuple[int, str, list[Tally]]]:
     """For each other level: its number, its label, and a tally per metric."""
-    found = []
+    found: list[tuple[int, str, list[Tally]]] = []
     for index, label in enumerate(chapter.series):
         if label != chapter.baseline and chapter.compared:
             own = chapter.differences.filter(**{chapter.compared: label})
@@ -73,7 +73,7 @@ def _table(chapter: Chapter, measure: Measure, *, are_differences: bool) -> Tabl
         for index, label in enumerate(chapter.series)
         if not (are_differences and label == chapter.baseline)
     ]
-    rows = []
+    rows: list[tuple[str, list[Entry]]] = []
     for labels in chapter.rows():
         found = [cells.get(chapter.cell(labels, label)) for _, label in columns]
         if any(found):

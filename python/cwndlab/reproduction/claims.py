@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from cwndlab.errors import ScenarioError
@@ -40,7 +41,7 @@ class Claim:
     reading: Reading
     quantity: str = ""
     is_exact: bool = False
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __getitem__(self, key: str) -> Any:
         """Return an argument."""
@@ -69,7 +70,9 @@ class Judged:
     claim: Claim
     measured: Estimate
     verdict: str
-    also: Mapping[str, tuple[Estimate, str]] = field(default_factory=dict)
+    also: Mapping[str, tuple[Estimate, str]] = field(
+        default_factory=dict[str, tuple[Estimate, str]]
+    )
     """The same claim by another metric, such as goodput over the measured residual bandwidth."""
     note: str = ""
 
@@ -100,7 +103,7 @@ def not_searched(claim: Claim) -> Judged:
     return Judged(claim, Estimate(None, None, 0), UNDECIDED, note=note)
 
 
-def read_claims(file: Any) -> list[Claim]:
+def read_claims(file: Path) -> list[Claim]:
     """Read a paper's ``claims.toml``.
 
     Raises
@@ -108,9 +111,9 @@ def read_claims(file: Any) -> list[Claim]:
     ScenarioError
         If a claim names an unknown reading, or two claims have the same name.
     """
-    data = dict(read_toml(file))
+    data = read_toml(file)
     defaults = data.get("defaults", {})
-    claims = []
+    claims: list[Claim] = []
     for entry in data["claim"]:
         rest = {key: value for key, value in entry.items() if key not in _OWN}
         claims.append(

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwndlab.statistics import estimate
+from cwndlab.statistics import Estimate, estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from cwndlab.reproduction.results_grid import Data
+
+
+def error_bars(found: Iterable[Estimate], scale: float = 1.0) -> tuple[list[float], list[float]]:
+    """Return means and half-widths for ``errorbar``: NaN without a mean, 0 without an interval."""
+    listed = list(found)
+    means = [np.nan if entry.mean is None else entry.mean * scale for entry in listed]
+    return means, [(entry.half_width or 0.0) * scale for entry in listed]
 
 
 def curve(
@@ -39,10 +46,7 @@ def curve(
     values = board.values[metric][
         board.settings.index(setting), :, board.rules.index(data.rule(rule))
     ]
-    found = [estimate(row) for row in values]
+    means, widths = error_bars((estimate(row) for row in values), scale)
     places = [float(case) for case in board.cases] if at is None else list(at)
-    means = [np.nan if entry.mean is None else entry.mean * scale for entry in found]
-    widths = [(entry.half_width or 0.0) * scale for entry in found]
-    panel.errorbar(
-        places, means, yerr=widths, **{"capsize": 2, "markersize": 4, "elinewidth": 0.8, **style}
-    )
+    drawn: dict[str, Any] = {"capsize": 2, "markersize": 4, "elinewidth": 0.8, **style}
+    panel.errorbar(places, means, yerr=widths, **drawn)

@@ -31,7 +31,7 @@ def cell_table(data: Data, plan: str, settings: Sequence[str] | None = None) -> 
     import polars as pl
 
     board = data.boards[plan]
-    rows = []
+    rows: list[tuple[object, ...]] = []
     places = itertools.product(
         enumerate(board.settings), enumerate(board.cases), enumerate(board.rules)
     )

@@ -59,7 +59,7 @@ class Experiment:
     table: str = ""
     summary: str = ""
     about: str = ""
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Paper:
     @property
     def has_environments(self) -> bool:
         """Whether one of its plans uses environments, and so their assumptions."""
-        plans = (dict(read_toml(file)) for file in sorted((self.folder / "plans").glob("*.toml")))
+        plans = (read_toml(file) for file in sorted((self.folder / "plans").glob("*.toml")))
         return any("env" in plan.get("axes", {}) for plan in plans)
 
     def published_of(self, ids: Iterable[str]) -> list[Printed]:
@@ -271,7 +271,7 @@ def load(key: str) -> Paper:
     if key not in names():
         raise ScenarioError(unknown("paper", key, names()))
     folder = Path(str(resources.files("cwndlab") / FOLDER / key))
-    about = dict(read_toml(folder / "paper.toml"))
+    about = read_toml(folder / "paper.toml")
     experiments = {entry["id"]: _experiment(entry) for entry in about["experiment"]}
     claims = read_claims(folder / "claims.toml")
     for claim in claims:

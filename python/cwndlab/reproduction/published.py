@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from cwndlab.reproduction.claims import Claim
@@ -63,26 +64,27 @@ class Beside:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        claim, width = self.printed.claim, self.ours.half_width
-        known = self.ours.mean is not None and width is not None and not claim.is_exact
+        claim, mean, width = self.printed.claim, self.ours.mean, self.ours.half_width
         return {
             "id": claim.id,
             "what": claim.name,
             "place": claim.section,
             "unit": self.printed.unit,
             "published": self.printed.value,
-            "ours": self.ours.mean,
-            "interval": [self.ours.mean - width, self.ours.mean + width] if known else None,
+            "ours": mean,
+            "interval": None
+            if mean is None or width is None or claim.is_exact
+            else [mean - width, mean + width],
             "relative": self.relative,
         }
 
 
-def read_published(file: Any) -> list[Printed]:
+def read_published(file: Path) -> list[Printed]:
     """Read a paper's ``published.toml``; a paper may have none."""
     if not file.is_file():
         return []
-    data = dict(read_toml(file))
-    found = []
+    data = read_toml(file)
+    found: list[Printed] = []
     for entry in data["number"]:
         rest = {key: value for key, value in entry.items() if key not in _OWN}
         claim = Claim(

@@ -46,7 +46,7 @@ def rules(data: Data, claim: Claim, key: str = "of") -> list[str]:
 def lead(data: Data, claim: Claim) -> float:
     """Return the least lead of one of `of` over one of `over`, by each of the scores `by`."""
     means = means_of(data, claim)
-    found = []
+    found: list[float] = []
     for setting in settings(means, claim):
         for by in claim["by"]:
             score = {

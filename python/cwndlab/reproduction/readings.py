@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
@@ -73,7 +73,7 @@ def readings() -> dict[str, Reading]:
     """Return every reading by its name."""
     return {
         name: Reading(name, **entry)
-        for name, entry in read_toml(resources.files(__package__) / "readings.toml")
+        for name, entry in read_toml(Path(__file__).with_name("readings.toml")).items()
     }
 
 
@@ -90,10 +90,10 @@ def reading(name: str) -> Reading:
     return readings()[name]
 
 
-def read_toml(file: Any) -> Any:
-    """Read a TOML file of the package as pairs of key and value."""
+def read_toml(file: Path) -> dict[str, Any]:
+    """Read a TOML file of the package."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
-    return tomllib.loads(file.read_text(encoding="utf-8")).items()
+    return tomllib.loads(file.read_text(encoding="utf-8"))

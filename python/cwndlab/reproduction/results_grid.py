@@ -8,9 +8,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 CASES = ("env", "case")
 """Axes of the network: environments, or a plan's own cases."""
 RULE = "rule"
+Objects: TypeAlias = "NDArray[np.object_]"
 MEASURED = "_measured"
 """Suffix of the measured value of a metric that another one bounds."""
 
@@ -96,7 +98,7 @@ class ResultsGrid:
     cases: tuple[str, ...]
     rules: tuple[str, ...]
     values: Mapping[str, np.ndarray]
-    series: Mapping[str, np.ndarray] = field(default_factory=dict)
+    series: Mapping[str, Objects] = field(default_factory=dict[str, Objects])
 
     @property
     def replicates(self) -> int:
@@ -145,7 +147,8 @@ class ResultsGrid:
         )
         place = (*place, runs["replicate"].to_list())
         shape = (*map(len, labels), findings.sweep.replicates)
-        values, series = {}, {}
+        values: dict[str, np.ndarray] = {}
+        series: dict[str, Objects] = {}
         for metric in findings.sweep.metrics:
             values[metric] = np.full(shape, np.nan)
             values[metric][place] = runs[metric].fill_null(np.nan).to_numpy() * (scale or {}).get(
@@ -161,7 +164,7 @@ class ResultsGrid:
             if metric in values and other in values:
                 values[f"{metric}{MEASURED}"] = values[metric]
                 values[metric] = np.fmin(values[metric], values[other])
-        return cls(*labels, values, series)
+        return cls(labels[0], labels[1], labels[2], values, series)
 
     def without(self, case: str) -> ResultsGrid:
         """Return the values of all cases but one."""
@@ -205,8 +208,10 @@ class Data:
         rules: Mapping[str, str],
         replicates: Sequence[int] | None = None,
     ) -> None:
-        self.boards, self.rules, self.replicates = boards, rules, replicates
-        self.means = functools.cache(self._means)
+        self.boards: Mapping[str, ResultsGrid] = boards
+        self.rules: Mapping[str, str] = rules
+        self.replicates: Sequence[int] | None = replicates
+        self.means: Callable[[str], Means] = functools.cache(self._means)
 
     def without(self, case: str) -> Data:
         """Return the data without one environment or other case, which a plan must have."""

@@ -15,6 +15,7 @@ from cwndlab.reproduction.paper import Experiment, Paper, load
 from cwndlab.reproduction.published import Beside
 from cwndlab.reproduction.readings import HOLDS
 from cwndlab.reproduction.results_grid import Data, ResultsGrid
+from cwndlab.statistics import Estimate
 
 if TYPE_CHECKING:
     from cwndlab.runs.store import Store
@@ -33,7 +34,7 @@ class Cost:
     computed_s: float = 0.0
     """Sum over the new runs, over all threads."""
     failed: int = 0
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list[str])
     replicates: int = 0
 
 
@@ -67,9 +68,9 @@ class Reproduction:
     assume: Mapping[str, Any]
     judged: list[Judged]
     data: Data
-    costs: list[Cost] = field(default_factory=list)
+    costs: list[Cost] = field(default_factory=list[Cost])
     wall_s: float = 0.0
-    beside: list[Beside] = field(default_factory=list)
+    beside: list[Beside] = field(default_factory=list[Beside])
     folder: Path = Path()
 
     def judged_of(self, id: str) -> list[Judged]:
@@ -167,7 +168,7 @@ def reproduce(
     chosen = list(paper.experiments) if ids is None else list(ids)
     folder = Path(out)
     boards: dict[str, ResultsGrid] = {}
-    costs = []
+    costs: list[Cost] = []
     plans = paper.plans_of(chosen)
     if plans:
         with Store(folder / "store") as store:
@@ -201,7 +202,7 @@ def judge(paper: Paper, claims: Sequence[Claim], data: Data) -> list[Judged]:
 
 def beside(paper: Paper, ids: Sequence[str], data: Data) -> list[Beside]:
     """Compare our numbers with the printed ones of some experiments."""
-    found = []
+    found: list[Beside] = []
     for printed in paper.published_of(ids):
         claim, quantity = printed.claim, paper.quantity(printed.claim)
         ours = data.estimate(lambda chosen, call=quantity, of=claim: call(chosen, of), claim.plans)
@@ -214,7 +215,7 @@ def _judge(paper: Paper, claim: Claim, data: Data) -> Judged:
         return not_searched(claim)
     quantity = paper.quantity(claim)
     found = data.estimate(lambda chosen: quantity(chosen, claim), claim.plans)
-    also = {}
+    also: dict[str, tuple[Estimate, str]] = {}
     for other in () if claim.is_exact else paper.also.get(claim.arguments.get("metric", ""), ()):
         if not all(other in data.boards[plan].values for plan in claim.plans):
             continue

@@ -96,9 +96,9 @@ def sensitivity(
         raise ScenarioError(
             f"`sensitivity` needs a paper that says what may be varied, and `{key}` does not"
         )
-    asked = {**paper.sensitivity, **(paper.sensitivity["quick"] if quick else {})}
+    asked: dict[str, Any] = {**paper.sensitivity, **(paper.sensitivity["quick"] if quick else {})}
     found = Sensitivity(key, quick, asked["replicates"])
-    changes = [("", "", {}), *_values(asked)]
+    changes: list[tuple[str, str, dict[str, Any]]] = [("", "", {}), *_values(asked)]
     took: dict[str, float] = {}
     with Store(Path(out) / "store") as store:
         for number, (name, value, assume) in enumerate(changes, 1):
@@ -192,7 +192,7 @@ def _without(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Iter
 
 
 def _met(paper: Paper, data: Data) -> dict[str, bool]:
-    found = {}
+    found: dict[str, bool] = {}
     for claim in paper.claims:
         if not _is_about(claim, data):
             continue
@@ -204,7 +204,8 @@ def _met(paper: Paper, data: Data) -> dict[str, bool]:
 def _is_about(claim: Claim, data: Data) -> bool:
     """Whether the coarse plan has all data of a claim."""
     asked = claim.arguments.get("settings", "all")
-    named = set() if asked == "all" else {*asked, *filter(None, [claim.arguments.get("against")])}
+    against: str | None = claim.arguments.get("against")
+    named = set[str]() if asked == "all" else {*asked, *filter(None, [against])}
     return bool(claim.plans) and all(
         plan in data.boards and named <= set(data.boards[plan].settings) for plan in claim.plans
     )

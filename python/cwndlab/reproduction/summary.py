@@ -136,7 +136,7 @@ def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
     """Return the page's data of a paper, and write its plots."""
     paper = found.paper
     said = found.to_dict()
-    experiments = []
+    experiments: list[dict[str, str]] = []
     for entry in paper.experiments.values():
         plot = found.folder / entry.id / "plot.png"
         image = ""

@@ -70,7 +70,7 @@ def _chapter(key: str, paper: Mapping[str, Any]) -> list[str]:
         entry["id"]: [claim for claim in paper["claims"] if claim["id"] == entry["id"]]
         for entry in paper["experiments"]
     }
-    rows = []
+    rows: list[list[str]] = []
     for entry in paper["experiments"]:
         signs = " ".join(SIGNS[claim["verdict"]] for claim in by_id[entry["id"]]) or "-"
         rows.append([f"[{entry['id']}](#{_anchor(_heading(key, entry))})", signs, entry["title"]])
@@ -146,7 +146,7 @@ def _section(
     if entry["image"]:
         parts.append(f"![{entry['title']}]({entry['image']})\n")
     if claims:
-        rows = []
+        rows: list[list[str]] = []
         for claim in claims:
             statement = claim["statement"] + (f" *{claim['note']}*" if claim["note"] else "")
             rows.append(

@@ -81,7 +81,7 @@ class Sensitivity:
     paper: str
     is_quick: bool
     replicates: int
-    variants: list[Variant] = field(default_factory=list)
+    variants: list[Variant] = field(default_factory=list[Variant])
     took_s: float = 0.0
     wall_s: float = 0.0
     failed: int = 0

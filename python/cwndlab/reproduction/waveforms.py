@@ -38,7 +38,7 @@ def shapes(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """
     from cwndlab import searches as search
 
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for case, entry in data[KEY].items():
         family = search.family(entry["family"])
         bounds = search.read_bounds(
@@ -50,7 +50,7 @@ def shapes(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def read(path: Path) -> dict[str, Any]:
     """Read a plan's file."""
-    return dict(read_toml(path))
+    return read_toml(path)
 
 
 def sweep(data: Mapping[str, Any], assume: Mapping[str, Any]) -> Sweep:

@@ -39,7 +39,7 @@ from cwndlab.theory.hybrid import (
     settle,
 )
 from cwndlab.theory.multirate import MultiRate
-from cwndlab.theory.notation import parse
+from cwndlab.theory.notation import parse, parse_linear
 from cwndlab.theory.population import Join, Leave
 from cwndlab.theory.rules import Binomial, Functions, Linear, Rule
 from cwndlab.theory.sync import Phase, Trajectory, phase, simulate
@@ -70,6 +70,7 @@ __all__ = [
     "growth",
     "parameter_bounds",
     "parse",
+    "parse_linear",
     "phase",
     "settle",
     "simulate",

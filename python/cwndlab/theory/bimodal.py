@@ -85,11 +85,11 @@ class BimodalController:
     """Figure 1 of the paper for several flows; names of the state as in its table 1."""
 
     def __init__(self, rule: Bimodal, count: int) -> None:
-        self.rule = rule
-        self.known = np.zeros(count, dtype=bool)
-        self.cc = np.zeros(count, dtype=bool)
-        self.bc = np.zeros(count)
-        self.fair = np.full(count, np.nan)
+        self.rule: Bimodal = rule
+        self.known: np.ndarray = np.zeros(count, dtype=bool)
+        self.cc: np.ndarray = np.zeros(count, dtype=bool)
+        self.bc: np.ndarray = np.zeros(count)
+        self.fair: np.ndarray = np.full(count, np.nan)
 
     def increase(self, loads: np.ndarray, _flows: np.ndarray) -> np.ndarray:
         """Return loads after a step without congestion: both modes add alpha."""

@@ -65,8 +65,16 @@ def windows(
     return np.array([next(course) for _ in range(rounds + 1)])
 
 
-def rounds_to(start: float, target: float, *, most: int = 10_000, **growth: float | str) -> int:
-    """Round trips until the window is `target` packets or more; keywords as `windows`.
+def rounds_to(
+    start: float,
+    target: float,
+    *,
+    most: int = 10_000,
+    a: float = 1.0,
+    acceleration: float = 0.5,
+    law: str = "per round trip",
+) -> int:
+    """Round trips until the window is `target` packets or more; other keywords as `windows`.
 
     Examples
     --------
@@ -75,7 +83,7 @@ def rounds_to(start: float, target: float, *, most: int = 10_000, **growth: floa
     >>> rounds_to(20, 40, acceleration=0)
     20
     """
-    course = _course(start, **growth)
+    course = _course(start, a, acceleration, law)
     for rounds in range(most + 1):
         if next(course) >= target:
             return rounds
@@ -85,9 +93,7 @@ def rounds_to(start: float, target: float, *, most: int = 10_000, **growth: floa
     )
 
 
-def _course(
-    start: float, a: float = 1.0, acceleration: float = 0.5, law: str = "per round trip"
-) -> Iterator[float]:
+def _course(start: float, a: float, acceleration: float, law: str) -> Iterator[float]:
     window = float(checks.positive("start", start))
     checks.positive("a", a)
     if not 0 <= acceleration < np.inf:

@@ -72,8 +72,8 @@ class MultiRateController:
     """The increase of each of several flows."""
 
     def __init__(self, rule: MultiRate, count: int) -> None:
-        self.rule = rule
-        self.increases = np.full(count, float(rule.a))
+        self.rule: MultiRate = rule
+        self.increases: np.ndarray = np.full(count, float(rule.a))
 
     def increase(self, loads: np.ndarray, flows: np.ndarray) -> np.ndarray:
         """Return loads after a round trip without congestion."""

@@ -109,7 +109,7 @@ FAMILIES = (
     Family("Bimodal", "Bimodal(1, 0.5, 0.125)",
            (ALPHA.or_default(1), _between("beta").or_default(0.5),
            _between("epsilon").or_default(0.125)),
-           lambda v, text: Bimodal(*v, text=text)),
+           lambda v, text: Bimodal(v[0], v[1], v[2], text=text)),
     Family("MRAIMD", "MRAIMD(1, 0.5, 0.005, 0.5)",
            (_above_zero("a0").or_default(1), _from_zero("a'").or_default(0.5),
             _from_zero("a'_ecn").or_default(0.005),
@@ -169,6 +169,24 @@ def parse(text: str) -> Rule:
     return family.build(values, f"{family.name}({', '.join(_short(value) for value in values)})")
 
 
+def parse_linear(text: str) -> Linear:
+    """Read a linear rule, as `parse`; any other rule is refused.
+
+    Examples
+    --------
+    >>> parse_linear("AIMD(1, 0.5)").bd
+    0.5
+    >>> parse_linear("SQRT")
+    Traceback (most recent call last):
+        ...
+    ValueError: rule: "SQRT" is not valid: expected a linear rule, such as AIMD(1, 0.5)
+    """
+    rule = parse(text)
+    if not isinstance(rule, Linear):
+        raise ValueError(invalid("rule", text, "a linear rule, such as AIMD(1, 0.5)"))
+    return rule
+
+
 def as_rule(rule: Rule | str) -> Rule:
     """Return a rule unchanged, and parse a text."""
     return parse(rule) if isinstance(rule, str) else rule
@@ -187,7 +205,7 @@ def _family(name: str) -> Family:
 
 
 def _numbers(text: str, inside: str) -> list[float]:
-    numbers = []
+    numbers: list[float] = []
     for part in inside.split(",") if inside.strip() else []:
         try:
             numbers.append(float(part))

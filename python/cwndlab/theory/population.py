@@ -62,7 +62,7 @@ class Population:
         changes: list[Join | Leave],
         floor: float,
     ) -> None:
-        self.rules = _one_each("rules", rules, len(starts))
+        self.rules: list[Rule] = _one_each("rules", rules, len(starts))
         self.changes = changes
         self.floor = floor
         joins = [change for change in changes if isinstance(change, Join)]
@@ -71,19 +71,21 @@ class Population:
             self.rules += _one_each(
                 "rules", self.rules[0] if join.rules is None else join.rules, len(group)
             )
-        self.first = np.concatenate(groups)
+        self.first: np.ndarray = np.concatenate(groups)
         if not (np.isfinite(self.first) & (self.first >= 0)).all() or len(starts) == 0:
             raise ValueError(invalid("starts", [], "one load or more, each 0 or above"))
-        self.count = len(self.first)
-        self.loads = np.full(self.count, np.nan)
+        self.count: int = len(self.first)
+        self.loads: np.ndarray = np.full(self.count, np.nan)
         self.loads[: len(starts)] = np.maximum(starts, floor)
-        self.next = len(starts)
+        self.next: int = len(starts)
         # Flows with the same rule are stepped together.
         kinds: list[Rule] = []
         for rule in self.rules:
             if rule not in kinds:
                 kinds.append(rule)
-        self.members = [np.flatnonzero([rule == kind for rule in self.rules]) for kind in kinds]
+        self.members: list[np.ndarray] = [
+            np.flatnonzero([rule == kind for rule in self.rules]) for kind in kinds
+        ]
         self.controllers: list[Controller] = [kind.controller(self.count) for kind in kinds]
 
     def change(self, step: int) -> None:
@@ -141,7 +143,7 @@ class Population:
             moved = move(controller, self.loads[flows], flows)
             if not np.isfinite(moved).all():
                 at = self.loads[flows][~np.isfinite(moved)][0]
-                text = self.rules[flows[0]].text
+                text = self.rules[int(flows[0])].text
                 raise ValueError(
                     f"rule `{text}` gives no finite load from {at:g}: expected a floor above 0"
                 )

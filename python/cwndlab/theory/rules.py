@@ -28,15 +28,19 @@ class Controller(Protocol):
 
         Changes no state.
         """
+        ...
 
     def grew(self, flows: np.ndarray, part: float, /) -> None:
         """Record that loads grew as `increase` returned, for this part of a round trip."""
+        ...
 
     def decrease(self, loads: np.ndarray, flows: np.ndarray, /) -> np.ndarray:
         """Return loads after a congestion signal."""
+        ...
 
     def calculated(self, flows: np.ndarray) -> np.ndarray:
         """Fair shares as the flows estimate them, NaN without an estimate."""
+        ...
 
 
 class Rule(Protocol):
@@ -45,9 +49,11 @@ class Rule(Protocol):
     @property
     def text(self) -> str:
         """Notation, as `cwndlab.theory.notation.parse` reads it."""
+        ...
 
     def controller(self, count: int, /) -> Controller:
         """Make the controller of `count` flows, all in their first state."""
+        ...
 
 
 @dataclass(frozen=True)

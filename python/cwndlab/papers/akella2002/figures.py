@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from cwndlab import plots, theory
 from cwndlab.papers.akella2002 import quantities, tables
 from cwndlab.plots import look, panels, styled
 from cwndlab.reproduction import Data, Experiment, waveforms
+from cwndlab.reproduction.curves import error_bars
 
 LABELS = {
     "goodput": "goodput / available",
@@ -90,7 +95,7 @@ def waveform(data: Data, experiment: Experiment) -> Figure:
 
 
 def _by_environment(
-    figure: Figure, axes: list, data: Data, plan: str, place: str, among: list[str]
+    figure: Figure, axes: Sequence[Axes], data: Data, plan: str, place: str, among: list[str]
 ) -> None:
     means = data.means(plan)
     rows = {
@@ -98,6 +103,7 @@ def _by_environment(
         for row in tables.cells(data, plan, [place]).to_dicts()
     }
     grid = axes[0].get_gridspec()
+    assert grid is not None, "panels are in a grid"
     for panel in axes:
         panel.remove()
     halves = figure.add_subplot(grid[1, 0:3]), figure.add_subplot(grid[1, 3:5])
@@ -164,9 +170,7 @@ def winners(data: Data, experiment: Experiment) -> Figure:
     return figure
 
 
-def _box(at: tuple[int, int]) -> object:
-    from matplotlib.patches import Rectangle
-
+def _box(at: tuple[int, int]) -> Rectangle:
     return Rectangle((at[0] - 0.48, at[1] - 0.45), 0.96, 0.9, color="#cfe3f3", zorder=0)
 
 
@@ -206,7 +210,7 @@ def small_buffers(data: Data, experiment: Experiment) -> Figure:
     """Goodput with buffers of one bandwidth-delay product and of a tenth, joined by a line."""
     small, among = data.means(experiment.plans[0]), tables.rules(data, experiment)
     figure, axes = panels(1, len(small.settings), width=10, height=3.2, sharey=True)
-    drawn = []
+    drawn: list[float] = []
     for panel, place in zip(axes, small.settings, strict=True):
         for index, rule in enumerate(among):
             style = look(index)
@@ -219,10 +223,10 @@ def small_buffers(data: Data, experiment: Experiment) -> Figure:
                 )
                 for plan in reversed(experiment.plans)
             ]
-            drawn += [found.mean for found in ends]
+            means, widths = error_bars(ends)
+            drawn += means
             panel.errorbar(
-                np.array([0, 1]) + 0.03 * (index - 1.5), [found.mean for found in ends],
-                yerr=[found.half_width or 0.0 for found in ends],
+                np.array([0, 1]) + 0.03 * (index - 1.5), means, yerr=widths,
                 color=style.color, linestyle=style.linestyle, marker=style.marker, elinewidth=0.8,
             )  # fmt: skip
         panel.set_title(place)
@@ -260,7 +264,7 @@ def unequal_rtt(data: Data, experiment: Experiment) -> Figure:
             label = f"{experiment.arguments['rules'][index]}: RTT^{slope:.2f}"
             panel.errorbar(
                 quantities.ROUND_TRIPS_MS, rates,
-                yerr=[np.minimum(widths, 0.9 * np.array(rates)), widths],
+                yerr=np.array([np.minimum(widths, 0.9 * np.array(rates)), widths]),
                 color=style.color, linestyle=style.linestyle, marker=style.marker, markersize=4,
                 elinewidth=0.8,
                 label=label,
@@ -287,6 +291,7 @@ def appendix(data: Data, experiment: Experiment) -> Figure:
     settings = table["setting"].unique(maintain_order=True).to_list()
     figure, axes = panels(2, 4, width=11, height=3.4)
     grid = axes[0].get_gridspec()
+    assert grid is not None, "panels are in a grid"
     for panel in axes[:4]:
         panel.remove()
     for half, key in ((slice(0, 2), "spearman_D_a"), (slice(2, 4), "spearman_C_a")):
@@ -317,7 +322,7 @@ def appendix(data: Data, experiment: Experiment) -> Figure:
             panel.plot(
                 rows["published_D_a"], rows["D_a"], style.marker, color=style.color, markersize=4
             )
-        most = max(chosen["published_D_a"].max(), chosen["D_a"].max()) * 1.05
+        most = 1.05 * float(np.nanmax(chosen.select("published_D_a", "D_a").to_numpy()))
         panel.plot([0, most], [0, most], color="#222222", linewidth=0.8, linestyle=":")
         panel.set_title(f"{family}: D_a", fontsize=9.5)
         panel.set_xlabel("published")
@@ -332,7 +337,7 @@ def sync(_data: Data, _experiment: Experiment) -> Figure:
     texts = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)", "AIMAD", "MAIMD")
     figure, axes = panels(2, 3, width=10, height=2.4, sharex=True, sharey=True)
     for panel, text in zip(axes, texts, strict=True):
-        rule = theory.parse(text)
+        rule = theory.parse_linear(text)
         course = theory.simulate(rule, quantities.STARTS, capacity=100, steps=200)
         for index in (0, 1):
             style = look(index)

@@ -50,7 +50,7 @@ def step_of_window(_data: Data, claim: Claim) -> float:
 def smallest_factor(_data: Data, _claim: Claim) -> float:
     """Smallest relative change of the appendix' multiplicative steps."""
     chosen = [row["rule"] for row in published()]
-    linear = [theory.parse(rule) for rule in chosen]
+    linear = [theory.parse_linear(rule) for rule in chosen]
     up = [rule.bi - 1 for rule in linear if rule.bi != 1]
     down = [1 - rule.bd for rule in linear if rule.bd != 1]
     return min(*up, *down)
@@ -191,11 +191,11 @@ def regret_of_choice(data: Data, claim: Claim) -> float:
 
 def steady_state_error(_data: Data, _claim: Claim) -> float:
     """Largest relative difference between iterated windows w and alpha + beta w."""
-    errors = []
+    errors: list[float] = []
     for text, capacity in itertools.product(
         ("AIMD(1, 0.8)", "AIAD(1, 3)", "AIMAD", "MAIMD"), CAPACITIES
     ):
-        found = theory.settle(theory.parse(text), STARTS, capacity=capacity)
+        found = theory.settle(theory.parse_linear(text), STARTS, capacity=capacity)
         if found.cycle is None:
             return float("inf")
         again = found.cycle.alpha + found.cycle.beta * found.windows
@@ -212,7 +212,7 @@ def final_spread(rule: theory.Linear, capacity: float) -> tuple[float, float]:
 def change_of_division(_data: Data, _claim: Claim) -> float:
     """Largest relative change of AIAD's difference and of MIMD's ratio of two windows."""
     kept = {"AIAD(1, 3)": np.subtract, "MIMD(1.125, 0.8)": np.divide}
-    changes = []
+    changes: list[float] = []
     for (text, division), capacity in itertools.product(kept.items(), CAPACITIES):
         loads = theory.simulate(theory.parse(text), STARTS, capacity=capacity, steps=STEPS).loads
         found = division(loads[:, 1], loads[:, 0])
@@ -223,13 +223,13 @@ def change_of_division(_data: Data, _claim: Claim) -> float:
 def spread_of_hybrids(_data: Data, _claim: Claim) -> float:
     """Largest spread that AIMD, AIMAD and MAIMD end with, from windows of 5 and 30."""
     hybrids = itertools.product(("AIMD(1, 0.8)", "AIMAD", "MAIMD"), CAPACITIES)
-    return max(final_spread(theory.parse(text), capacity)[0] for text, capacity in hybrids)
+    return max(final_spread(theory.parse_linear(text), capacity)[0] for text, capacity in hybrids)
 
 
 @functools.cache
 def combinations() -> tuple[tuple[theory.Linear, float, float], ...]:
     """Return other values of the four parameters, with the final spread and smallest window."""
-    found = []
+    found: list[tuple[theory.Linear, float, float]] = []
     for ai, bi, ad, bd in itertools.product(
         (0, 1, 2), (1, 1.05, 1.1), (0, -1, -3), (1, 0.9, 0.8, 0.5)
     ):
@@ -252,7 +252,7 @@ def spread_of_others(_data: Data, _claim: Claim) -> float:
 def order_by_ratio(data: Data, claim: Claim) -> float:
     """Mean correlation between D_a by differences and by ratios, best / own."""
     means = data.means(claim["plan"])
-    found = []
+    found: list[float] = []
     for setting in settings(means, claim):
         values = np.array(
             [means.value(claim["metric"], setting, rule) for rule in rules(data, claim, "among")]

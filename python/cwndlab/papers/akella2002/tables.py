@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -41,7 +42,7 @@ def scores(data: Data, plan: str, settings: Sequence[str], among: Sequence[str])
 
     ``value`` and ``ci95``, the half-width of its interval.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for setting in settings:
         for metric in METRICS:
             for by in SCORES:
@@ -63,7 +64,7 @@ def cells(data: Data, plan: str, settings: Sequence[str] | None = None) -> pl.Da
     ``value`` is the mean over replicates, with ``ci95``.
     """
     board = data.boards[plan]
-    rows = []
+    rows: list[tuple[object, ...]] = []
     places = itertools.product(
         enumerate(board.settings), enumerate(board.cases), enumerate(board.rules)
     )
@@ -101,7 +102,7 @@ def waveform_summary(_data: Data, experiment: Experiment) -> pl.DataFrame:
     )
 
 
-def plan_file(plan: str) -> dict:
+def plan_file(plan: str) -> dict[str, Any]:
     """Read a plan's file."""
     return waveforms.read(Path(__file__).parent / "plans" / f"{plan}.toml")
 
@@ -113,7 +114,7 @@ def winners_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     """
     plan, among = experiment.plans[0], rules(data, experiment)
     means = data.means(plan)
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for setting in means.settings:
         merits = {rule: float(np.mean(means.value("goodput", setting, rule))) for rule in among}
         for rule in among:
@@ -143,7 +144,7 @@ def winners_table(data: Data, experiment: Experiment) -> pl.DataFrame:
 
 def winners_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
     """Who leads under each setting, unfair ones in parentheses."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for (setting,), group in winners_table(data, experiment).group_by(
         "setting", maintain_order=True
     ):
@@ -164,7 +165,7 @@ def appendix_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     Per setting and family the correlations and the root mean square differences.
     """
     means = data.means(experiment.plans[0])
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for setting in means.settings:
         for family in quantities.FAMILIES:
             ours = quantities.family_scores(means, "goodput", setting, family)
@@ -201,7 +202,7 @@ def appendix_table(data: Data, experiment: Experiment) -> pl.DataFrame:
 def appendix_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
     """Correlations and RMS differences by setting and family, and our best choice by D_a."""
     table = appendix_table(data, experiment)
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for (setting, family), group in table.group_by("setting", "family", maintain_order=True):
         first = group.row(0, named=True)
         best = group.sort("D_a")["rule"][0]

@@ -14,7 +14,7 @@ from cwndlab.papers.attie2003 import model as steps
 from cwndlab.papers.attie2003 import tables
 from cwndlab.plots import look, panels, styled
 from cwndlab.reproduction import Data, Experiment, reading
-from cwndlab.reproduction.curves import curve
+from cwndlab.reproduction.curves import curve, error_bars
 from cwndlab.statistics import Estimate
 
 SETTINGS = {"sack/red": "RED", "sack/drop-tail": "default (drop-tail)"}
@@ -123,7 +123,7 @@ def _efficiency(panel: Axes) -> None:
 def _discrete(panel: Axes) -> None:
     capacities = np.arange(50, 1001, 50, dtype=float)
     for index, flows in enumerate(steps.FLOWS):
-        off = []
+        off: list[float] = []
         for capacity in capacities:
             course = steps.course(
                 "Bimodal", flows, capacity, exact=False, compare="margin", steps=500
@@ -199,9 +199,10 @@ def phases(data: Data, experiment: Experiment) -> Figure:
                     _estimate(data, plan, f"{metric}.{phase}", setting, rule)
                     for phase in range(len(counts))
                 ]
+                means, widths = error_bars(found)
                 panel.errorbar(
-                    np.arange(len(counts)) + 0.08 * (index - 1.5), [entry.mean for entry in found],
-                    yerr=[entry.half_width or 0.0 for entry in found], capsize=2, markersize=4,
+                    np.arange(len(counts)) + 0.08 * (index - 1.5), means, yerr=widths,
+                    capsize=2, markersize=4,
                     elinewidth=0.8,
                     **_style(index),
                 )  # fmt: skip
@@ -227,9 +228,9 @@ def coexist(data: Data, experiment: Experiment) -> Figure:
     for panel, setting in zip(axes, board.settings, strict=True):
         for index, rule in enumerate(names):
             found = [_ratio(data, plan, setting, rule, at) for at in range(len(counts))]
+            means, widths = error_bars(found)
             panel.errorbar(
-                np.array(counts) + (index - 1.5), [entry.mean for entry in found],
-                yerr=[entry.half_width or 0.0 for entry in found], capsize=2, markersize=4,
+                np.array(counts) + (index - 1.5), means, yerr=widths, capsize=2, markersize=4,
                 elinewidth=0.8,
                 **_style(index),
             )  # fmt: skip

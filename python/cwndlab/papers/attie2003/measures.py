@@ -57,7 +57,7 @@ def phases(_run: Mapping[str, Any], traces: Mapping[str, pl.DataFrame]) -> dict[
         pl.col("flow").cast(pl.String), (pl.col("time_s") / PHASE_S).round().alias("phase")
     )
     flows = rate["flow"].unique().to_list()
-    found = {}
+    found: dict[str, float] = {}
     for phase in sorted(int(value) for value in rate["phase"].unique()):
         rates = dict(rate.filter(phase=phase).select("flow", "goodput_bps").rows())
         found[f"goodput.{phase}"] = sum(rates.values()) / LINK_BPS

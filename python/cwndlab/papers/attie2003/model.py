@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cwndlab import theory
-from cwndlab.theory import Bimodal, Join, Leave, Trajectory
+from cwndlab.theory import Bimodal, Join, Leave, Rule, Trajectory
 
 CAPACITIES = (100.0, 333.0, 1000.0)
 """B, packets; 333 is no multiple of any number of flows but 3."""
@@ -52,7 +52,7 @@ def course(
     `joining` more come, or `leaving` go, at `CHANGE_STEP`.
     """
     alphas = weights(flows) if weighted else np.ones(flows)
-    rules: Sequence = [text] * flows
+    rules: Sequence[Rule | str] = [text] * flows
     if text == "Bimodal":
         rules = [Bimodal(alpha, BETA, epsilon, compare=compare, band=band) for alpha in alphas]
     changes: list[Join | Leave] = []

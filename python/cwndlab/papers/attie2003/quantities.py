@@ -5,6 +5,8 @@ The others look at means over replicates.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cwndlab import theory
@@ -18,7 +20,7 @@ from cwndlab.reproduction.quantities import rules, settings
 def share_error(_data: Data, claim: Claim) -> float:
     """Largest relative difference of a calculated fair share from p_f B after the first signal."""
     weighted = bool(claim.arguments.get("weighted"))
-    found = []
+    found: list[float] = []
     for flows, capacity in model.grid():
         course = model.course(
             "Bimodal", flows, capacity, weighted=weighted, compare=claim["compare"]
@@ -40,7 +42,7 @@ def cycles_to_share(_data: Data, _claim: Claim) -> float:
 
 def share_error_after_leaving(_data: Data, _claim: Claim) -> float:
     """Largest relative error of the fair share one signal after 1, 5 or 8 of 10 flows left."""
-    found = []
+    found: list[float] = []
     for capacity in model.CAPACITIES:
         for leaving in (1, 5, 8):
             for compare in COMPARED:
@@ -68,7 +70,7 @@ def cycles_after_join(_data: Data, claim: Claim) -> float:
 def discrete_error(_data: Data, _claim: Claim) -> float:
     """Largest error of a fair share calculated in whole steps, in units of alpha / beta packets."""
     bound = 1 / model.BETA
-    found = []
+    found: list[float] = []
     for flows, capacity in model.grid():
         for compare in COMPARED:
             _, errors = model.course(
@@ -94,7 +96,7 @@ def efficiency_shortfall(_data: Data, claim: Claim) -> float:
 def _shortfalls(claim: Claim, *, exact: bool) -> list[float]:
     """Give 1 - epsilon / 2 (AIMD: 1 - beta / 2) less the efficiency over the last ten cycles."""
     if claim["rule"] == "AIMD":
-        kinds = [("AIMD(1, 0.5)", model.BETA, {})]
+        kinds: list[tuple[str, float, dict[str, Any]]] = [("AIMD(1, 0.5)", model.BETA, {})]
     else:
         given = {"compare": claim["compare"], "band": claim.arguments.get("band", 0.0)}
         kinds = [("Bimodal", epsilon, {**given, "epsilon": epsilon}) for epsilon in model.EPSILONS]
@@ -114,7 +116,7 @@ def efficiency_of(_data: Data, claim: Claim) -> float:
 def settling_beside_aimd(_data: Data, claim: Claim) -> float:
     """Longest time to close the gap between flows over AIMD's, from the start or after a join."""
     joining = tuple(claim.arguments.get("joining", (0,)))
-    found = []
+    found: list[float] = []
     for flows, capacity in [(10, 1000.0)] if joining != (0,) else model.grid():
         for more in joining:
             own, other = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -19,7 +21,7 @@ OPTIONS = {
 }
 """Variants of the rule to what they add to its notation."""
 
-WAYS = {
+WAYS: dict[str, dict[str, Any]] = {
     "pseudo-code": {"compare": "fair"},
     "pseudo-code, dead band": {"compare": "fair", "band": 1.0},
     "prose": {"compare": "margin"},
@@ -37,7 +39,7 @@ def model_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
 
     What each way to compare makes of it, exactly and in whole steps.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for compare in ("fair", "margin"):
         for band in (0.0, 1.0):
             for joining in model.JOINING:
@@ -85,7 +87,7 @@ def assumed_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     polars.DataFrame
         ``changed``, ``rule``, ``what``, ``value``, ``ci95``.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     names = list(dict.fromkeys(case.rpartition(", ")[0] for case in data.boards["assumed"].cases))
     places = [("assumed", name, "", [f"{name}, {count}" for count in FLOWS]) for name in names]
     places += [("options", name, text, list(FLOWS)) for name, text in OPTIONS.items() if text]

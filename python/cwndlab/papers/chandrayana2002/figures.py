@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,7 +12,8 @@ from cwndlab.papers.chandrayana2002 import quantities, tables
 from cwndlab.papers.chandrayana2002.measures import METHODS
 from cwndlab.plots import look, panels, styled
 from cwndlab.reproduction import Data, Experiment
-from cwndlab.statistics import estimate
+from cwndlab.reproduction.curves import error_bars
+from cwndlab.statistics import Estimate, estimate
 
 REFERENCE = "#222222"
 TITLES = {
@@ -143,11 +146,11 @@ def robust(data: Data, _experiment: Experiment) -> Figure:
     return figure
 
 
-def _line(panel: Axes, k: np.ndarray, found: list, index: int, label: str) -> None:
+def _line(panel: Axes, k: np.ndarray, found: Sequence[Estimate], index: int, label: str) -> None:
     style = look(index)
-    means = [np.nan if one.mean is None else one.mean for one in found]
+    means, widths = error_bars(found)
     panel.errorbar(
-        k, means, yerr=[one.half_width or 0.0 for one in found], color=style.color,
+        k, means, yerr=widths, color=style.color,
         linestyle=style.linestyle,
         marker=style.marker, markersize=4, elinewidth=0.8, capsize=1.5, label=label,
     )  # fmt: skip

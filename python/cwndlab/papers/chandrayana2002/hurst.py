@@ -70,13 +70,14 @@ def absolute_values(values: np.ndarray) -> float:
     """H from ``mean |block mean - mean| ~ m^(H - 1)`` over blocks of m bins."""
     centred = values - values.mean()
     sizes = scales(len(values))
-    moments = [np.mean(np.abs(_blocks(centred, size).mean(axis=1))) for size in sizes]
+    moments = [float(np.abs(_blocks(centred, size).mean(axis=1)).mean()) for size in sizes]
     return _slope(sizes, moments) + 1
 
 
 def rescaled_range(values: np.ndarray) -> float:
     """H from ``mean of range / standard deviation ~ m^H`` over blocks of m bins (Hurst's R/S)."""
-    sizes, found = scales(len(values)), []
+    sizes = scales(len(values))
+    found: list[float] = []
     for size in sizes:
         blocks = _blocks(values, size)
         centred = blocks - blocks.mean(axis=1, keepdims=True)
@@ -84,7 +85,7 @@ def rescaled_range(values: np.ndarray) -> float:
         # A sum begins with 0, before the first value.
         spread = np.maximum(sums.max(axis=1), 0) - np.minimum(sums.min(axis=1), 0)
         deviation = blocks.std(axis=1)
-        found.append(np.mean(spread[deviation > 0] / deviation[deviation > 0]))
+        found.append(float((spread[deviation > 0] / deviation[deviation > 0]).mean()))
     return _slope(sizes, found)
 
 

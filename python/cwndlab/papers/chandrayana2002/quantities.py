@@ -65,7 +65,7 @@ def faster_rise_with_load(data: Data, claim: Claim) -> float:
     """Rise from the first case to the last, mean over k above 0.7 less the mean over the others."""
     k, values = table(data, claim)
     rise = values[-1] - values[0]
-    return float(np.mean(rise[k > SLOW + 1e-9]) - np.mean(rise[k <= SLOW + 1e-9]))
+    return float(rise[k > SLOW + 1e-9].mean() - rise[k <= SLOW + 1e-9].mean())
 
 
 def faster_fall_with_load(data: Data, claim: Claim) -> float:

@@ -55,7 +55,7 @@ def by_k(data: Data, claim: Claim, what: str) -> tuple[np.ndarray, list[Estimate
 def mixed_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     """One number of figure 4 by variant, number of flows and k, with its interval."""
     what = experiment.arguments["what"]
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for plan, setting in places(data, experiment):
         for case in data.boards[plan].cases:
             k, found = by_k(data, claim_about(plan, setting, what, [case]), what)

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from cwndlab.papers.psaras2009 import model, quantities, tables
 from cwndlab.plots import look, panels, styled
 from cwndlab.reproduction import Data, Experiment
-from cwndlab.reproduction.curves import curve
+from cwndlab.reproduction.curves import curve, error_bars
 from cwndlab.statistics import estimate
 from cwndlab.theory import growth as windows
 
@@ -71,9 +71,8 @@ def sawtooth(data: Data, _experiment: Experiment) -> Figure:
     }
     for at, metric in enumerate(names):
         found = data.estimate(lambda part, key=metric: _share(part, key), ["fig1"])
-        axes[1].errorbar(
-            at, found.mean, yerr=found.half_width or 0.0, fmt="o", color=look(0).color, capsize=3
-        )
+        means, widths = error_bars([found])
+        axes[1].errorbar(at, means[0], yerr=widths[0], fmt="o", color=look(0).color, capsize=3)
         axes[1].plot([at - 0.3, at + 0.3], [1.0 if at == 0 else 0.5] * 2, color=DARK, linewidth=1,
                      label="the paper" if at == 0 else None)  # fmt: skip
     axes[1].set_xticks(range(3), list(names.values()))
@@ -105,9 +104,9 @@ def _beside_printed(panel: Axes, data: Data, id: str, unit: str) -> None:
             )
             for number in chosen
         ]
+        means, widths = error_bars(found)
         panel.errorbar(
-            rates, [entry.mean for entry in found],
-            yerr=[entry.half_width or 0.0 for entry in found], capsize=2,
+            rates, means, yerr=widths, capsize=2,
             label=f"{flows} flows", **_style(index),
         )  # fmt: skip
         panel.plot(rates, [number.value for number in chosen], **_hollow(index), label="printed")
@@ -198,10 +197,11 @@ def multi_rate(data: Data, experiment: Experiment) -> Figure:
     chosen = [case for case in board.cases if case.rpartition(", ")[0] == network]
     for at, case in enumerate(chosen):
         found = estimate(board.values["increase"][0, board.cases.index(case), 0])
+        means, widths = error_bars([found])
         axes[2].errorbar(
             at,
-            found.mean,
-            yerr=found.half_width or 0.0,
+            means[0],
+            yerr=widths[0],
             fmt=look(1).marker,
             color=look(1).color,
             capsize=3,

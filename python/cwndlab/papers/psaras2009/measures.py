@@ -46,9 +46,9 @@ def increases(cwnd: pl.DataFrame) -> pl.DataFrame:
 def mean_increase(_run: Mapping[str, Any], traces: Mapping[str, pl.DataFrame]) -> dict[str, float]:
     """Mean increase in congestion avoidance over time and flows, packets per round trip."""
     found = increases(traces["cwnd"]).filter(pl.col("time_s") >= SETTLED_S)
-    total_s = found["lasted_s"].sum()
+    total_s = float(found["lasted_s"].sum())
     return {
-        "increase": float((found["increase"] * found["lasted_s"]).sum() / total_s)
+        "increase": float((found["increase"] * found["lasted_s"]).sum()) / total_s
         if total_s
         else float("nan")
     }

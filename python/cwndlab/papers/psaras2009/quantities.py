@@ -140,11 +140,10 @@ def fit(delays_ms: np.ndarray, goodputs: np.ndarray, targets: np.ndarray) -> tup
 def _between(
     delays_ms: np.ndarray, goodputs: np.ndarray, targets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    round_trips = np.log(2 * (delays_ms + LINK_DELAY_MS))
-    tried = np.linspace(round_trips[0], round_trips[-1], 2001)
-    logs = np.array(
-        [np.interp(tried, round_trips, column) for column in np.log(goodputs / targets).T]
-    )
+    round_trips: np.ndarray = np.log(2 * (delays_ms + LINK_DELAY_MS))
+    tried = np.linspace(float(round_trips[0]), float(round_trips[-1]), 2001)
+    known: np.ndarray = np.log(goodputs / targets)
+    logs = np.array([np.interp(tried, round_trips, known[:, at]) for at in range(known.shape[1])])
     return np.exp(tried) / 2 - LINK_DELAY_MS, np.sqrt(np.mean(logs**2, axis=0))
 
 

@@ -37,7 +37,7 @@ def fits_table(data: Data, _experiment: Experiment) -> pl.DataFrame:
 
     Access delay, misfit and the interval of the misfit.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for reading in quantities.readings_of(data):
         delay_ms, misfit = quantities.fitted(data, reading)
         found = data.estimate(
@@ -88,7 +88,7 @@ def assumed_table(data: Data, _experiment: Experiment) -> pl.DataFrame:
     polars.DataFrame
         ``id``, ``changed``, ``flows``, ``what``, ``value``, ``ci95``.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for case in data.boards["assumed"].cases:
         experiment, changed, flows = case.split("; ")
         pairs = (
@@ -116,7 +116,7 @@ def queues_table(data: Data) -> pl.DataFrame:
         (number.claim["cases"][0], number.claim["of"][0]): number.value
         for number in quantities.printed("table1", "packets")
     }
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for place in dict.fromkeys(case.rpartition("; ")[0] for case in means.cases):
         logs = [
             np.log(

@@ -26,6 +26,7 @@ from cwndlab.papers.yang2000.figures_theory import (
 from cwndlab.papers.yang2000.published import printed
 from cwndlab.plots import look, panels, styled
 from cwndlab.reproduction import Data, Experiment
+from cwndlab.reproduction.curves import error_bars
 from cwndlab.statistics import estimate
 
 __all__ = [
@@ -48,7 +49,7 @@ def accuracy(data: Data, experiment: Experiment) -> Figure:
     scale = Normalize(0.1, 1.0)
     is_papers = np.array([int(case) <= PAPERS_LOADS for case in means.cases])
     for at, rule in enumerate(means.rules):
-        parsed = theory.parse(rule)
+        parsed = theory.parse_linear(rule)
         if parsed.bd != experiment.arguments["beta"]:
             continue
         color = colormaps["viridis"](scale(parsed.ai))
@@ -136,8 +137,9 @@ def friendliness(data: Data, experiment: Experiment) -> Figure:
             place = np.full(len(single), number * (0.97 + 0.06 * index))
             panel.plot(place, single, ".", color=style.color, markersize=3, alpha=0.45)
         found = [estimate(board.values[group][at, case, rule]) for case in range(len(flows))]
+        means, widths = error_bars(found)
         panel.errorbar(
-            flows, [one.mean for one in found], yerr=[one.half_width or 0.0 for one in found],
+            flows, means, yerr=widths,
             color=style.color,
             linestyle=style.linestyle, marker=style.marker, markersize=5, capsize=2, label=label,
         )  # fmt: skip

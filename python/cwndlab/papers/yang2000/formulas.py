@@ -39,7 +39,7 @@ def difference_from_square_root(_data: Data, _claim: Claim) -> float:
 
 def difference_from_padhye(_data: Data, _claim: Claim) -> float:
     """Largest relative difference of equation 2 from that of Padhye et al. (1998), equation 30."""
-    found = []
+    found: list[float] = []
     for b in (1, 2):
         timeouts = (
             RTO_S * np.minimum(1, 3 * np.sqrt(3 * b * LOSSES / 8)) * LOSSES * (1 + 32 * LOSSES**2)
@@ -95,7 +95,7 @@ def rate_without_increase(_data: Data, _claim: Claim) -> float:
 
 def difference_of_timeout_sum(_data: Data, _claim: Claim) -> float:
     """Largest relative difference of equation 45 from the sum of equation 44 over k < w."""
-    found = []
+    found: list[float] = []
     for w in (4, 5, 8, 13, 40):
         for p in (0.001, 0.02, 0.2, 0.6):
             first = [(1 - p) ** k * p / (1 - (1 - p) ** w) for k in range(w)]
@@ -113,7 +113,7 @@ def difference_from_three_over_window(_data: Data, _claim: Claim) -> float:
 
 def difference_of_timeout_series(_data: Data, _claim: Claim) -> float:
     """Largest relative difference of equation 54 from the sum over up to 3000 timeouts."""
-    found = []
+    found: list[float] = []
     for p in (0.01, 0.1, 0.5, 0.9):
         lengths = (
             (2.0**k - 1 if k <= 6 else 63 + 64 * (k - 6)) * p ** (k - 1) * (1 - p)
@@ -262,7 +262,8 @@ def largest_distance_from_one(_data: Data, claim: Claim) -> float:
 
 
 def _betas(claim: Claim) -> np.ndarray:
-    return np.linspace(*claim["betas"], 9)
+    first, last = claim["betas"]
+    return np.linspace(float(first), float(last), 9)
 
 
 def _apart(found: np.ndarray, known: np.ndarray) -> float:

@@ -45,7 +45,7 @@ def prediction(run: Mapping[str, Any], _traces: Mapping[str, Any]) -> dict[str, 
                 "mean_rto_s",
             )
         )
-        rule, actual = theory.parse(flows[0]["rule"]), sent / _length_s(run)
+        rule, actual = theory.parse_linear(flows[0]["rule"]), sent / _length_s(run)
         loss = np.divide(reductions, sent, out=np.full_like(sent, np.nan), where=sent > 0)
         each = np.array(
             [
@@ -88,7 +88,7 @@ def shares(run: Mapping[str, Any], _traces: Mapping[str, Any]) -> dict[str, Any]
     """
     link = next(link for link in run["links"] if link["link"] == "bottleneck")
     share = link["rate_bps"] / PACKET_BITS * _length_s(run) / len(run["flows"])
-    rates = {
+    rates: dict[str, np.ndarray] = {
         group: np.array([flow["sent_packets"] for flow in run["flows"] if flow["group"] == group])
         / share
         for group in GROUPS
@@ -113,7 +113,8 @@ def courses(run: Mapping[str, Any], traces: Mapping[str, Any]) -> dict[str, Any]
         ``variation-GROUP``, ``rtt_s``; arrays ``course-GROUP``, of its first flow, bit/s, in the
         bins of the trace.
     """
-    rates, found = traces["rate"], {}
+    rates = traces["rate"]
+    found: dict[str, Any] = {}
     for group in GROUPS:
         found[f"variation-{group}"] = float(
             np.mean([flow["rate_cov"] for flow in run["flows"] if flow["group"] == group])

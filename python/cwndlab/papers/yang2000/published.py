@@ -18,7 +18,7 @@ _OWN = ("name", "id", "what", "place", "value", "unit", "quantity", "exact")
 @functools.cache
 def published() -> tuple[dict[str, Any], ...]:
     """Return them all."""
-    return tuple(dict(read_toml(Path(__file__).parent / "published.toml"))["number"])
+    return tuple(read_toml(Path(__file__).parent / "published.toml")["number"])
 
 
 def printed(name: str) -> float:

@@ -105,7 +105,8 @@ def overestimate_beside(data: Data, claim: Claim) -> float:
 def overestimate_by_alpha(data: Data, claim: Claim) -> float:
     """Mean of predicted over actual rate with large alphas, minus that with small ones."""
     means = data.means(claim["plan"])
-    chosen, alphas = cells(means, claim), np.array([theory.parse(rule).ai for rule in means.rules])
+    chosen = cells(means, claim)
+    alphas = np.array([theory.parse_linear(rule).ai for rule in means.rules])
     low, high = (
         _mean(means.values["ratio-gaimd"][chosen & (least <= alphas) & (alphas <= most)])
         for least, most in (LOW_ALPHA, HIGH_ALPHA)
@@ -116,7 +117,8 @@ def overestimate_by_alpha(data: Data, claim: Claim) -> float:
 def overestimate_by_beta(data: Data, claim: Claim) -> float:
     """Mean of predicted over actual rate with one beta, minus that with another."""
     means = data.means(claim["plan"])
-    chosen, betas = cells(means, claim), np.array([theory.parse(rule).bd for rule in means.rules])
+    chosen = cells(means, claim)
+    betas = np.array([theory.parse_linear(rule).bd for rule in means.rules])
     own, other = (
         _mean(means.values["ratio-gaimd"][chosen & (betas == beta)]) for beta in claim["betas"]
     )
@@ -127,7 +129,7 @@ def extreme_loss(data: Data, claim: Claim) -> float:
     """Smallest or largest loss rate at some loads."""
     means = data.means(claim["plan"])
     at = [means.cases.index(load) for load in claim["loads"]]
-    return float(PICKS[claim["pick"]](means.values["loss-gaimd"][:, at].ravel()))
+    return float(PICKS[claim["pick"]](means.values["loss-gaimd"][:, at].ravel().tolist()))
 
 
 def loss_over_printed(data: Data, claim: Claim) -> float:
@@ -139,7 +141,7 @@ def difference_of_accuracy(data: Data, claim: Claim) -> float:
     """Mean distance of predicted over actual rate from another plan's."""
     means, other = data.means(claim["plan"]), data.means(claim["beside"])
     loss = means.values["loss-gaimd"][0]
-    found = []
+    found: list[np.ndarray] = []
     for at, rule in enumerate(means.rules):
         if _wanted(rule, claim):
             there = other.values["ratio-gaimd"][0, :, other.rules.index(rule)]
@@ -310,7 +312,9 @@ def _rates(data: Data, claim: Claim) -> dict[str, np.ndarray]:
 def _wanted(rule: str, claim: Claim) -> bool:
     named = claim.arguments.get("rules")
     beta = claim.arguments.get("beta")
-    return (named is None or rule in named) and (beta is None or theory.parse(rule).bd == beta)
+    if named is not None and rule not in named:
+        return False
+    return beta is None or theory.parse_linear(rule).bd == beta
 
 
 def _mean(values: np.ndarray) -> float:

@@ -23,15 +23,15 @@ LOSSES = np.geomspace(0.001, 0.9, 60)
 
 def formula_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
     """Rates by equations 2 and 55 over the loss rate, packets per second, RTT 0.1 s, T0 0.4 s."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for (alpha, beta), p in itertools.product(((1.0, 0.5), (0.31, 0.875)), LOSSES):
-        path = {"rtt": formulas.RTT_S, "rto": formulas.RTO_S}
+        rtt_s, rto_s = formulas.RTT_S, formulas.RTO_S
         short, full = (
-            gaimd.rate_approximation(alpha, beta, p, **path),
-            gaimd.rate(alpha, beta, p, **path),
+            gaimd.rate_approximation(alpha, beta, p, rtt=rtt_s, rto=rto_s),
+            gaimd.rate(alpha, beta, p, rtt=rtt_s, rto=rto_s),
         )
-        without = gaimd.square_root_rate(alpha, beta, p, rtt=formulas.RTT_S)
-        second = gaimd.timeout_term(alpha, beta, p, rto=formulas.RTO_S)
+        without = gaimd.square_root_rate(alpha, beta, p, rtt=rtt_s)
+        second = gaimd.timeout_term(alpha, beta, p, rto=rto_s)
         rows.append((alpha, beta, p, *map(float, (short, full, without, second * short))))
     columns = [
         "alpha",
@@ -56,7 +56,7 @@ def accuracy_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     wanted = [
         rule
         for rule in found["rule"].unique()
-        if theory.parse(rule).bd == experiment.arguments["beta"]
+        if theory.parse_linear(rule).bd == experiment.arguments["beta"]
     ]
     return found.filter(pl.col("rule").is_in(wanted))
 
@@ -65,8 +65,8 @@ def spread_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     """Predicted over actual rate and loss rate of each flow of each run."""
     plan, rule = experiment.plans[0], experiment.arguments["rule"]
     board = data.boards[plan]
-    rows = []
-    for place in np.ndindex(*board.series["ratios-gaimd"].shape):
+    rows: list[tuple[object, ...]] = []
+    for place in itertools.product(*map(range, board.series["ratios-gaimd"].shape)):
         if board.rules[place[2]] == rule:
             for group in ("gaimd", "tcp"):
                 ratios, losses = (
@@ -164,7 +164,7 @@ def crossover(data: Data, plan: str, setting: str, rule: str) -> Estimate:
 
 def crossovers(data: Data) -> pl.DataFrame:
     """Crossover by assumption, with its interval; 2 and 128 flows are the ends of what was run."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for setting in data.boards["assumed"].settings:
         what, other = setting.rsplit("/", 1)
         found = crossover(data, "assumed", setting, quantities.PAIR)
@@ -189,7 +189,7 @@ def rates_table(data: Data, _experiment: Experiment) -> pl.DataFrame:
 
 def beside(data: Data) -> dict[str, Estimate]:
     """Give our number for each printed one, with its interval where it was simulated."""
-    found = {}
+    found: dict[str, Estimate] = {}
     for row in published():
         claim = ours(row)
         quantity = getattr(quantities, claim.quantity)

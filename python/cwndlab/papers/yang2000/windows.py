@@ -27,7 +27,7 @@ def course(model: str = SYNCHRONOUS) -> np.ndarray:
     if model == SYNCHRONOUS:
         return theory.simulate(RULES, STARTS, capacity=CAPACITY, steps=STEPS).loads
     stream = np.random.default_rng(1)
-    rules = [theory.parse(rule) for rule in RULES]
+    rules = [theory.parse_linear(rule) for rule in RULES]
     windows = np.empty((STEPS + 1, 2))
     windows[0] = STARTS
     for step in range(STEPS):
