@@ -38,6 +38,13 @@ PICTURES = {
         'cwndlab compare CUBIC --against "AIMD(1, 0.5)" --queue drop-tail,red,drr,fq-codel --plot'
     ),
     "docs/images/environments.png": "cwndlab environments all --plot",
+    "docs/images/live-beside.png": "python bench/beside.py --draw",
+    "docs/images/one-flow-sawtooth.png": "cwndlab run examples/one-flow-sawtooth.toml --plot",
+    "docs/images/theory-bimodal.png": "cwndlab theory bimodal --flows 8 --join 1 --plot",
+    "docs/images/theory-friendly.png": "cwndlab theory friendly --beta 0.875 --plot",
+    "docs/images/theory-phase.png": (
+        'cwndlab theory phase "AIMD(1, 0.5)" --start 8,64 --start 70,10 --plot'
+    ),
     "docs/images/sweep-buffers.png": "cwndlab sweep examples/sweep-buffers.toml --store out/docs "
     "--plot",
     "docs/images/figure-column.svg": "cwndlab sweep examples/sweep-buffers.toml --store out/docs "

@@ -178,7 +178,8 @@ def test_panels_are_below_each_other_in_a_column_and_keep_their_labels():
     figure = draw(theory.friendly, 0.5, values, values, values)
     assert len({axes.get_position().x0 for axes in figure.axes}) == 1
     assert [axes.get_title("left") for axes in figure.axes] == [
-        "TCP-friendly alpha", "What it gets, beta 0.5", "Error, beta 0.5; marks: least",
+        "Which alpha gets TCP's rate?", "What each gets at beta 0.5",
+        "Error of an alpha at beta 0.5",
     ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
 from cwndlab.message import invalid_value, plural
-from cwndlab.plots.drawing import Drawing, Panels, points
+from cwndlab.plots.drawing import RISING, Drawing, Panels, points
 from cwndlab.plots.figure_style import FigureStyleError
 from cwndlab.plots.style import LabFigure, styled
 
@@ -117,7 +117,7 @@ def _scale_lines(figure: Figure, scale: float) -> None:
 def _raise_legend(axes: Axes, shown: set[tuple[str, str, str]]) -> None:
     """Move a legend to between the title and the panel, without what panels above have shown."""
     legend = axes.get_legend()
-    if legend is None or not getattr(legend, "may_rise", False):
+    if legend is None or legend.get_label() != RISING:
         return
     entries = []
     for handle, text in zip(*axes.get_legend_handles_labels(), strict=True):

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,6 +19,7 @@ from cwndlab.plots.drawing import arrange, current
 
 FORMATS = ("png", "svg", "pdf")
 
+FloatArray = npt.NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
 Drawn = TypeVar("Drawn")
 

@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from cwndlab.custom_rules import shown
-from cwndlab.plots.drawing import name, ordered, points
+from cwndlab.plots.drawing import RISING, name, ordered, points
 from cwndlab.plots.style import REFERENCE, Look, look
 
 if TYPE_CHECKING:
@@ -252,4 +252,4 @@ def legend(axes: Axes) -> None:
             borderaxespad=0.2,
             handlelength=2.6,
         )
-        legend.may_rise = True
+        legend.set_label(RISING)
