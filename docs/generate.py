@@ -10,7 +10,8 @@ families on one of the four scenarios), ``luck`` (variation of these results ove
 (of papers, from docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes),
 ``simulated rates`` (beside theory's), ``$ COMMAND`` (the command and its output, run from the
 repository's root), and ``bench NAME`` (the last record of `make bench`, from bench/document.py).
-``--check`` ignores run times, and does not compare pictures.
+``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
+out/reproduce, and does the runs that it lacks; verdicts stay. ``--check`` ignores run times, and does not compare pictures.
 """
 
 from __future__ import annotations
@@ -50,6 +51,15 @@ PICTURES = {
     "docs/images/figure-column.svg": "cwndlab sweep examples/sweep-buffers.toml --store out/docs "
     "--width column --style paper --order CUBIC --label 'AIMD(1, 0.5)=Reno' "
     "--label 'AIMD(0.31, 0.875)=GAIMD' --plot",
+    "docs/images/search.png": (
+        'cwndlab search --best "AIAD(1, 3)" --worst "AIMD(1, 0.8)" --bound period=0.5s..6s '
+        "--bound high=1Mbit..2.7Mbit --out out/search && cp out/search/plot.png"
+    ),
+    "docs/images/report.png": (
+        "cwndlab sweep examples/sweep-buffers.toml --store out/docs && "
+        "cwndlab report out/docs --sweep buffers -o out/docs/buffers.html && "
+        "python docs/parts/screenshot.py out/docs/buffers.html"
+    ),
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
     "docs/images/second-topology.png": "cwndlab topology examples/second-topology.toml --plot",
 }
@@ -128,6 +138,21 @@ def refreshed(text: str) -> str:
     return PART.sub(part, text)
 
 
+def redraw(experiments: list[str]) -> None:
+    """Draw pictures of docs/reproduction.md again."""
+    from cwndlab import reproduction
+    from cwndlab.reproduction.summary import shrink
+
+    for key, ids in reproduction.choose(experiments).items():
+        found = reproduction.reproduce(key, ids, out=ROOT / "out" / "reproduce")
+        for name in found.ids:
+            if found.paper.experiments[name].figure:
+                shrink(
+                    found.folder / name / "plot.png",
+                    ROOT / "docs" / "images" / "reproduction" / f"{key}-{name}.png",
+                )
+
+
 def main() -> int:
     """Refresh or check every document."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -136,7 +161,16 @@ def main() -> int:
         action="store_true",
         help="change nothing; exit with 1 if something is out of date",
     )
+    parser.add_argument(
+        "--papers",
+        nargs="+",
+        metavar="PAPER/ID",
+        help="only draw the pictures of these experiments again",
+    )
     arguments = parser.parse_args()
+    if arguments.papers:
+        redraw(arguments.papers)
+        return 0
     stale = 0
     for name, command in {} if arguments.check else PICTURES.items():
         console(f"{command} {name}")
