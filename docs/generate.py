@@ -11,8 +11,8 @@ families on one of the four scenarios), ``luck`` (variation of these results ove
 ``simulated rates`` (beside theory's), ``$ COMMAND`` (the command and its output, run from the
 repository's root), and ``bench NAME`` (the last record of `make bench`, from bench/document.py).
 ``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
-out/reproduce, and does the runs that it lacks; verdicts stay. ``--check`` ignores run times, and does not compare
-pictures.
+out/reproduce, and does the runs that it lacks; verdicts stay. ``--check`` ignores run times, and
+does not compare pictures.
 """
 
 from __future__ import annotations
