@@ -175,6 +175,8 @@ def main() -> int:
     stale = 0
     for name, command in {} if arguments.check else PICTURES.items():
         console(f"{command} {name}")
+        if name.endswith(".png"):
+            pictures.reduce_colours(ROOT / name)
     for name in () if arguments.check else pictures.draw_all():
         print(f"{name}: drawn", file=sys.stderr)
     for name in DOCUMENTS:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from pathlib import Path
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
 
 from cwndlab import Result
 from cwndlab.metrics import BY_KEY
@@ -27,6 +29,15 @@ def draw_all() -> Iterator[str]:
     for family in families():
         yield _written(window_figure(dict(windows(family))), picture(family))
     yield _written(four_figure(), OVERVIEW)
+
+
+def reduce_colours(path: Path) -> None:
+    """Write a picture again with a palette: a half of the bytes."""
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(
+            256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
+    small.save(path, optimize=True)
 
 
 def _written(figure: Figure, name: str) -> str:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from cwndlab.custom_rules import shown
 from cwndlab.plots import timelines
-from cwndlab.plots.drawing import name, points, room_in
+from cwndlab.plots.drawing import as_float, name, points, room_in
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
@@ -85,13 +85,13 @@ def shares(result: Result) -> dict[str, float]:
 
     Labels have the number of flows.
     """
-    total = result.flows["goodput_bps"].sum()
-    found = {}
+    total = as_float(result.flows["goodput_bps"].sum())
+    found: dict[str, float] = {}
     for (group,), frame in result.flows.group_by("group", maintain_order=True):
         count = f"{frame.height} x " if frame.height > 1 else ""
-        found[name(group, f"{count}{shown(frame['rule'][0])}")] = (
-            frame["goodput_bps"].sum() / total if total else 0.0
-        )
+        goodput = as_float(frame["goodput_bps"].sum())
+        rule = shown(frame["rule"][0])
+        found[name(str(group), f"{count}{rule}")] = goodput / total if total else 0.0
     return found
 
 

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -62,8 +63,8 @@ class Drawing:
     """
 
     style: FigureStyle
-    seen: list[str] = field(default_factory=list)
-    series: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list[str])
+    series: list[str] = field(default_factory=list[str])
     has_baseline: bool = False
     panels: Panels | None = None
 
@@ -85,13 +86,13 @@ def drawn(style: FigureStyle, draw: Callable[..., Drawn], *arguments: Any, **nam
     """Call a plotting function with a style, and fit the figure to it."""
     from cwndlab.plots.fitting import fit
 
-    token = _drawing.set(Drawing(style))
+    drawing = Drawing(style)
+    token = _drawing.set(drawing)
     try:
         figure = draw(*arguments, **named)
-        drawing = _drawing.get()
         style.check(dict.fromkeys(drawing.seen), dict.fromkeys(drawing.series))
         if style.has_own_size and drawing.panels is not None:
-            fit(drawing)
+            fit(drawing, drawing.panels)
     finally:
         _drawing.reset(token)
     return figure
@@ -131,6 +132,11 @@ def ordered(series: Iterable[Name], key: Callable[[Name], str] = str) -> list[Na
     found.sort(key=lambda one: places.get(same(key(one)), len(places)))
     drawing.has_baseline = bool(first and found and same(key(found[0])) == same(first[0]))
     return found
+
+
+def as_float(value: Any) -> float:
+    """Return an aggregate of polars, which may have any type, as a number; nothing is 0."""
+    return 0.0 if value is None else float(value)
 
 
 def points(size: float) -> float:
@@ -198,6 +204,12 @@ def arrange(
     return figure, axes
 
 
+def legend_entries(axes: Axes) -> list[tuple[Artist, str]]:
+    """Return what a panel's legend would show, with its names."""
+    handles, texts = axes.get_legend_handles_labels()
+    return list(zip(handles, map(str, texts), strict=True))
+
+
 def figure_legend(
     figure: Figure, handles: Sequence[Any], texts: Sequence[str], *, ncols: int, **legend: Any
 ) -> Legend:
@@ -260,6 +272,6 @@ def part_labels(figure: Figure) -> None:
         lowest = -math.inf
         for label in labels:
             place = max(heights[label], lowest)
-            above = 0 if label.get_va() == "center" else 2
+            above = 0 if label.get_verticalalignment() == "center" else 2
             label.xyann = (5, above + (place - heights[label]) * 72 / figure.dpi)
             lowest = place + label.get_window_extent().height

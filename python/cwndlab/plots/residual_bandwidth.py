@@ -76,7 +76,7 @@ def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLO
     axes[0].set_xlim(0, max(result.simulated_s for result in results.values()))
     if is_wide:
         axes[0].set_yscale("log")
-        axes[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes[0].yaxis.set_major_formatter(FuncFormatter(_plain))
         axes[0].yaxis.set_minor_locator(NullLocator())
     axes[0].set_ylim(floor, (1.6 if is_wide else 1.12) * max(highest, 1e-9))
     for panel in axes[len(kinds) :]:
@@ -87,6 +87,10 @@ def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLO
     figure.supylabel("residual bandwidth per flow [Mbit/s]", fontsize=points(10))
     part_labels(figure)
     return figure
+
+
+def _plain(value: float, _: int | None) -> str:
+    return f"{value:g}"
 
 
 def _kind(result: Result) -> str:

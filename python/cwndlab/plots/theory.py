@@ -5,6 +5,7 @@ The caller computes the data with `cwndlab.theory`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,12 @@ from cwndlab.plots.drawing import (
     part_labels,
     points,
 )
-from cwndlab.plots.style import REFERENCE, look, panels, styled
+from cwndlab.plots.style import REFERENCE, FloatArray, look, panels, styled
 
 if TYPE_CHECKING:
     from cwndlab.theory import Phase, Settled, Trajectory
 
-Curve = tuple[np.ndarray, np.ndarray]
+Curve = tuple[FloatArray, FloatArray]
 """Values along x, values along y."""
 
 
@@ -149,7 +150,7 @@ def rates(curves: Mapping[str, Curve], loss: float, title: str = "") -> Figure:
             linewidth=1.6,
             label=name(label),
         )
-        at = np.exp(np.interp(np.log(loss), np.log(losses), np.log(values)))
+        at = math.exp(float(np.interp(math.log(loss), np.log(losses), np.log(values))))
         axes.plot([loss], [at], style.marker, color=style.color, markersize=6)
     axes.axvline(loss, color=REFERENCE, linestyle=":", linewidth=1.0)
     axes.set_xlabel("loss rate")
