@@ -68,20 +68,24 @@ PART = re.compile(r"<!-- generated: (?P<name>.+?) -->\n(?P<text>.*?)<!-- end -->
 WALL_CLOCK = re.compile(r"in \d+\.\d+ s \(\d+\.\d+ M packets/s\)")
 
 
-def console(command: str) -> str:
-    """Run a command and quote it with its output, messages included."""
+def call(command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of this environment in the repository's root."""
     folder = Path(sys.executable).parent
     environment = {
         **os.environ,
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
         "PYTHONIOENCODING": "utf-8",
     }
-    done = subprocess.run(
+    return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         check=False,
     )  # fmt: skip
-    lines = [line.rstrip() for line in done.stdout.splitlines()]
+
+
+def console(command: str) -> str:
+    """Run a command and quote it with its output, messages included."""
+    lines = [line.rstrip() for line in call(command).stdout.splitlines()]
     while lines and not lines[-1]:
         lines.pop()
     return "```console\n" + "\n".join([f"$ {command}", *lines]) + "\n```\n"
@@ -174,7 +178,10 @@ def main() -> int:
         return 0
     stale = 0
     for name, command in {} if arguments.check else PICTURES.items():
-        console(f"{command} {name}")
+        drawn = call(f"{command} {name}")
+        if drawn.returncode:
+            print(f"{name}: NOT drawn\n{drawn.stdout}", file=sys.stderr)
+            return 1
         if name.endswith(".png"):
             pictures.reduce_colours(ROOT / name)
     for name in () if arguments.check else pictures.draw_all():

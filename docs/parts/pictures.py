@@ -42,6 +42,7 @@ def reduce_colours(path: Path) -> None:
 
 def _written(figure: Figure, name: str) -> str:
     (ROOT / name).write_bytes(png_bytes(figure))
+    reduce_colours(ROOT / name)
     return name
 
 
