@@ -147,34 +147,64 @@ def _spread(values: list[float]) -> str:
 
 @plots.styled
 def draw(record: dict[str, Any]) -> Any:
-    """Draw the values of each comparison in units of its tolerance, so that all share one scale."""
+    """Draw how far live runs are from simulated ones, within what is allowed."""
     rows = [
-        (f"{name}: {what}",
-        *([(value - statistics.mean(kinds[0])) / allowed for value in values] for values in kinds))
+        (name, what, allowed, simulated, live)
         for name, entry in record["scenarios"].items()
-        for what, allowed, *kinds in compared(entry)
-    ]  # fmt: skip
-    figure, (axes,) = plots.panels(1, 1, width=9.0, height=0.5 * len(rows) + 1.2)
-    axes.axvspan(-1, 1, color="#eeeeee", label="as wanted: 5 points, 15 %")
-    for place, (_, *kinds) in enumerate(rows):
-        for index, (values, title) in enumerate(
-            zip(kinds, ("simulated", "with jitter", "live"), strict=True)
-        ):
-            look = plots.look((0, 2, 1)[index])
-            at = [place + 0.24 * (index - 1)] * len(values)
-            axes.plot(values, at, linestyle="", marker="|", markersize=8, color=look.color)
-            if values:
-                axes.plot(
-                    [statistics.mean(values)], at[:1], linestyle="", marker=look.marker,
-                    color=look.color,
-                    label=f"{title}, mean (runs as ticks)" if place == 0 else None,
-                )  # fmt: skip
-    axes.set_yticks(range(len(rows)), [label for label, *_ in rows])
-    axes.invert_yaxis()
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel("difference from the simulated mean, in parts of what is allowed")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1))
+        for what, allowed, simulated, _, live in compared(entry)
+    ]
+    shares_of, delays = ([row for row in rows if ("delay" in row[1]) == is_delay]
+                         for is_delay in (False, True))  # fmt: skip
+    figure, axes = plots.panels(1, 2, width=10.0, height=3.4)
+    _differences(
+        axes[0], [(f"{name},\n{what[9:-4]}", 1.0, *row) for name, what, _, *row in shares_of],
+        POINTS, "{:+.1f}", "goodput share, live - simulated [points]",
+    )  # fmt: skip
+    _differences(
+        axes[1],
+        [(name, 100 / statistics.mean(simulated), simulated, live)
+         for name, _, _, simulated, live in delays],
+        PERCENT, "{:+.1f} %", "mean queueing delay, live - simulated [%]",
+    )  # fmt: skip
+    met = sum(line[-1] == "yes" for line in lines(record))
+    figure.suptitle(
+        f"{met} of {len(rows)} live means are within the target (grey) around the simulated mean",
+        x=0.01, ha="left", fontweight="bold",
+    )  # fmt: skip
+    figure.supxlabel(
+        "ticks: single runs, simulated above and live below", fontsize=9, color="#444444"
+    )
     return figure
+
+
+Row = tuple[str, float, list[float], list[float]]
+"""Label, scale, simulated values, live values."""
+
+
+def _differences(axes: Any, rows: list[Row], allowed: float, text: str, label: str) -> None:
+    """Draw the differences of one panel, with the target as a band."""
+    axes.axvspan(-allowed, allowed, color="#e6e6e6", linewidth=0)
+    axes.axvline(0, color="#222222", linewidth=1.0)
+    for place, (_, scale, simulated, live) in enumerate(rows):
+        middle = statistics.mean(simulated)
+        for values, look, side in ((simulated, plots.look(0), -0.17), (live, plots.look(1), 0.17)):
+            apart = [scale * (value - middle) for value in values]
+            axes.plot(apart, [place + side] * len(apart), linestyle="", marker="|", markersize=9,
+                      markeredgewidth=1.4, color=look.color)  # fmt: skip
+        if live:
+            look, mean = plots.look(1), scale * (statistics.mean(live) - middle)
+            axes.plot(mean, place + 0.17, look.marker, color=look.color, markersize=8)
+            axes.annotate(
+                text.format(mean), (1.0, place), xycoords=axes.get_yaxis_transform(),
+                xytext=(5, 0), textcoords="offset points", va="center", color=look.color,
+                weight="bold",
+            )  # fmt: skip
+    axes.set_yticks(range(len(rows)), [label for label, *_ in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(-1.15 * allowed, 1.15 * allowed)
+    axes.set_xticks([-allowed, 0, allowed])
+    axes.grid(visible=False)
+    axes.set_xlabel(label)
 
 
 def main() -> int:
@@ -189,7 +219,13 @@ def main() -> int:
     parser.add_argument(
         "--only", action="append", choices=SCENARIOS, help="only this one; may be repeated"
     )
+    parser.add_argument(
+        "--draw", type=Path, metavar="FILE", help="only draw what is on record, and measure nothing"
+    )
     asked = parser.parse_args()
+    if asked.draw:
+        plots.save(draw(json.loads(RECORD.read_text())), asked.draw)
+        return 0
     before = json.loads(RECORD.read_text())["scenarios"] if asked.only and RECORD.exists() else {}
     record: dict[str, Any] = {
         "machine": machine.machine(), "kernel": platform.release(), "measured": machine.moment(),

@@ -10,7 +10,9 @@ families on one of the four scenarios), ``luck`` (variation of these results ove
 (of papers, from docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes),
 ``simulated rates`` (beside theory's), ``$ COMMAND`` (the command and its output, run from the
 repository's root), and ``bench NAME`` (the last record of `make bench`, from bench/document.py).
-``--check`` ignores run times, and does not compare pictures.
+``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
+out/reproduce, and does the runs that it lacks; verdicts stay. ``--check`` ignores run times, and
+does not compare pictures.
 """
 
 from __future__ import annotations
@@ -38,11 +40,27 @@ PICTURES = {
         'cwndlab compare CUBIC --against "AIMD(1, 0.5)" --queue drop-tail,red,drr,fq-codel --plot'
     ),
     "docs/images/environments.png": "cwndlab environments all --plot",
+    "docs/images/live-beside.png": "python bench/beside.py --draw",
+    "docs/images/one-flow-sawtooth.png": "cwndlab run examples/one-flow-sawtooth.toml --plot",
+    "docs/images/theory-bimodal.png": "cwndlab theory bimodal --flows 8 --join 1 --plot",
+    "docs/images/theory-friendly.png": "cwndlab theory friendly --beta 0.875 --plot",
+    "docs/images/theory-phase.png": (
+        'cwndlab theory phase "AIMD(1, 0.5)" --start 8,64 --start 70,10 --plot'
+    ),
     "docs/images/sweep-buffers.png": "cwndlab sweep examples/sweep-buffers.toml --store out/docs "
     "--plot",
     "docs/images/figure-column.svg": "cwndlab sweep examples/sweep-buffers.toml --store out/docs "
     "--width column --style paper --order CUBIC --label 'AIMD(1, 0.5)=Reno' "
     "--label 'AIMD(0.31, 0.875)=GAIMD' --plot",
+    "docs/images/search.png": (
+        'cwndlab search --best "AIAD(1, 3)" --worst "AIMD(1, 0.8)" --bound period=0.5s..6s '
+        "--bound high=1Mbit..2.7Mbit --out out/search && cp out/search/plot.png"
+    ),
+    "docs/images/report.png": (
+        "cwndlab sweep examples/sweep-buffers.toml --store out/docs && "
+        "cwndlab report out/docs --sweep buffers -o out/docs/buffers.html && "
+        "python docs/parts/screenshot.py out/docs/buffers.html"
+    ),
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
     "docs/images/second-topology.png": "cwndlab topology examples/second-topology.toml --plot",
 }
@@ -50,20 +68,24 @@ PART = re.compile(r"<!-- generated: (?P<name>.+?) -->\n(?P<text>.*?)<!-- end -->
 WALL_CLOCK = re.compile(r"in \d+\.\d+ s \(\d+\.\d+ M packets/s\)")
 
 
-def console(command: str) -> str:
-    """Run a command and quote it with its output, messages included."""
+def call(command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of this environment in the repository's root."""
     folder = Path(sys.executable).parent
     environment = {
         **os.environ,
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
         "PYTHONIOENCODING": "utf-8",
     }
-    done = subprocess.run(
+    return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         check=False,
     )  # fmt: skip
-    lines = [line.rstrip() for line in done.stdout.splitlines()]
+
+
+def console(command: str) -> str:
+    """Run a command and quote it with its output, messages included."""
+    lines = [line.rstrip() for line in call(command).stdout.splitlines()]
     while lines and not lines[-1]:
         lines.pop()
     return "```console\n" + "\n".join([f"$ {command}", *lines]) + "\n```\n"
@@ -121,6 +143,21 @@ def refreshed(text: str) -> str:
     return PART.sub(part, text)
 
 
+def redraw(experiments: list[str]) -> None:
+    """Draw pictures of docs/reproduction.md again."""
+    from cwndlab import reproduction
+    from cwndlab.reproduction.summary import shrink
+
+    for key, ids in reproduction.choose(experiments).items():
+        found = reproduction.reproduce(key, ids, out=ROOT / "out" / "reproduce")
+        for name in found.ids:
+            if found.paper.experiments[name].figure:
+                shrink(
+                    found.folder / name / "plot.png",
+                    ROOT / "docs" / "images" / "reproduction" / f"{key}-{name}.png",
+                )
+
+
 def main() -> int:
     """Refresh or check every document."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -129,10 +166,24 @@ def main() -> int:
         action="store_true",
         help="change nothing; exit with 1 if something is out of date",
     )
+    parser.add_argument(
+        "--papers",
+        nargs="+",
+        metavar="PAPER/ID",
+        help="only draw the pictures of these experiments again",
+    )
     arguments = parser.parse_args()
+    if arguments.papers:
+        redraw(arguments.papers)
+        return 0
     stale = 0
     for name, command in {} if arguments.check else PICTURES.items():
-        console(f"{command} {name}")
+        drawn = call(f"{command} {name}")
+        if drawn.returncode:
+            print(f"{name}: NOT drawn\n{drawn.stdout}", file=sys.stderr)
+            return 1
+        if name.endswith(".png"):
+            pictures.reduce_colours(ROOT / name)
     for name in () if arguments.check else pictures.draw_all():
         print(f"{name}: drawn", file=sys.stderr)
     for name in DOCUMENTS:

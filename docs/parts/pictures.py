@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from pathlib import Path
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
 
 from cwndlab import Result
 from cwndlab.metrics import BY_KEY
@@ -29,8 +31,18 @@ def draw_all() -> Iterator[str]:
     yield _written(four_figure(), OVERVIEW)
 
 
+def reduce_colours(path: Path) -> None:
+    """Write a picture again with a palette: a half of the bytes."""
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(
+            256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
+    small.save(path, optimize=True)
+
+
 def _written(figure: Figure, name: str) -> str:
     (ROOT / name).write_bytes(png_bytes(figure))
+    reduce_colours(ROOT / name)
     return name
 
 
@@ -85,52 +97,50 @@ def _window(axes: Axes, title: str, result: Result) -> None:
     )
 
 
-SHOWN = ("goodput", "mean_queueing_delay_s", "loss_rate", "jain_index")
-LIMITS = {"goodput": (0, 1), "jain_index": (0, 1)}
-LABELS = {
-    "goodput": "goodput",
-    "mean_queueing_delay_s": "delay, ms",
-    "loss_rate": "loss, %",
-    "jain_index": "Jain",
+QUESTIONS = {
+    "shared": ("jain_index", "Who shares a drop-tail queue fairly?"),
+    "unequal": ("mean_queueing_delay_s", "Who keeps RED's queue short?"),
+    "random": ("goodput", "Who fills a lossy link?"),
+    "square": ("loss_rate", "Whose losses stay few?"),
 }
+"""For each of the four scenarios, a metric in which the rules differ, and what it answers."""
+BASELINE = "NewReno"
 
 
 @styled
 def four_figure() -> Figure:
-    """Draw four metrics of every rule on the four scenarios: a row for each rule."""
-    names = list(families())
-    figure = Figure(figsize=(13, 7.6), layout="constrained")
-    parts = figure.subfigures(1, len(four.SCENARIOS), wspace=0.02, width_ratios=[1.32, 1, 1, 1])
-    for place, (part, (name, title)) in enumerate(zip(parts, four.SCENARIOS.items(), strict=True)):
-        part.suptitle(_wrapped(title), fontsize=10, fontweight="bold")
-        axes = part.subplots(1, len(SHOWN), sharey=True)
-        for axis, key in zip(axes, SHOWN, strict=True):
-            _column(axis, four.column(name, key), key)
-        axes[0].set_yticks(range(len(names)), names if place == 0 else [""] * len(names))
+    """Draw one metric of every rule on each of the four scenarios, rules sorted by it."""
+    figure, axes = panels(1, 4, width=13.0, height=5.8)
+    for panel, (name, (key, question)) in zip(axes, QUESTIONS.items(), strict=True):
+        metric = BY_KEY[key]
+        values = dict(zip(families(), four.column(name, key), strict=True))
+        order = sorted(values, key=values.__getitem__, reverse=metric.more_is_better)
+        for place, family in enumerate(order):
+            is_baseline = family == BASELINE
+            color = REFERENCE if is_baseline else LOOKS[0].color
+            panel.hlines(place, 0, values[family], color=color, linewidth=1.6)
+            panel.plot(values[family], place, "*" if is_baseline else "o", color=color,
+                       markersize=9 if is_baseline else 4.5)  # fmt: skip
+        panel.axvline(values[BASELINE], color=REFERENCE, linestyle=":", linewidth=1.0)
+        panel.set_yticks(range(len(order)), order, fontsize=8.5)
+        panel.get_yticklabels()[order.index(BASELINE)].set_fontweight("bold")
+        panel.tick_params(axis="y", length=0)
+        panel.set_ylim(len(order) - 0.4, -0.6)
+        panel.set_xlim(0, 1.0 if key == "jain_index" else 1.05 * max(values.values()))
+        panel.locator_params(axis="x", nbins=4)
+        panel.grid(visible=False, axis="y")
+        panel.set_title(question)
+        panel.set_xlabel(f"{metric.title}\n{_wrapped(four.SCENARIOS[name])}")
+    figure.suptitle(
+        f"The best rule on top; star and dotted line: {BASELINE}", x=0.01, ha="left", fontsize=10
+    )
     return figure
 
 
-def _wrapped(title: str) -> str:
-    parts = title.split(", ")
+def _wrapped(setting: str) -> str:
+    parts = setting.split(", ")
     half = (len(parts) + 1) // 2
-    return ", ".join(parts[:half]) + "\n" + ", ".join(parts[half:])
-
-
-def _column(axes: Axes, values: list[float], key: str) -> None:
-    metric = BY_KEY[key]
-    color = LOOKS[0].color if metric.more_is_better else LOOKS[1].color
-    places = range(len(values))
-    for place in places[::2]:
-        axes.axhspan(place - 0.5, place + 0.5, color="#f2f2f2", linewidth=0)
-    axes.hlines(places, 0, values, color=color, linewidth=1.2)
-    axes.plot(values, places, "o" if metric.more_is_better else "s", color=color, markersize=3.6)
-    axes.set_xlim(*LIMITS.get(key, (0, max(1.05 * max(values), 1.0))))
-    axes.set_ylim(len(values) - 0.4, -0.6)
-    axes.set_xlabel(LABELS[key], fontsize=8.5)
-    axes.tick_params(axis="x", labelsize=7.5)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(visible=False, axis="y")
-    axes.locator_params(axis="x", nbins=3)
+    return ", ".join(parts[:half]) + ",\n" + ", ".join(parts[half:])
 
 
 @functools.cache

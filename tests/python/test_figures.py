@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import struct
+import subprocess
 import zlib
 
 import pytest
@@ -14,6 +16,7 @@ import cwndlab
 from cwndlab import plots
 from cwndlab.plots.style import FORMATS, LOOKS, REFERENCE
 from small_sweeps import small_sweep
+from waiting import HANG_S
 
 POINTS = 72
 TRACE = {"cwnd": "100ms", "queue": "100ms", "rate": "500ms"}
@@ -178,7 +181,8 @@ def test_panels_are_below_each_other_in_a_column_and_keep_their_labels():
     figure = draw(theory.friendly, 0.5, values, values, values)
     assert len({axes.get_position().x0 for axes in figure.axes}) == 1
     assert [axes.get_title("left") for axes in figure.axes] == [
-        "TCP-friendly alpha", "What it gets, beta 0.5", "Error, beta 0.5; marks: least",
+        "Which alpha gets TCP's rate?", "What each gets at beta 0.5",
+        "Error of an alpha at beta 0.5",
     ]  # fmt: skip
 
 
@@ -314,3 +318,44 @@ def test_titles_have_labels(cli, tmp_path):
     options = ["--width", "88mm", "--style", "paper", "--label", "AIMD(1, 0.5)=Reno"]
     assert cli("theory", "fair", "AIMD(1, 0.5)", "--plot", "x.svg", *options).returncode == 0
     assert ">Reno: " in (tmp_path / "x.svg").read_text()
+
+
+DOCUMENT = r"""
+\documentclass[twocolumn]{article}
+\usepackage{booktabs, graphicx}
+\begin{document}
+\begin{figure}
+  \includegraphics{figure.pdf}
+\end{figure}
+\begin{table*}
+  \input{table.tex}
+\end{table*}
+\end{document}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("pdflatex", "pdffonts"))),
+    reason="pdflatex (Debian packages texlive-latex-base, texlive-latex-recommended) or pdffonts "
+    "(poppler-utils) is not installed",
+)
+def test_latex_compiles_a_figure_and_a_table_without_type_3_fonts(cli, tmp_path):
+    style = ["--width", "column", "--style", "paper", "--label", "CUBIC=CUBIC $\\beta$"]
+    done = cli(*COMPARE, "--plot", "figure.pdf", *style, "--format", "latex")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "table.tex").write_text(done.stdout, encoding="utf-8")
+    (tmp_path / "paper.tex").write_text(DOCUMENT, encoding="utf-8")
+
+    def call(*command: str) -> str:
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=HANG_S, check=False
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    call("pdflatex", "-halt-on-error", "-interaction=nonstopmode", "paper.tex")
+    fonts = call("pdffonts", "paper.pdf").splitlines()[2:]
+    assert any("TrueType" in font for font in fonts), fonts
+    assert any("Type 1" in font for font in fonts), fonts
+    assert not any("Type 3" in font for font in fonts), fonts

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from cwndlab.custom_rules import shown
 from cwndlab.plots import timelines
-from cwndlab.plots.drawing import name, points, room_in
+from cwndlab.plots.drawing import as_float, name, points, room_in
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
@@ -27,40 +27,52 @@ LINE = 120
 
 @styled
 def beside(simulated: Result, live: Result) -> Figure:
-    """Draw windows and queue of both runs over time, and the shares of goodput below them.
+    """Draw the shares of goodput and the delays of both runs, and below windows and queue of each.
 
     Parameters
     ----------
     simulated, live : Result
         Results of one scenario, each with the traces ``cwnd`` and ``queue``.
     """
-    is_narrow = _is_narrow()
-    height = 3.2 if is_narrow else 2.5
+    height = 3.2 if _is_narrow() else 2.4
     figure, axes = panels(3, 2, width=USUAL_IN, height=height, least=LEAST_IN)
     results = (simulated, live)
+    _shares(axes[0], results)
+    _delays(axes[1], results)
     for column, (result, title) in enumerate(zip(results, TITLES, strict=True)):
-        timelines.windows(axes[column], result)
-        timelines.queue(axes[2 + column], result)
-        for panel in (axes[column], axes[2 + column]):
+        timelines.windows(axes[2 + column], result)
+        timelines.queue(axes[4 + column], result)
+        for panel in (axes[2 + column], axes[4 + column]):
             panel.set_xlim(0, result.simulated_s)
             panel.set_xlabel("time [s]")
             what, _, note = panel.get_title("left").partition(" (")
             panel.set_title(f"{what}, {title}" + (f"\n({note}" if note else ""), loc="left")
-    for row in (0, 2):
+    for row in (2, 4):
         top = max(axes[row].get_ylim()[1], axes[row + 1].get_ylim()[1])
         axes[row].set_ylim(0, top)
         axes[row + 1].set_ylim(0, top)
-    # Both panels of a row have the same legend: it is to the right of both, or above both.
-    for row in (0, 2):
-        timelines.legend(axes[row if is_narrow else row + 1])
-    _shares(axes[4], results)
-    _delays(axes[5], results)
+    # Both panels of a row have the same legend: right of both, or above the first.
+    for row in (0, 2, 4):
+        timelines.legend(axes[row if _is_narrow() else row + 1])
+    words, color = _difference(results), REFERENCE
     if not live.fields.get("valid", True):
         words = textwrap.fill(
             "The live run is NOT valid: " + "; ".join(live.reasons), LINE, max_lines=2
         )
-        figure.suptitle(words, color=WARNING, fontsize=points(10))
+        color = WARNING
+    figure.suptitle(words, color=color, fontsize=points(10.5), fontweight="bold", x=0.01, ha="left")
     return figure
+
+
+def _difference(results: tuple[Result, Result]) -> str:
+    """Say how far the live run is from the simulated one."""
+    expected, found = map(shares, results)
+    apart = max(abs(100 * (found.get(group, 0.0) - expected[group])) for group in expected)
+    words = [f"{apart:.1f} points of the goodput"] if len(expected) > 1 else []
+    delays = [timelines.bottleneck(result)["mean_queueing_delay_s"] for result in results]
+    if all(delays):
+        words.append(f"{abs(100 * (delays[1] / delays[0] - 1)):.1f} % of the mean queueing delay")
+    return f"Live and simulated differ by {' and by '.join(words)}" if words else ""
 
 
 def _is_narrow() -> bool:
@@ -73,13 +85,13 @@ def shares(result: Result) -> dict[str, float]:
 
     Labels have the number of flows.
     """
-    total = result.flows["goodput_bps"].sum()
-    found = {}
+    total = as_float(result.flows["goodput_bps"].sum())
+    found: dict[str, float] = {}
     for (group,), frame in result.flows.group_by("group", maintain_order=True):
         count = f"{frame.height} x " if frame.height > 1 else ""
-        found[name(group, f"{count}{shown(frame['rule'][0])}")] = (
-            frame["goodput_bps"].sum() / total if total else 0.0
-        )
+        goodput = as_float(frame["goodput_bps"].sum())
+        rule = shown(frame["rule"][0])
+        found[name(str(group), f"{count}{rule}")] = goodput / total if total else 0.0
     return found
 
 
@@ -93,11 +105,8 @@ def _shares(axes: Axes, results: tuple[Result, Result]) -> None:
                          label=title,
                          hatch=look(index).hatch)  # fmt: skip
         axes.bar_label(bars, fmt="%.1f %%", padding=3, fontsize=points(8))
-    is_narrow = _is_narrow()
     # The group above its rule, so that the bars have room.
-    axes.set_yticks(
-        places, [label.replace(": ", ":\n", 1) if is_narrow else label for label in labels]
-    )
+    axes.set_yticks(places, [label.replace(": ", ":\n", 1) for label in labels])
     axes.invert_yaxis()
     axes.set_xlim(0, 118)
     axes.set_xticks(range(0, 101, 25))
@@ -123,5 +132,4 @@ def _delays(axes: Axes, results: tuple[Result, Result]) -> None:
     axes.axvline(0, color=REFERENCE, linewidth=0.8)
     axes.set_xlabel(f"time in the queue of {links[0]['link']} [ms]")
     axes.set_title("Queueing delay")
-    timelines.legend(axes)
     axes.grid(visible=False, axis="y")

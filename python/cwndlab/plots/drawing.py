@@ -8,9 +8,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.text import Annotation
 
 from cwndlab.plots.figure_style import FigureStyle, same
 
@@ -23,6 +25,11 @@ LEAST_SHRINK = 0.6
 INNER = 0.62
 """Share of a panel's height that is inside its axes."""
 LEAST_INNER_IN = 1.1
+LINE_LABEL = "label of a line"
+"""Marks texts that `part_labels` moves."""
+RISING = "may stand above its panel"
+"""Marks legends that a narrow figure has above their panels."""
+LABEL_POINTS = 9.0
 
 
 @dataclass
@@ -56,8 +63,8 @@ class Drawing:
     """
 
     style: FigureStyle
-    seen: list[str] = field(default_factory=list)
-    series: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list[str])
+    series: list[str] = field(default_factory=list[str])
     has_baseline: bool = False
     panels: Panels | None = None
 
@@ -79,13 +86,13 @@ def drawn(style: FigureStyle, draw: Callable[..., Drawn], *arguments: Any, **nam
     """Call a plotting function with a style, and fit the figure to it."""
     from cwndlab.plots.fitting import fit
 
-    token = _drawing.set(Drawing(style))
+    drawing = Drawing(style)
+    token = _drawing.set(drawing)
     try:
         figure = draw(*arguments, **named)
-        drawing = _drawing.get()
         style.check(dict.fromkeys(drawing.seen), dict.fromkeys(drawing.series))
         if style.has_own_size and drawing.panels is not None:
-            fit(drawing)
+            fit(drawing, drawing.panels)
     finally:
         _drawing.reset(token)
     return figure
@@ -125,6 +132,11 @@ def ordered(series: Iterable[Name], key: Callable[[Name], str] = str) -> list[Na
     found.sort(key=lambda one: places.get(same(key(one)), len(places)))
     drawing.has_baseline = bool(first and found and same(key(found[0])) == same(first[0]))
     return found
+
+
+def as_float(value: Any) -> float:
+    """Return an aggregate of polars, which may have any type, as a number; nothing is 0."""
+    return 0.0 if value is None else float(value)
 
 
 def points(size: float) -> float:
@@ -192,6 +204,12 @@ def arrange(
     return figure, axes
 
 
+def legend_entries(axes: Axes) -> list[tuple[Artist, str]]:
+    """Return what a panel's legend would show, with its names."""
+    handles, texts = axes.get_legend_handles_labels()
+    return list(zip(handles, map(str, texts), strict=True))
+
+
 def figure_legend(
     figure: Figure, handles: Sequence[Any], texts: Sequence[str], *, ncols: int, **legend: Any
 ) -> Legend:
@@ -205,3 +223,55 @@ def figure_legend(
         ncols -= 1
         made = figure.legend(handles, texts, ncols=ncols, **legend)
     return made
+
+
+def label_line(
+    axes: Axes, x: float, y: float, text: str, color: str, *, is_outside: bool = False
+) -> None:
+    """Name a line at one of its points: just above it, or right of the panel.
+
+    `part_labels` then moves labels that would overlap.
+
+    Parameters
+    ----------
+    axes : Axes
+        The panel.
+    x, y : float
+        A point of the line.
+    text, color : str
+        The label, in the color of the line.
+    is_outside : bool
+        Whether the label is right of the panel, at the height of the point.
+    """
+    axes.annotate(
+        text,
+        (1.0 if is_outside else x, y),
+        xycoords=axes.get_yaxis_transform() if is_outside else "data",
+        xytext=(5, 0 if is_outside else 2),
+        textcoords="offset points",
+        va="center" if is_outside else "bottom",
+        color=color,
+        weight="bold",
+        fontsize=points(LABEL_POINTS),
+        annotation_clip=False,
+        label=LINE_LABEL,
+    )
+
+
+def part_labels(figure: Figure) -> None:
+    """Move labels of lines up where they would overlap the label below them."""
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        labels = [
+            text
+            for text in axes.texts
+            if isinstance(text, Annotation) and text.get_label() == LINE_LABEL
+        ]
+        heights = {label: float(axes.transData.transform((1, label.xy[1]))[1]) for label in labels}
+        labels.sort(key=heights.__getitem__)
+        lowest = -math.inf
+        for label in labels:
+            place = max(heights[label], lowest)
+            above = 0 if label.get_verticalalignment() == "center" else 2
+            label.xyann = (5, above + (place - heights[label]) * 72 / figure.dpi)
+            lowest = place + label.get_window_extent().height

@@ -71,7 +71,7 @@ class FigureStyle:
     width_in: float | None = None
     height_in: float | None = None
     style: str = "screen"
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
     order: tuple[str, ...] = ()
     baseline: str | None = None
 

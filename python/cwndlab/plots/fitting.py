@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from itertools import pairwise
 
+import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.figure import Figure
@@ -13,7 +15,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
 from cwndlab.message import invalid_value, plural
-from cwndlab.plots.drawing import Drawing, Panels, points
+from cwndlab.plots.drawing import RISING, Drawing, Panels, legend_entries, points
 from cwndlab.plots.figure_style import FigureStyleError
 from cwndlab.plots.style import LabFigure, styled
 
@@ -30,14 +32,14 @@ ROOM_SHARE = 0.96
 """Share of the figure's width that legends take at most."""
 ROUNDS = 3
 GAP_POINTS = 3.0
+SUPTITLE, SUPYLABEL, LEFT_TITLE = "_suptitle", "_supylabel", "_left_title"
 SLANT_LINES = 1.9
 """Distance between slanted names that do not overlap, in heights of their text."""
 
 
 @styled
-def fit(drawing: Drawing) -> None:
+def fit(drawing: Drawing, panels: Panels) -> None:
     """Fit a drawn figure to its style."""
-    panels = drawing.panels
     figure = panels.figure
     if panels.is_stacked:
         _name_stacked(panels)
@@ -51,7 +53,7 @@ def fit(drawing: Drawing) -> None:
     if figure.get_figwidth() / drawing.scale < NARROW_IN:
         shown: set[tuple[str, str, str]] = set()
         for axes in panels.axes:
-            _raise_legend(axes, shown)
+            _raise_legend(figure, axes, shown)
     texts = _texts(panels)
     with warnings.catch_warnings():
         # A figure without room for its panels: the check below says so.
@@ -65,12 +67,11 @@ def fit(drawing: Drawing) -> None:
             if drawing.style.height_in is None:
                 _grow(panels)
         figure.draw_without_rendering()
-    _refuse_too_small(drawing)
+    _refuse_too_small(drawing, panels)
 
 
-def _refuse_too_small(drawing: Drawing) -> None:
+def _refuse_too_small(drawing: Drawing, panels: Panels) -> None:
     """Raise an error if the panels have no room."""
-    panels = drawing.panels
     boxes = [axes.get_position(original=True) for axes in panels.axes]
     figure, least = panels.figure, LEAST_PANEL_IN * drawing.scale
     sides = (
@@ -108,30 +109,31 @@ def _scale_lines(figure: Figure, scale: float) -> None:
         line.set_linewidth(line.get_linewidth() * scale)
         line.set_markersize(line.get_markersize() * scale)
     for lines in figure.findobj(LineCollection):
-        lines.set_linewidth(lines.get_linewidth() * scale)
+        lines.set_linewidth([scale * width for width in np.atleast_1d(lines.get_linewidth())])
     for spots in figure.findobj(PathCollection):
         # They hold texts, which are never smaller than the style's least.
         spots.set_sizes(spots.get_sizes() * max(scale, points(SPOT_POINTS) / SPOT_POINTS) ** 2)
 
 
-def _raise_legend(axes: Axes, shown: set[tuple[str, str, str]]) -> None:
+def _raise_legend(figure: Figure, axes: Axes, shown: set[tuple[str, str, str]]) -> None:
     """Move a legend to between the title and the panel, without what panels above have shown."""
     legend = axes.get_legend()
-    if legend is None or not getattr(legend, "may_rise", False):
+    if legend is None or legend.get_label() != RISING:
         return
-    entries = []
-    for handle, text in zip(*axes.get_legend_handles_labels(), strict=True):
-        is_line = isinstance(handle, Line2D)
-        entry = (text, str(is_line and handle.get_color()), str(is_line and handle.get_linestyle()))
-        if not is_line or entry not in shown:
+    entries: list[tuple[Artist, str]] = []
+    for handle, text in legend_entries(axes):
+        line = handle if isinstance(handle, Line2D) else None
+        entry = (text, str(line and line.get_color()), str(line and line.get_linestyle()))
+        if line is None or entry not in shown:
             entries.append((handle, text))
         shown.add(entry)
     if not entries:
         legend.remove()
         return
     handles, texts = zip(*entries, strict=True)
-    figure, size = axes.figure, legend.get_texts()[0].get_fontsize()
+    size = legend.get_texts()[0].get_fontsize()
     figure.draw_without_rendering()
+    box = legend.get_window_extent()
     for columns in range(len(texts), 0, -1):
         legend = axes.legend(
             handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns,
@@ -156,7 +158,7 @@ def _part_ticks(panels: Panels) -> None:
         boxes = [label.get_window_extent() for label in labels if label.get_visible()]
         if any(left.x1 + 2 > right.x0 for left, right in pairwise(boxes)):
             spots = [axes.transData.transform((label.get_position()[0], 0))[0] for label in labels]
-            line = SLANT_LINES * labels[0].get_fontsize() * panels.figure.dpi / 72
+            line = SLANT_LINES * float(labels[0].get_fontsize()) * panels.figure.dpi / 72
             angle = 90 if any(right - left < line for left, right in pairwise(spots)) else 35
             for label in labels:
                 label.set(
@@ -165,12 +167,18 @@ def _part_ticks(panels: Panels) -> None:
                 )  # fmt: skip
 
 
+def _text(owner: Figure | Axes, attribute: str) -> Text | None:
+    """Return a text that matplotlib has only as a private attribute."""
+    found = getattr(owner, attribute, None)
+    return found if isinstance(found, Text) else None
+
+
 def _texts(panels: Panels) -> dict[Text, str]:
     """Return what may have to be broken into lines, as it is written before."""
     figure = panels.figure
-    found = [figure._suptitle, figure._supylabel]
+    found = [_text(figure, SUPTITLE), _text(figure, SUPYLABEL)]
     for axes in panels.axes:
-        found += [axes._left_title, axes.xaxis.label, axes.yaxis.label]
+        found += [_text(axes, LEFT_TITLE), axes.xaxis.label, axes.yaxis.label]
     return {text: text.get_text() for text in found if text is not None}
 
 
@@ -178,11 +186,14 @@ def _wrap_all(panels: Panels, texts: dict[Text, str]) -> None:
     """Break texts at words where they would leave the figure or their panel."""
     figure = panels.figure
     whole = figure.bbox
-    most = {figure._suptitle: 0.97 * whole.width, figure._supylabel: 0.97 * whole.height}
+    most: dict[Text | None, float] = {
+        _text(figure, SUPTITLE): 0.97 * whole.width,
+        _text(figure, SUPYLABEL): 0.97 * whole.height,
+    }
     for axes in panels.axes:
         box = axes.get_window_extent()
         middle = (box.x0 + box.x1) / 2
-        most[axes._left_title] = whole.x1 - box.x0 - 2
+        most[_text(axes, LEFT_TITLE)] = whole.x1 - box.x0 - 2
         most[axes.xaxis.label] = min(1.15 * box.width, 1.98 * min(middle, whole.x1 - middle))
         middle = (box.y0 + box.y1) / 2
         most[axes.yaxis.label] = min(1.1 * box.height, 1.96 * min(middle, whole.y1 - middle))

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from cwndlab.plots.drawing import name as label_of
 from cwndlab.plots.drawing import ordered, points, room_in
-from cwndlab.plots.style import LOOKS, look, panels, styled
+from cwndlab.plots.style import LOOKS, FloatArray, look, panels, styled
 
 if TYPE_CHECKING:
     from cwndlab.topology import FlowPath, Link, Topology
@@ -79,7 +79,7 @@ def network(topology: Topology) -> Figure:
 def _lanes(topology: Topology) -> dict[str, int]:
     """Assign each path the first lane that is free on all its links."""
     taken: dict[str, set[int]] = {}
-    lanes = {}
+    lanes: dict[str, int] = {}
     for path in topology.paths:
         lane = next(
             lane
@@ -165,7 +165,7 @@ def _turns_back(topology: Topology, before: str, node: str) -> bool:
     return False
 
 
-def _left(start: Place, end: Place) -> np.ndarray:
+def _left(start: Place | FloatArray, end: Place | FloatArray) -> FloatArray:
     """Return the direction to the left of the way from start to end."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     return np.array([-dy, dx]) / math.hypot(dx, dy)
@@ -216,8 +216,9 @@ def _draw_link(
     horizontal = "left" if right[0] > 0.3 else "right" if right[0] < -0.3 else "center"
     vertical = "bottom" if right[1] > 0.3 else "top" if right[1] < -0.3 else "center"
     axes.text(
-        *spot, text, ha=horizontal, va=vertical, fontsize=points(7.5), linespacing=1.15, zorder=4
-    )
+        float(spot[0]), float(spot[1]), text, ha=horizontal, va=vertical, fontsize=points(7.5),
+        linespacing=1.15, zorder=4,
+    )  # fmt: skip
 
 
 def _draw_path(
@@ -239,14 +240,23 @@ def _draw_path(
     name = f"{path.name} (arriving)" if path.kind == "arrivals" else path.name
     label = label_of(name, path.what) + (f", {path.count} times" if path.count > 1 else "")
     axes.plot(
-        *np.array(line).T,
+        [point[0] for point in line],
+        [point[1] for point in line],
         color=style.color,
         linestyle=style.linestyle,
         linewidth=1.6,
         zorder=3,
         label=label if index < MAX_LEGEND else None,
     )
-    axes.scatter(*line[0], s=16, facecolor="white", edgecolor=style.color, linewidth=1.3, zorder=4)
+    axes.scatter(
+        line[0][0],
+        line[0][1],
+        s=16,
+        facecolor="white",
+        edgecolor=style.color,
+        linewidth=1.3,
+        zorder=4,
+    )
     direction = (line[-1] - line[-2]) / np.linalg.norm(line[-1] - line[-2])
     arrow = {
         "arrowstyle": "-|>",

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from cwndlab.metrics import BY_KEY
-from cwndlab.plots.drawing import figure_legend, name, ordered, points
+from cwndlab.plots.drawing import as_float, figure_legend, name, ordered, points
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
         if metric.startswith("goodput"):
             panel.axvline(1.0, color=REFERENCE, linestyle=":", linewidth=0.9, zorder=1)
     # The means set the limits: a wide interval would push all of them together.
-    low, high = summary["mean"].min() or 0.0, summary["mean"].max() or 1.0
+    low, high = as_float(summary["mean"].min()), as_float(summary["mean"].max()) or 1.0
     edge = 0.06 * (high - low) or 0.1
     axes[0].set_xlim((low - edge) * BY_KEY[metric].scale, (high + edge) * BY_KEY[metric].scale)
     axes[0].set_ylim(len(environments) - 0.5, -0.5)
@@ -154,9 +154,10 @@ def score_points(comparison: Comparison, *, metric: str = "goodput") -> Figure:
 
 
 def _levels(summary: pl.DataFrame) -> tuple[list[str], list[str]]:
-    return tuple(
+    recoveries, queues = (
         summary[axis].unique(maintain_order=True).to_list() for axis in ("recovery", "queue")
     )
+    return recoveries, queues
 
 
 def _legend(figure: Figure, rules: list[str]) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from matplotlib import rc_context
+import matplotlib
+import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -17,6 +19,7 @@ from cwndlab.plots.drawing import arrange, current
 
 FORMATS = ("png", "svg", "pdf")
 
+FloatArray = npt.NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
 Drawn = TypeVar("Drawn")
 
@@ -47,7 +50,7 @@ LEAST_PANEL_IN = 2.2
 REFERENCE = "#222222"
 """Colour of references such as available bandwidth and buffer limits."""
 
-_RC: dict[str, Any] = {
+_RC: dict[Any, Any] = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -102,13 +105,13 @@ def styled(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
 
     @functools.wraps(draw)
     def wrapper(*arguments: Arguments.args, **named: Arguments.kwargs) -> Drawn:
-        with rc_context({**_RC, **_own_text()}):
+        with matplotlib.rc_context({**_RC, **_own_text()}):
             return draw(*arguments, **named)
 
     return wrapper
 
 
-def _own_text() -> dict[str, Any]:
+def _own_text() -> dict[Any, Any]:
     """Sizes of text in the style of the figure that is drawn."""
     figure = current()
     if figure is None or not figure.style.has_own_size:
@@ -151,7 +154,7 @@ def save(figure: Figure, path: str | Path) -> Path:
     dpi = getattr(figure, "saved_dpi", LabFigure.saved_dpi)
     # Text stays text, which readers can search and editors change; in HTML it is drawn, because
     # the page has styles of its own.
-    with rc_context({"svg.fonttype": "none"}):
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
         figure.savefig(target, dpi=dpi, metadata=_undated(target.suffix))
     return target
 

@@ -5,6 +5,7 @@ The caller computes the data with `cwndlab.theory`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cwndlab.plots.drawing import figure_legend, name, ordered, points
-from cwndlab.plots.style import REFERENCE, look, panels, styled
+from cwndlab.plots.drawing import (
+    RISING,
+    figure_legend,
+    label_line,
+    name,
+    ordered,
+    part_labels,
+    points,
+)
+from cwndlab.plots.style import REFERENCE, FloatArray, look, panels, styled
 
 if TYPE_CHECKING:
     from cwndlab.theory import Phase, Settled, Trajectory
 
-Curve = tuple[np.ndarray, np.ndarray]
+Curve = tuple[FloatArray, FloatArray]
 """Values along x, values along y."""
 
 
@@ -107,7 +116,7 @@ def settled(found: Settled, title: str = "", shown: int = 300) -> Figure:
             found.cycle.window, color=REFERENCE, linestyle="--", linewidth=1.3, label=label
         )
         legend = axes.legend(loc="upper right", fontsize=points(8.5))
-        legend.may_rise = True
+        legend.set_label(RISING)
     axes.set_xlim(0, len(loads) - 1)
     axes.set_ylim(bottom=0)
     rule = found.trajectory.rules[0]
@@ -141,7 +150,7 @@ def rates(curves: Mapping[str, Curve], loss: float, title: str = "") -> Figure:
             linewidth=1.6,
             label=name(label),
         )
-        at = np.exp(np.interp(np.log(loss), np.log(losses), np.log(values)))
+        at = math.exp(float(np.interp(math.log(loss), np.log(losses), np.log(values))))
         axes.plot([loss], [at], style.marker, color=style.color, markersize=6)
     axes.axvline(loss, color=REFERENCE, linestyle=":", linewidth=1.0)
     axes.set_xlabel("loss rate")
@@ -174,28 +183,37 @@ def friendly(
     errors : mapping
         Threshold to (alpha, mean relative error).
     """
-    figure, (first, second, third) = panels(1, 3, width=9.0, height=2.9)
+    figure, (first, second, third) = panels(1, 3, width=11.0, height=3.3)
     _curves(first, curves)
-    first.axvline(beta, color=REFERENCE, linestyle=":", linewidth=1.0)
-    first.set_title("TCP-friendly alpha")
-    first.set_xlabel("beta")
+    for index, choice in enumerate(ordered(curves)):
+        betas, alphas = curves[choice]
+        at = float(np.interp(beta, betas, alphas))
+        first.plot([beta], [at], look(index).marker, color=look(index).color, markersize=6)
+    legend = first.legend(loc="upper right", fontsize=points(9), handlelength=2.6)
+    legend.set_label(RISING)
+    first.set_title("Which alpha gets TCP's rate?")
+    first.set_xlabel(f"beta; marks: {beta:g}")
     first.set_ylabel("alpha [packets per RTT]")
     _curves(second, ratios)
     second.set_xscale("log")
-    second.axhline(1.0, color=REFERENCE, linestyle=":", linewidth=1.0)
-    second.set_title(f"What it gets, beta {beta:g}")
+    second.axhline(1.0, color=REFERENCE, linewidth=1.0)
+    for index, choice in enumerate(ordered(ratios)):
+        losses, values = ratios[choice]
+        label_line(second, float(losses[0]), float(values[0]), name(choice), look(index).color)
+    second.set_title(f"What each gets at beta {beta:g}")
     second.set_xlabel("loss rate")
     second.set_ylabel("rate / TCP's rate")
+    second.margins(y=0.1)
     _curves(third, errors)
     for index, threshold in enumerate(ordered(errors)):
         alphas, values = errors[threshold]
-        least = int(np.argmin(values))
-        third.plot(
-            alphas[least], values[least], look(index).marker, color=look(index).color, markersize=7
-        )
-    third.set_title(f"Error, beta {beta:g}; marks: least")
-    third.set_xlabel("alpha [packets per RTT]")
+        style, least = look(index), int(np.argmin(values))
+        third.plot(alphas[least], values[least], style.marker, color=style.color, markersize=7)
+        label_line(third, float(alphas[-1]), float(values[-1]), name(threshold), style.color)
+    third.set_title(f"Error of an alpha at beta {beta:g}")
+    third.set_xlabel("alpha [packets per RTT]; marks: least error")
     third.set_ylabel("mean |rate / TCP's rate - 1|")
+    part_labels(figure)
     return figure
 
 
@@ -276,7 +294,5 @@ def _curves(axes: Axes, curves: Mapping[str, Curve]) -> None:
     for index, label in enumerate(ordered(curves)):
         style, (xs, ys) = look(index), curves[label]
         axes.plot(
-            xs, ys, color=style.color, linestyle=style.linestyle, linewidth=1.5, label=name(label)
+            xs, ys, color=style.color, linestyle=style.linestyle, linewidth=1.8, label=name(label)
         )
-    legend = axes.legend(fontsize=points(8), handlelength=3)
-    legend.may_rise = True

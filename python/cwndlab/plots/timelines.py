@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from cwndlab.custom_rules import shown
-from cwndlab.plots.drawing import name, ordered, points
+from cwndlab.plots.drawing import RISING, as_float, name, ordered, points
 from cwndlab.plots.style import REFERENCE, Look, look
 
 if TYPE_CHECKING:
@@ -49,13 +50,14 @@ def groups(result: Result) -> list[Series]:
     A group has the look of its first flow among single flows.
     """
     single = result.flows.height <= MAX_SINGLE_FLOWS
-    found, first = [], 0
+    found: list[tuple[str, str, list[str]]] = []
+    first = 0
     for (group,), frame in result.flows.group_by("group", maintain_order=True):
         count = f", {frame.height} flows" if frame.height > 1 else ""
-        label = name(group, shown(frame["rule"][0])) + count
-        found.append((group, label, frame["flow"].to_list()))
-    series = []
-    for _, label, flows in ordered(found, key=lambda one: one[0]):
+        label = name(str(group), shown(frame["rule"][0])) + count
+        found.append((str(group), label, frame["flow"].to_list()))
+    series: list[Series] = []
+    for _, label, flows in ordered(found, key=itemgetter(0)):
         series.append(Series(label, flows, look(first)))
         first += len(flows) if single else 1
     return series
@@ -163,9 +165,9 @@ def clip_start_up(axes: Axes, results: list[Result]) -> str:
     whole = measured = 0.0
     for result in results:
         trace = result.traces["cwnd"]
-        whole = max(whole, trace["cwnd_packets"].max() or 0.0)
+        whole = max(whole, as_float(trace["cwnd_packets"].max()))
         later = trace.filter(pl.col("time_s") >= result.measure_from_s)
-        measured = max(measured, later["cwnd_packets"].max() or 0.0)
+        measured = max(measured, as_float(later["cwnd_packets"].max()))
     if measured > 0 and whole > CLIP_FACTOR * measured:
         axes.set_ylim(top=1.1 * measured)
         return f" (start-up clipped, it reached {whole:.0f})"
@@ -211,7 +213,7 @@ def available(axes: Axes, result: Result) -> None:
     It is drawn over time if it was traced, otherwise as its mean.
     """
     link = bottleneck(result)
-    line = {"color": REFERENCE, "linestyle": "--", "linewidth": 1.1}
+    line: dict[str, Any] = {"color": REFERENCE, "linestyle": "--", "linewidth": 1.1}
     if "available" in result.traces:
         frame = result.traces["available"].filter(pl.col("link") == link["link"])
         times = np.append(frame["time_s"].to_numpy(), result.simulated_s)
@@ -252,4 +254,4 @@ def legend(axes: Axes) -> None:
             borderaxespad=0.2,
             handlelength=2.6,
         )
-        legend.may_rise = True
+        legend.set_label(RISING)

@@ -141,7 +141,7 @@ def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
         plot = found.folder / entry.id / "plot.png"
         image = ""
         if entry.figure:
-            _shrink(plot, images / f"{paper.key}-{entry.id}.png")
+            shrink(plot, images / f"{paper.key}-{entry.id}.png")
             image = f"images/{NAME}/{paper.key}-{entry.id}.png"
         experiments.append(
             {
@@ -178,8 +178,8 @@ def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
     }
 
 
-def _shrink(source: Path, target: Path) -> None:
-    """Make a small picture of a plot: fewer pixels and colours.
+def shrink(source: Path, target: Path) -> None:
+    """Make the page's picture of a plot: fewer pixels and colours.
 
     matplotlib depends on Pillow.
     """

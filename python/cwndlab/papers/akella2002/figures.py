@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,6 +23,7 @@ LABELS = {
     "mean_queueing_delay_s": "queueing delay [ms]",
     "fairness_spread": "fairness spread",
 }
+LEADS = "#cfe3f3"
 SEARCHED = "sack/drop-tail"
 """Setting of figures 1 and 2, footnote 1."""
 SCALES = {"loss_rate": 100.0, "mean_queueing_delay_s": 1e3}
@@ -131,47 +133,46 @@ def _by_environment(
 
 @styled
 def winners(data: Data, experiment: Experiment) -> Figure:
-    """Draw D_a by setting and rule, winners filled, unfair rules ringed, as figure 12."""
+    """Draw by setting and rule how far goodput is behind the best, who leads, and who is unfair."""
     table = tables.winners_table(data, experiment)
     settings = table["setting"].unique(maintain_order=True).to_list()
-    names = experiment.arguments["rules"]
-    figure, (panel,) = panels(1, width=7.5, height=0.9 + 0.5 * len(settings))
+    names, among = experiment.arguments["rules"], tables.rules(data, experiment)
+    figure, (panel,) = panels(1, width=7.0, height=1.2 + 0.42 * len(settings))
     for row in table.to_dicts():
-        at = tables.rules(data, experiment).index(row["rule"]), settings.index(row["setting"])
+        column, line = among.index(row["rule"]), settings.index(row["setting"])
         if row["wins"]:
-            panel.add_patch(_box(at))
-        panel.text(
-            *at,
-            f"{row['D_a']:.2f}",
-            ha="center",
-            va="center",
-            weight="bold" if row["wins"] else "normal",
-        )
+            corner = (column - 0.48, line - 0.44)
+            panel.add_patch(Rectangle(corner, 0.96, 0.88, color=LEADS, zorder=0))
+        behind = f"{-row['behind_the_best']:.3f}" if row["behind_the_best"] else "best"
+        weight = "bold" if row["wins"] else "normal"
+        panel.text(column - 0.06, line, behind, ha="right", va="center", weight=weight)
         if row["is_unfair"]:
-            panel.plot(
-                *at,
-                "o",
-                markersize=31,
-                markerfacecolor="none",
-                color="#D55E00",
-                markeredgewidth=1.6,
-            )
+            panel.text(column, line, "unfair", va="center", weight="bold", color=look(1).color)
     panel.set_xlim(-0.5, len(names) - 0.5)
     panel.set_ylim(len(settings) - 0.5, -0.5)
-    panel.set_xticks(range(len(names)), names)
-    panel.set_yticks(range(len(settings)), settings)
+    panel.set_xticks(range(len(names)), names, weight="bold")
+    panel.set_yticks(range(len(settings)), [place.replace("/", ", ") for place in settings])
     panel.xaxis.tick_top()
+    panel.tick_params(length=0)
+    panel.spines[:].set_visible(False)
     panel.grid(visible=False)
+    for line, (above, below) in enumerate(pairwise(settings)):
+        is_new = above.split("/")[0] != below.split("/")[0]
+        panel.axhline(line + 0.5, color="#dddddd", linewidth=2.5 if is_new else 0.6)
     panel.set_xlabel(
-        "D_a of goodput (0 is best)\n"
-        "filled: goodput within 0.02 of the best, average over environments; ring: unfair, spread "
-        "> 0.5"
+        "goodput / available behind the best rule, mean over environments\n"
+        "blue: within 0.02, a leader; unfair: spread above 0.5"
     )
+    leaders = {
+        name: table.filter(rule=rule, wins=True).height
+        for name, rule in zip(names, among, strict=True)
+    }
+    counts = ", ".join(f"{name} {count}" for name, count in leaders.items())
+    figure.suptitle(
+        f"Who leads in goodput? Of {len(settings)} settings: {counts}",
+        x=0.01, ha="left", fontweight="bold", fontsize=10.5,
+    )  # fmt: skip
     return figure
-
-
-def _box(at: tuple[int, int]) -> Rectangle:
-    return Rectangle((at[0] - 0.48, at[1] - 0.45), 0.96, 0.9, color="#cfe3f3", zorder=0)
 
 
 @styled

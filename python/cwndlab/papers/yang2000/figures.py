@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter, ScalarFormatter
+from matplotlib.ticker import NullLocator, PercentFormatter, ScalarFormatter
 
 from cwndlab import theory
 from cwndlab.papers.yang2000 import quantities, tables
@@ -35,6 +35,8 @@ __all__ = [
     "friendly_curves", "ratios", "window_trace",
 ]  # fmt: skip
 REFERENCE = "#222222"
+FEW_LOSSES = 0.1
+"""Loss rate up to which ratios of single flows are said to vary little."""
 EDGE = 0.2
 """Loss rate up to which the formula is said to be accurate."""
 PAPERS_LOADS = 70
@@ -85,38 +87,50 @@ def accuracy(data: Data, experiment: Experiment) -> Figure:
 def each_flow(data: Data, experiment: Experiment) -> Figure:
     """Draw predicted over actual rate of each flow of one replicate over its loss rate."""
     board = data.boards[experiment.plans[0]]
-    rule = board.rules.index(experiment.arguments["rule"])
-    figure, axes = panels(1, len(board.settings), width=10, height=3.6, sharex=True, sharey=True)
-    for panel, (at, setting) in zip(axes, enumerate(board.settings), strict=True):
-        for index, group in enumerate(("gaimd", "tcp")):
-            found = [
-                (loss, ratio)
-                for case in range(len(board.cases))
-                for loss, ratio in zip(
-                    board.series[f"losses-{group}"][at, case, rule, 0],
-                    board.series[f"ratios-{group}"][at, case, rule, 0],
-                    strict=True,
-                )
-            ]
-            style = look(index)
-            label = experiment.arguments["rule"] if group == "gaimd" else "Reno"
-            panel.plot(
-                *zip(*found, strict=True),
-                style.marker,
-                color=style.color,
-                markersize=3,
-                alpha=0.6,
-                label=label,
+    text = experiment.arguments["rule"]
+    rule = board.rules.index(text)
+    figure, axes = panels(1, len(board.settings), width=9.5, height=3.8, sharex=True, sharey=True)
+    found = {
+        (group, what): [
+            np.concatenate(
+                [board.series[f"{what}-{group}"][at, case, rule, 0]
+                 for case in range(len(board.cases))]
             )
+            for at in range(len(board.settings))
+        ]
+        for group in ("gaimd", "tcp")
+        for what in ("losses", "ratios")
+    }  # fmt: skip
+    for at, (panel, setting) in enumerate(zip(axes, board.settings, strict=True)):
+        panel.axvspan(0, FEW_LOSSES, color="#eeeeee", linewidth=0, zorder=0)
         panel.axhline(1, color=REFERENCE, linewidth=1)
-        panel.axvline(0.1, color=REFERENCE, linewidth=0.9, linestyle=":")
+        for index, (group, label) in reversed([*enumerate({"gaimd": text, "tcp": "Reno"}.items())]):
+            style = look(index)
+            panel.plot(
+                found[group, "losses"][at], found[group, "ratios"][at], style.marker,
+                color=style.color, markersize=3.5, alpha=0.55, markeredgewidth=0,
+            )  # fmt: skip
+            panel.text(
+                0.02, 0.93 - 0.08 * index, label, transform=panel.transAxes, color=style.color,
+                weight="bold",
+            )  # fmt: skip
         panel.set_title(setting)
-        panel.set_xlabel("loss rate of the flow")
-        panel.xaxis.set_major_formatter(PercentFormatter(1))
+        panel.set_xlabel("loss rate of the flow; grey: up to 10 %")
+        panel.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes[0].set_xlim(left=0)
+    axes[0].set_yscale("log")
+    axes[0].set_yticks([1, 2, 5, 10], ["1", "2", "5", "10"])
+    axes[0].yaxis.set_minor_locator(NullLocator())
     axes[0].set_ylabel("predicted / actual rate")
-    axes[0].set_ylim(0, 3)
-    axes[0].set_xlim(0, 0.45)
-    axes[-1].legend(loc="upper right")
+    losses, ratios = (np.concatenate(found["gaimd", what]) for what in ("losses", "ratios"))
+    few, many = (
+        "{:.1f} to {:.1f}".format(*np.nanpercentile(ratios[chosen], (10, 90)))
+        for chosen in (losses <= FEW_LOSSES, losses > FEW_LOSSES)
+    )
+    figure.suptitle(
+        f"{text}, 8 in 10 flows: predicted / actual rate {few} up to 10 % loss, {many} above",
+        x=0.01, ha="left", fontsize=10.5, fontweight="bold",
+    )  # fmt: skip
     return figure
 
 
