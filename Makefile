@@ -96,7 +96,6 @@ lint-quick: $(SETUP)
 	cargo fmt --all --check
 	$(BIN)/ruff format --check python tests bench docs
 	$(BIN)/ruff check python tests bench docs
-	if $(BIN)/python -c "import sys; sys.exit(sys.version_info < (3, 11))"; then $(BIN)/pyright; fi
 	$(BIN)/lint-imports --no-cache
 
 format: $(SETUP) ## format all sources

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 from cwndlab import native
 from cwndlab.comparison import AXES, Comparison, plan_rules
 from cwndlab.environments import Assumptions
-from cwndlab.errors import RunError, ScenarioError
+from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.metrics import BY_KEY
 from cwndlab.quantities import Quantity, seconds
 from cwndlab.runs.collection import collect
+from cwndlab.runs.until import MOST, targets_of
 
 if TYPE_CHECKING:
     from distributed import Client
 
+    from cwndlab.runs.plan import Plan
     from cwndlab.runs.store import Store
 
 TODAY = "linux"
@@ -38,6 +40,8 @@ def compare(
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
     trace: Mapping[str, Any] | None = None,
+    until: str | None = None,
+    most: int = MOST,
     jobs: int | None = None,
     store: Store | str | Path | None = None,
     on: str | Client | None = None,
@@ -69,6 +73,10 @@ def compare(
         Dotted keys to set in all runs, last.
     trace : mapping, optional
         The ``[trace]`` table of replicate 0; the others record none.
+    until : str, optional
+        Add replicates until every 95 % interval is narrow enough, such as ``"ci(goodput) < 1%"``.
+    most : int
+        With `until`, the largest number of replicates of a cell.
     jobs : int, optional
         Threads; by default one for each processor.
     store : Store, str or Path, optional
@@ -78,8 +86,7 @@ def compare(
     progress : callable, optional
         Gets the number of finished runs and of all.
     keep : bool
-        Whether `Comparison.results` keeps every run's result; with a store or a cluster it does
-        not.
+        Whether `Comparison.results` keeps every run's result.
 
     Returns
     -------
@@ -112,26 +119,19 @@ def compare(
     chosen, _ = with_profile(
         chosen, profile, asked, is_given=is_assumed or "profile" in (patch or {})
     )
+    targets = targets_of(until, BY_KEY)
     plan = plan_rules(
-        asked, **names, replicates=replicates, duration_s=duration_s, assume=chosen, seed=seed,
-        patch=patch,
+        asked, **names, replicates=most if targets else replicates, duration_s=duration_s,
+        assume=chosen, seed=seed, patch=patch,
     )  # fmt: skip
-    comparison = Comparison(plan)
-    if store is None and on is None:
-        done = 0
-
-        def finished(*_: object) -> None:
-            nonlocal done
-            done += 1
-            if progress is not None:
-                progress(done, len(plan))
-
-        return collect(comparison, jobs=jobs, trace=trace, on_run=finished, keep=keep)
-    if trace is not None:
-        raise ScenarioError("`trace` cannot be used with `store` or `on`: runs there keep metrics")
     if duration_s is not None:
         chosen = chosen.with_(duration=f"{duration_s!r}s")
-    return perform(comparison, chosen, patch, jobs=jobs, store=store, on=on, progress=progress)
+
+    return collect(
+        Comparison(plan), store=store, jobs=jobs, on=on, trace=trace, progress=progress, keep=keep,
+        definition=None if store is None else definition_of(plan, chosen, patch),
+        targets=targets, first=replicates,
+    )  # fmt: skip
 
 
 def with_profile(
@@ -174,32 +174,12 @@ def _listed(value: str | Sequence[str]) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-def perform(
-    comparison: Comparison,
-    chosen: Assumptions,
-    patch: Mapping[str, Any] | None = None,
-    *,
-    jobs: int | None = None,
-    store: Store | str | Path | None = None,
-    on: str | Client | None = None,
-    progress: Callable[[int, int], object] | None = None,
-) -> Comparison:
-    """Perform the plan of a comparison as a sweep, with its store and executors.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Made of a plan of `plan_rules`; it is filled and returned.
-    chosen : Assumptions
-        The assumptions of the plan.
-    patch : mapping, optional
-        Dotted keys that the plan sets in all runs.
-
-    The others are those of `compare`.
-    """
+def definition_of(
+    plan: Plan, chosen: Assumptions, patch: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the sweep that does the runs of a plan of `plan_rules`: a store keeps it with them."""
     from cwndlab.sweeps import Sweep
 
-    plan = comparison.plan
     usual = Assumptions()
     fields = [entry.name for entry in dataclasses.fields(Assumptions)]
     given = {name: getattr(chosen, name) for name in fields}
@@ -214,20 +194,4 @@ def perform(
             "set": dict(patch or {}),
         }
     )
-
-    def tell(event: Mapping[str, Any]) -> None:
-        if progress is not None and "done" in event:
-            progress(event["done"], event["runs"])
-
-    findings = sweep.run(store, jobs=jobs, on=on, progress=tell)
-    if findings.failed:
-        first = findings.failed[0]
-        raise RunError(
-            f"{len(findings.failed)} of {len(plan)} runs failed, the first of cell "
-            f"{first['cell']}: {first['error']}"
-        )
-    cells = {tuple(cell.labels[name] for name in AXES): cell.index for cell in plan.cells()}
-    for row in findings.runs.iter_rows(named=True):
-        index = cells[tuple(row[name] for name in AXES)] * plan.replicates + row["replicate"]
-        comparison.measured[index] = row
-    return comparison
+    return sweep.to_dict()

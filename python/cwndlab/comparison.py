@@ -14,7 +14,6 @@ from cwndlab import environments, native
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.metrics import BY_KEY, METRICS, Metric, measure
-from cwndlab.results import Result
 from cwndlab.runs.collection import Collection
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.scores import scores
@@ -44,9 +43,9 @@ class Comparison(Collection):
     0.0
     """
 
-    def measure(self, result: Result) -> dict[str, Any]:
+    def measure(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """Every metric, over the flows under test."""
-        return measure(result.to_dict(), group=TEST_FLOWS)
+        return measure(run, group=TEST_FLOWS)
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:

@@ -19,8 +19,9 @@ References
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -29,14 +30,17 @@ from cwndlab import environments, native
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.quantities import Quantity, bits_per_second
-from cwndlab.results import Result
 from cwndlab.runs.collection import Collection, collect
 from cwndlab.runs.plan import Joint, Level, Plan
+from cwndlab.runs.until import MOST, targets_of
 from cwndlab.sharing import AGAINST, BASELINE, BY_KEY, RULE, measure
 from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
+    from distributed import Client
     from matplotlib.figure import Figure
+
+    from cwndlab.runs.store import Store
 
 AXES = ("recovery", "queue", "env", "flows", "rule")
 SETTING = ("recovery", "queue", "env")
@@ -61,9 +65,9 @@ class Pairwise(Collection):
     rules: Sequence[str] = field(kw_only=True)
     """The rules compared with it."""
 
-    def measure(self, result: Result) -> dict[str, Any]:
+    def measure(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """Measure the share, and the means over each group and over both."""
-        return measure(result.to_dict())
+        return measure(run)
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -204,8 +208,22 @@ def against(
     rules: str | Sequence[str],
     other: str,
     *,
+    flows: Sequence[int] = FLOWS,
+    queue: str | Sequence[str] = "drop-tail",
+    recovery: str | Sequence[str] = "sack",
+    env: str | Sequence[str] | None = None,
+    rate: Quantity = RATE,
+    replicates: int = REPLICATES,
+    duration_s: float | None = None,
+    assume: environments.Assumptions | None = None,
+    seed: int = 1,
+    patch: Mapping[str, Any] | None = None,
+    until: str | None = None,
+    most: int = MOST,
     jobs: int | None = None,
-    **choices: Any,
+    store: Store | str | Path | None = None,
+    on: str | Client | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Pairwise:
     """Run rules against another on one bottleneck.
 
@@ -234,8 +252,18 @@ def against(
         Seed of replicate 0.
     patch : mapping, optional
         Dotted keys to set in all runs, last; the flows are ``flows.rule`` and ``flows.against``.
+    until : str, optional
+        Add replicates until every 95 % interval is narrow enough, such as ``"ci(share) < 0.02"``.
+    most : int
+        With `until`, the largest number of replicates of a cell.
     jobs : int, optional
-        Threads.
+        Threads; by default one for each processor.
+    store : Store, str or Path, optional
+        Keeps finished runs, so that the same call continues where it was interrupted.
+    on : str or Client, optional
+        A dask.distributed scheduler, which performs the runs.
+    progress : callable, optional
+        Gets the number of finished runs and of all.
 
     Returns
     -------
@@ -259,8 +287,31 @@ def against(
     >>> means["share"] > 0.6, means["harm"] > 0.2
     (True, True)
     """
-    listed = [rules] if isinstance(rules, str) else rules
-    return collect(plan_pairwise(listed, other, **choices), jobs=jobs)
+    listed, queues, recoveries, names = (
+        [value] if isinstance(value, str) else value for value in (rules, queue, recovery, env)
+    )
+    targets = targets_of(until, BY_KEY)
+    planned = plan_pairwise(
+        listed or [], other, flows=flows, queue=queues or [], recovery=recoveries or [], env=names,
+        rate=rate, replicates=most if targets else replicates, duration_s=duration_s, assume=assume,
+        seed=seed, patch=patch,
+    )  # fmt: skip
+    return collect(
+        planned, store=store, jobs=jobs, on=on, definition=definition_of(planned), targets=targets,
+        first=replicates, progress=progress,
+    )  # fmt: skip
+
+
+def definition_of(pairwise: Pairwise) -> dict[str, Any]:
+    """Return what a store keeps with the runs of a pairwise comparison."""
+    plan = pairwise.plan
+    return {
+        "name": "against",
+        "against": pairwise.against,
+        "axes": {axis: [level.label for level in levels] for axis, levels in plan.axes.items()},
+        "group": RULE,
+        "plan": plan.to_dict(),
+    }
 
 
 class _Bottleneck:

@@ -55,9 +55,7 @@ def count(folder: Path) -> int:
     """Count the runs of a store, which may not exist yet."""
     if not (folder / "runs.sqlite").exists():
         return 0
-    with closing(
-        sqlite3.connect(f"{(folder / 'runs.sqlite').as_uri()}?mode=ro", uri=True)
-    ) as found:
+    with closing(sqlite3.connect(folder / "runs.sqlite")) as found:
         if not found.execute("SELECT name FROM sqlite_schema WHERE name = 'runs'").fetchall():
             return 0
         return found.execute("SELECT count(*) FROM runs").fetchone()[0]

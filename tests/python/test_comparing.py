@@ -16,6 +16,7 @@ from waiting import wait_until
 
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
 SHORT = {"replicates": 2, "duration": "2s"}
+SHORT_ONCE = {"replicates": 1, "duration": "2s"}
 RUN = ["env", "rule", "queue", "recovery", "replicate", "trace_hash"]
 
 
@@ -54,7 +55,7 @@ def test_a_store_keeps_runs_and_the_same_call_goes_on(tmp_path, monkeypatch):
     assert both.summary.equals(plain.summary)
     assert seen[-1] == (8, 8)
 
-    monkeypatch.setattr("cwndlab.sweeps.running.Threads", lambda *_: _nothing_to_do)
+    monkeypatch.setattr("cwndlab.runs.execution.Threads", lambda *_: _nothing_to_do)
     assert rows(cwndlab.compare(RULES, env=["constant", "RWM"], store=tmp_path, **SHORT)).equals(
         rows(plain)
     )
@@ -70,11 +71,34 @@ def test_the_command_line_keeps_runs_too(cli, tmp_path):
     assert plain.stdout == first.stdout == again.stdout
     with cwndlab.Store(tmp_path / "s", write=False) as store:
         assert len(store) == 4
-    for more, said in ((["--out", "o"], "--out"), (["--against", "CUBIC"], "--against")):
-        refused = cli(*command, "--store", "new", *more)
-        assert refused.returncode == 2
-        assert f"`--store` cannot be used with `{said}`" in refused.stderr
-        assert not (tmp_path / "new").exists()
+    assert cli(*command, "--store", "s", "--out", "o").stdout == plain.stdout
+    assert (tmp_path / "o" / "runs" / "00003" / "run.json").exists()
+
+
+def test_a_pairwise_comparison_keeps_runs_too(cli, tmp_path):
+    command = ("compare", "MIMD(1.125, 0.5)", "--against", RULES[0], "--flows", "2",
+               "--replicates", "3", "--duration", "5s", "--store", "s")  # fmt: skip
+    first = cli(*command)
+    assert first.returncode == 0, first.stderr
+    kept = count(tmp_path / "s")
+    assert kept == 6, "a mixed and a baseline run of each replicate"
+    assert cli(*command).stdout == first.stdout == cli(*command[:-2]).stdout
+    assert count(tmp_path / "s") == kept
+
+
+def test_replicates_are_added_until_the_intervals_are_narrow(cli):
+    few = cwndlab.compare(RULES, until="ci(goodput) < 100%", most=9, **SHORT_ONCE)
+    assert set(few.runs["replicate"]) == set(range(5))
+    assert few.unmet == []
+    many = cwndlab.compare(RULES, until="ci(goodput) < 0.000001%", most=9, **SHORT_ONCE)
+    assert set(many.runs["replicate"]) == set(range(9))
+    assert {entry["replicates"] for entry in many.unmet} == {9}
+    refused = cli("compare", *RULES, "--duration", "2s", "--until", "ci(goodput) < 0.000001%",
+                  "--most", "6")  # fmt: skip
+    assert refused.returncode == 3
+    assert "did not reach `ci(goodput) < 0.000001%` with 6 replicates" in refused.stderr
+    with pytest.raises(cwndlab.ScenarioError, match='until: "nothing" is not known'):
+        cwndlab.compare(RULES, until="ci(nothing) < 1%", **SHORT_ONCE)
 
 
 @pytest.mark.slow
@@ -158,7 +182,9 @@ def test_a_run_that_fails_ends_a_comparison_with_a_store(tmp_path):
         "    def increase(self, cwnd, ack):\n        return 1 / 0\n"
         "    def decrease(self, cwnd, signal):\n        return cwnd / 2\n"
     )
-    with pytest.raises(cwndlab.RunError, match=r"runs failed, the first of cell .*ZeroDivision"):
+    with pytest.raises(
+        cwndlab.RunError, match=r"the run of cell .* failed: .*ZeroDivision"
+    ):
         cwndlab.compare(f"{tmp_path / 'bad.py'}:Bad", store=tmp_path / "store", **SHORT)
 
 

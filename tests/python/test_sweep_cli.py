@@ -18,8 +18,9 @@ import pytest
 from conftest import ROOT
 from cwndlab import Store
 from cwndlab.plots import save, sweep_points
+from cwndlab.runs import execution
 from cwndlab.runs.executors import default_jobs
-from cwndlab.sweeps import Sweep, running
+from cwndlab.sweeps import Sweep
 from small_sweeps import TEXT, refused
 from stores import count
 from terminals import Terminal
@@ -379,7 +380,7 @@ def test_what_a_run_of_a_sweep_costs_does_not_grow_with_their_number(monkeypatch
     """Counted in calls, to which other work on the machine adds none; bench/sweeps.py has times."""
     monkeypatch.syspath_prepend(ROOT / "bench")
     # The store is read once for all runs that are got ready in a tenth of a second: here for each.
-    monkeypatch.setattr(running, "BATCH_S", 0.0)
+    monkeypatch.setattr(execution, "BATCH_S", 0.0)
     for most, what in ((1000, "computed"), (250, "found in the store")):
         few, many = (_calls_a_run(runs, tmp_path / str(runs)) for runs in (250, 1000))
         assert many < min(1.1 * few, most), what

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from cwndlab import ScenarioError, Sweep, native
-from cwndlab.runs import executors
-from cwndlab.sweeps import SweepResult, cell_scenarios, execute, running
-from cwndlab.sweeps.until import LEAST
+from cwndlab.runs import cell_scenarios, execution, executors
+from cwndlab.runs.until import LEAST
+from cwndlab.sweeps import SweepResult, execute
 
 FIXED = {
     "duration": "1s",
@@ -226,7 +226,7 @@ def test_the_first_of_a_million_cells_begins_at_once(monkeypatch):
 
     monkeypatch.setattr(cell_scenarios, "canonical", counted)
     # How many are prepared in one batch of a tenth of a second depends on the machine.
-    monkeypatch.setattr(running, "BATCH_S", 0.0)
+    monkeypatch.setattr(execution, "BATCH_S", 0.0)
     axes = {
         "dumbbell.rate": [f"{number}Mbit" for number in range(1, 101)],
         "dumbbell.delay": [f"{number}ms" for number in range(1, 101)],

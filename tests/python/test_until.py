@@ -7,8 +7,8 @@ import random
 import pytest
 
 from cwndlab import ScenarioError
+from cwndlab.runs.until import LEAST, MOST, Target, read
 from cwndlab.statistics import estimate
-from cwndlab.sweeps.until import LEAST, MOST, Target, read
 
 
 @pytest.mark.parametrize(

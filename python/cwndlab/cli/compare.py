@@ -11,7 +11,7 @@ import click
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
-from cwndlab.cli.compare_work import execute_plan, perform_plan
+from cwndlab.cli.compare_work import end_unmet, execute_plan
 from cwndlab.cli.hints import warn_of_bare_rates
 from cwndlab.cli.profile import assumptions, profile_option
 from cwndlab.message import invalid, missing
@@ -86,6 +86,8 @@ class QueueOption(click.Option):
     metavar="N",
     help=f"Runs per cell, each with its own seed.  [default: {REPLICATES}; 20 with --against]",
 )
+@options.until_option
+@options.most_option
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
 @profile_option
 @options.assume_option
@@ -123,6 +125,8 @@ def compare(
     flows: tuple[str, ...],
     rate: str | None,
     replicates: int | None,
+    until: str | None,
+    most: int | None,
     duration: str | None,
     profile: str | None,
     assume: tuple[str, ...],
@@ -156,8 +160,10 @@ def compare(
         # First, as in the report of the directory that `--out` writes.
         rules = _with_first(baseline, rules)
     recoveries, queues = _settings(recovery, queue, setting)
+    from cwndlab.comparing import definition_of
     from cwndlab.comparison import Comparison, plan_rules
     from cwndlab.metrics import BY_KEY
+    from cwndlab.runs.until import MOST, targets_of
 
     patch = options.patch_of(settings)
     warn_of_bare_rates({"--rate": rate, **patch})
@@ -171,9 +177,10 @@ def compare(
         "seed": 1 if seed is None else seed,
         "patch": patch,
     }
-    if store is not None or on is not None:
-        _check_stored(store, against, out)
-        options.check_cluster(on, jobs)
+    options.check_cluster(on, jobs)
+    if most is not None and until is None:
+        raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
+    work: dict[str, Any] = {"jobs": jobs, "store": store, "on": on, "out": out, "note": note}
     if against is not None:
         if baseline is not None:
             raise click.UsageError(
@@ -182,28 +189,28 @@ def compare(
         refuse_together(detail=detail, has_rate=rate is not None, env=env, assume=assume)
         if env:
             common["env"] = options.names_of("--env", env)
-        if replicates is not None:
-            common["replicates"] = replicates
         compare_against(
             rules,
             against,
             flows,
             rate,
             common,
-            jobs=jobs,
+            replicates=replicates,
+            until=until,
+            most=most,
+            work=work,
             as_json=as_json,
             plot=plot,
             look=look,
             expected=expected,
-            out=out,
-            note=note,
         )
         return
     refuse_alone(flows=flows, rate=rate)
+    targets = targets_of(until, BY_KEY)
     plan = plan_rules(
         rules,
         env=options.names_of("--env", env or ENVIRONMENTS),
-        replicates=replicates or REPLICATES,
+        replicates=(most or MOST) if targets else replicates or REPLICATES,
         **common,
     )
     if baseline is not None and plot is not None:
@@ -211,14 +218,16 @@ def compare(
     levels = {axis: [level.label for level in found] for axis, found in plan.axes.items()}
     expected.check(BY_KEY, levels)
     figure_options.check(look, itertools.chain.from_iterable(levels.values()), levels["rule"])
-    if store is None and on is None:
-        comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, keep=as_json, note=note)
-    else:
-        if common["duration_s"] is not None:
-            assumed = assumed.with_(duration=duration)
-        comparison = perform_plan(
-            Comparison(plan), assumed, patch, jobs=jobs, store=store, on=on, note=note
-        )
+    if common["duration_s"] is not None:
+        assumed = assumed.with_(duration=duration)
+    comparison = execute_plan(
+        Comparison(plan),
+        definition=None if store is None else definition_of(plan, assumed, patch),
+        targets=targets,
+        first=replicates or REPLICATES,
+        keep=as_json,
+        **work,
+    )
     if plot is not None:
         _plot(comparison, plot, look)
     if as_json:
@@ -226,14 +235,7 @@ def compare(
     else:
         print_comparison(comparison, detail=detail)
     expected.judge(comparison.summary, "compare")
-
-
-def _check_stored(store: Path | None, against: str | None, out: Path | None) -> None:
-    """Refuse what a comparison with a store or on a cluster cannot do."""
-    option = "--on" if store is None else "--store"
-    for other, value in (("--against", against), ("--out", out)):
-        if value is not None:
-            raise click.UsageError(f"`{option}` cannot be used with `{other}`")
+    end_unmet(comparison, until)
 
 
 def _with_first(baseline: str, rules: tuple[str, ...]) -> tuple[str, ...]:

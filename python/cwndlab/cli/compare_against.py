@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import figure_options, options
-from cwndlab.cli.compare_work import execute_plan
+from cwndlab.cli.compare_work import end_unmet, execute_plan
 from cwndlab.cli.display import display
 from cwndlab.cli.output import print_frame, print_line, print_table
 from cwndlab.message import invalid
@@ -75,32 +75,39 @@ def compare_against(
     rate: str | None,
     common: dict[str, Any],
     *,
-    jobs: int | None,
+    replicates: int | None,
+    until: str | None,
+    most: int | None,
+    work: dict[str, Any],
     as_json: bool,
     plot: Path | None,
     look: FigureStyle | None,
     expected: Expected,
-    out: Path | None,
-    note: str | None,
 ) -> None:
     """Run rules against another one; print, plot or write the results."""
     import polars as pl
 
-    from cwndlab.pairwise import plan_pairwise
+    from cwndlab.pairwise import REPLICATES, definition_of, plan_pairwise
+    from cwndlab.runs.until import MOST, targets_of
     from cwndlab.sharing import BY_KEY
+
+    targets = targets_of(until, BY_KEY)
 
     given: dict[str, Any] = {} if rate is None else {"rate": rate}
     if flows:
         given["flows"] = [_count(text) for text in options.names_of("--flows", flows)]
+    first = replicates or REPLICATES
+    given["replicates"] = (most or MOST) if targets else first
     planned = plan_pairwise(rules, against, **given, **common)
     levels = {axis: [level.label for level in found] for axis, found in planned.plan.axes.items()}
     expected.check(BY_KEY, levels)
     pairwise = execute_plan(
         planned,
-        jobs=jobs,
-        out=out,
+        definition=definition_of(planned),
+        targets=targets,
+        first=first,
         keep=as_json,
-        note=note,
+        **work,
     )
     if plot is not None:
         figure_options.save(look, plot, pairwise.plot)
@@ -110,6 +117,7 @@ def compare_against(
         print_pairwise(pairwise)
     # The baseline runs are not a rule's result.
     expected.judge(pairwise.summary.filter(pl.col("rule").is_in(pairwise.rules)), "compare")
+    end_unmet(pairwise, until)
 
 
 def _count(text: str) -> int:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from cwndlab.cli.expect_options import EXIT_UNMET
 from cwndlab.cli.options import make_folder
 from cwndlab.cli.output import detail, meter, say, warn
+from cwndlab.message import plural
 
 if TYPE_CHECKING:
-    from cwndlab.comparison import Comparison
-    from cwndlab.environments import Assumptions
     from cwndlab.results import Result
     from cwndlab.runs.collection import Collection, Gathered
     from cwndlab.runs.plan import Run
+    from cwndlab.runs.until import Target
 
 MANY_RUNS = 100
 """From this duration on, a message says how long the runs took."""
@@ -27,6 +30,11 @@ def execute_plan(
     *,
     jobs: int | None,
     out: Path | None,
+    store: Path | None = None,
+    on: str | None = None,
+    definition: Mapping[str, Any] | None = None,
+    targets: Sequence[Target] = (),
+    first: int = 1,
     trace: Mapping[str, Any] | None = None,
     keep: bool = True,
     note: str | None = None,
@@ -46,64 +54,52 @@ def execute_plan(
 
     with meter("compare", len(plan), "runs") as progress:
 
-        def finished(run: Run, result: Result) -> None:
-            progress.finished_run()
+        def save(run: Run, result: Result) -> None:
             if out is not None:
                 result.save(_folder(out, run.index))
 
         try:
             collect(
                 collection,
+                store=store,
                 jobs=jobs,
+                on=on,
+                definition=definition,
+                targets=targets,
+                first=first,
                 trace=trace,
-                on_run=finished,
-                progress=progress.packets,
+                on_run=None if out is None else save,
+                progress=progress.runs,
+                packets=progress.packets,
                 keep=keep,
             )
         except KeyboardInterrupt:
-            warn(f"stopped after {len(collection.measured)} of {len(plan)} runs")
+            kept = "" if store is None else f"; {store} keeps them"
+            warn(f"stopped after {len(collection.measured)} of {len(plan)} runs{kept}")
             _write_interrupted(collection, out)
             raise
     _write_tables(collection, out)
-    detail(f"{len(plan)} runs, seeds {plan.seed} to {plan.seed + plan.replicates - 1}")
-    if len(plan) >= MANY_RUNS:
-        say(f"{len(plan)} runs in {time.perf_counter() - began_s:.0f} s")
+    runs = len(collection.measured)
+    detail(f"{runs} runs, seeds {plan.seed} to {plan.seed + plan.replicates - 1}")
+    if runs >= MANY_RUNS:
+        say(f"{runs} runs in {time.perf_counter() - began_s:.0f} s")
     if note is not None:
         say(note)
     return collection
 
 
-def perform_plan(
-    comparison: Comparison,
-    assumed: Assumptions,
-    patch: Mapping[str, Any],
-    *,
-    jobs: int | None,
-    store: Path | None,
-    on: str | None,
-    note: str | None,
-) -> Comparison:
-    """Run the plan of a comparison with a store or on a cluster; `note` is said after."""
-    from cwndlab.comparing import perform
+def end_unmet(collection: Collection, until: str | None) -> None:
+    """Say which cells missed the target, and end with the exit code of that."""
+    if not collection.unmet:
+        return
+    from cwndlab.runs.plan import named
 
-    done = 0
-    with meter("compare", len(comparison.plan), "runs") as progress:
-
-        def finished(runs: int, _of: int) -> None:
-            nonlocal done
-            while done < runs:
-                done += 1
-                progress.finished_run()
-
-        try:
-            perform(comparison, assumed, patch, jobs=jobs, store=store, on=on, progress=finished)
-        except KeyboardInterrupt:
-            kept = "" if store is None else f"; {store} keeps them"
-            say(f"stopped after {done} of {len(comparison.plan)} runs{kept}")
-            raise
-    if note is not None:
-        say(note)
-    return comparison
+    first = collection.unmet[0]
+    warn(
+        f"{plural(len(collection.unmet), 'cell')} did not reach `{until}` with "
+        f"{first['replicates']} replicates, the first: {named(first['cell'])}; --most N allows more"
+    )
+    raise click.exceptions.Exit(EXIT_UNMET)
 
 
 def _folder(out: Path, index: int) -> Path:

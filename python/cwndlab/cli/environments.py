@@ -177,7 +177,7 @@ def _plot(
     results: dict[str, Result] = {}
     with meter("environments", len(listed), "runs") as progress:
         for name, result in execute.run_many(scenarios, progress=progress.packets):
-            progress.finished_run()
             results[name] = result
+            progress.runs(len(results), len(listed))
     in_order = {name: results[name] for name in listed}
     figure_options.save(look, path, plots.available_bandwidths, in_order)

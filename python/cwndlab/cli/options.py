@@ -99,6 +99,19 @@ on_option: Option = click.option(
     metavar="ADDRESS",
     help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
 )
+until_option: Option = click.option(
+    "--until",
+    metavar="TARGET",
+    help='Add replicates until every cell\'s 95 % interval is narrow enough: "ci(goodput) < 1%" '
+    "of its mean,"
+    ' or "ci(goodput) < 0.01"; several joined by "and".',
+)
+most_option: Option = click.option(
+    "--most",
+    type=WholeNumber(1, 1_000_000),
+    metavar="N",
+    help="Largest number of replicates with --until.",
+)
 jobs_option: Option = click.option(
     "--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default one per processor."
 )

@@ -138,8 +138,8 @@ class Meter(Protocol):
     def packets(self, more: int) -> None:
         """Packets since the last call, over all runs; may be called on any thread."""
 
-    def finished_run(self) -> None:
-        """One more run is finished."""
+    def runs(self, done: int, of: int) -> None:
+        """So many runs are finished, of so many."""
 
 
 @contextmanager
@@ -205,7 +205,7 @@ class _Silent:
     def packets(self, more: int) -> None:
         pass
 
-    def finished_run(self) -> None:
+    def runs(self, done: int, of: int) -> None:
         pass
 
 
@@ -225,8 +225,8 @@ class _Bar:
             self._packets += more
         self._progress.update(self._task, speed=self._speed())
 
-    def finished_run(self) -> None:
-        self._progress.advance(self._task)
+    def runs(self, done: int, of: int) -> None:
+        self._progress.update(self._task, completed=done, total=of)
 
     def _speed(self) -> str:
         elapsed = self._progress.tasks[self._task].elapsed or 0.0

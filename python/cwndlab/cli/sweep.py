@@ -29,19 +29,8 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
     help="Store of finished runs; several sweeps may share it.  [default: out/NAME]",
 )
 @click.option("--again", is_flag=True, help="Run every cell again, also those in the store.")
-@click.option(
-    "--until",
-    metavar="TARGET",
-    help='Add replicates until every cell\'s 95 % interval is narrow enough: "ci(goodput) < 1%" '
-    "of its mean,"
-    ' or "ci(goodput) < 0.01"; several joined by "and".',
-)
-@click.option(
-    "--most",
-    type=options.WholeNumber(1, 1_000_000),
-    metavar="N",
-    help="Largest number of replicates with --until.",
-)
+@options.until_option
+@options.most_option
 @click.option(
     "--replicates", type=options.WholeNumber(1, 1_000_000), metavar="N", help="Runs per cell."
 )

@@ -181,4 +181,5 @@ def read(folder: Path) -> tuple[Comparison, dict[str, str]]:
         path = folder / "runs" / f"{run.index:05d}"
         if run.replicate == 0 and any(path.glob("trace-*.parquet")):
             comparison.results[run.index] = Result.load(path)
+    comparison.complete = len(comparison.measured) == plan.count
     return comparison, {"cwndlab": version}

@@ -267,7 +267,7 @@ def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[M
     measure = paper.measure(plan)
     if measure is None:
         return []
-    from cwndlab.sweeps.cell_scenarios import CellScenarios
+    from cwndlab.runs.cell_scenarios import CellScenarios
 
     sweep = findings.sweep
     texts = {

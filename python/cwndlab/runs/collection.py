@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import closing
+import functools
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import polars as pl
 
 from cwndlab import native
+from cwndlab.errors import RunError, ScenarioError
 from cwndlab.jsontext import dumps
 from cwndlab.results import Result
-from cwndlab.runs.execute import run_many
-from cwndlab.runs.plan import Plan, Run
+from cwndlab.runs.cell_scenarios import CellScenarios
+from cwndlab.runs.execution import Execution, Finished, Place, opened
+from cwndlab.runs.plan import Plan, Run, named
+from cwndlab.runs.store import Store, Use, definition_digest
+from cwndlab.runs.until import LEAST, Target
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
+    from distributed import Client
     from matplotlib.figure import Figure
 
 
@@ -28,13 +35,21 @@ class Collection:
     """
 
     plan: Plan
-    results: dict[int, Result] = field(default_factory=dict)
+    """With a target (`collect`) its replicates are the most that a cell may have."""
+    results: dict[int, Result] = field(default_factory=dict[int, Result])
     """Kept results by the index of their run in the plan."""
-    measured: dict[int, dict[str, Any]] = field(default_factory=dict)
+    measured: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
     """Measures, cell, replicate and seed of every finished run, by its index."""
+    unmet: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """Cells that missed the target: ``cell``, ``replicates``."""
+    complete: bool = False
+    """Whether every run has finished."""
 
-    def measure(self, result: Result) -> dict[str, Any]:
-        """Measure one run."""
+    COMPARED: ClassVar[str] = "rule"
+    """Axis whose levels are compared: they take the same number of replicates."""
+
+    def measure(self, run: Mapping[str, Any]) -> dict[str, Any]:
+        """Measure one run, given as `Result.to_dict` gives it."""
         raise NotImplementedError
 
     @property
@@ -46,21 +61,31 @@ class Collection:
         """Plot the comparison (matplotlib)."""
         raise NotImplementedError
 
-    @property
-    def complete(self) -> bool:
-        """Whether every run of the plan has finished."""
-        return len(self.measured) == len(self.plan)
-
-    def add(self, run: Run, result: Result) -> None:
+    def add(self, run: Run, found: Mapping[str, Any]) -> None:
         """Add a finished run."""
-        self.results[run.index] = result
         self.measured[run.index] = {
             **run.cell,
             "replicate": run.replicate,
             "seed": run.seed,
-            "trace_hash": result.trace_hash,
-            **self.measure(result),
+            "trace_hash": found["trace_hash"],
+            **self.measure(found),
         }
+
+    def needed(self, cell: int, done: int, targets: Sequence[Target]) -> int | None:
+        """Return the replicates that a cell needs to meet all targets; None if it has enough.
+
+        The compared rules take as many as that of them which needs most: their differences are
+        paired.
+        """
+        labels = self.plan.cell(cell).labels
+        same = [pl.col(axis).cast(pl.String) == label for axis, label in labels.items()
+                if axis != self.COMPARED]  # fmt: skip
+        wanted = [
+            target.needed(rows[target.metric].to_list(), done)
+            for _, rows in self.tables["runs"].filter(same).group_by(self.COMPARED)
+            for target in targets
+        ]
+        return max((count for count in wanted if count is not None), default=None)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return `measured` in the order of the plan."""
@@ -127,10 +152,16 @@ Gathered = TypeVar("Gathered", bound=Collection)
 def collect(
     into: Gathered,
     *,
+    store: Store | str | Path | None = None,
     jobs: int | None = None,
+    on: str | Client | None = None,
+    definition: Mapping[str, Any] | None = None,
+    targets: Sequence[Target] = (),
+    first: int = LEAST,
     trace: Mapping[str, Any] | None = None,
     on_run: Callable[[Run, Result], object] | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    packets: Callable[[int], object] | None = None,
     keep: bool = True,
 ) -> Gathered:
     """Execute the plan of a collection, and fill it as runs finish.
@@ -141,15 +172,27 @@ def collect(
     ----------
     into : Collection
         The collection whose plan is executed; it is returned.
+    store : Store, str or Path, optional
+        Keeps finished runs, so that the same call continues where it was interrupted.
     jobs : int, optional
         Threads.
+    on : str or Client, optional
+        A dask.distributed scheduler, which performs the runs.
+    definition : mapping, optional
+        How the store names the runs: ``name``, ``axes`` and what else defines them, as a sweep has.
+    targets : sequence of Target
+        Replicates are added until every interval is narrow enough, to at most the plan's.
+    first : int
+        With targets, the replicates of each cell before the first check.
     trace : mapping, optional
         The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill
         memory).
     on_run : callable, optional
         Gets each run and its result as it finishes; files that it writes survive an interruption.
     progress : callable, optional
-        Gets packets delivered since the last call.
+        Gets the number of finished runs and of all, as far as is known.
+    packets : callable, optional
+        Gets packets delivered since the last call; threads call it.
     keep : bool
         Whether `Collection.results` keeps every run's result. Without, it keeps only the traced
         ones, and a thousand runs take little memory.
@@ -158,26 +201,103 @@ def collect(
     ------
     ScenarioError
         If the scenario of a cell is not valid; no run starts.
+    RunError
+        If a run fails.
     """
-    into.plan.check()
-
-    def scenario(run: Run) -> dict[str, Any]:
-        return (
-            {**run.document, "trace": dict(trace)} if trace and run.replicate == 0 else run.document
+    if trace is not None and (store is not None or on is not None):
+        raise ScenarioError("`trace` cannot be used with `store` or `on`: runs there keep metrics")
+    plan = into.plan
+    plan.check()
+    asked = {"name": "compare"} if definition is None else dict(definition)
+    with opened(store, jobs=jobs, on=on, packets=packets) as (kept, executor):
+        digest = "" if kept is None else definition_digest(asked)
+        cells, most = plan.count // plan.replicates, plan.replicates
+        first = min(max(first, LEAST), most) if targets else most
+        work = _Work(
+            into, targets, trace, on_run, progress, keep, str(asked["name"]), digest, cells * first
         )
-
-    # Close at once on an exception: its traceback would otherwise keep the threads running.
-    with closing(
-        run_many(((run, scenario(run)) for run in into.plan), jobs=jobs, progress=progress)
-    ) as finished:
-        for run, result in finished:
-            into.add(run, result)
-            if on_run is not None:
-                on_run(run, result)
-            if not scenario(run).get("trace"):
-                # Keep only the requested traces: every run with finite flows also lists all
-                # transfers.
-                result.traces.clear()
-            if not (keep or (trace and run.replicate == 0)):
-                del into.results[run.index]
+        if kept is not None:
+            kept.define(work.name, asked, digest)
+        execution = Execution(work.scenarios, work, executor, kept, use=work.use)
+        needed = functools.partial(into.needed, targets=targets) if targets else None
+        try:
+            execution.rounds(cells, first, most, needed)
+        finally:
+            execution.let_go()
+    into.complete = True
     return into
+
+
+class _Work:
+    """What the execution of a collection's plan finds: a listener."""
+
+    def __init__(
+        self,
+        into: Collection,
+        targets: Sequence[Target],
+        trace: Mapping[str, Any] | None,
+        on_run: Callable[[Run, Result], object] | None,
+        progress: Callable[[int, int], object] | None,
+        keep: bool,
+        name: str,
+        digest: str,
+        runs: int,
+    ) -> None:
+        self._into, self._targets, self._trace, self._keep = into, targets, trace, keep
+        self._on_run, self._progress = on_run, progress
+        self.name, self._digest = name, digest
+        self._done, self._runs = 0, runs
+        self._texts: tuple[int, CellScenarios] | None = None
+
+    def scenarios(self, index: int) -> CellScenarios:
+        """Return the scenarios of a cell; runs come cell by cell, so one cell is cached."""
+        if self._texts is None or self._texts[0] != index:
+            self._texts = index, CellScenarios(self._into.plan.cell(index), trace=self._trace)
+        return self._texts[1]
+
+    def use(self, place: Place) -> Use:
+        """Return the place of a run in the store."""
+        labels = self._into.plan.cell(place.cell).labels
+        return Use.of(self.name, labels, place.replicate, place.key, self._digest)
+
+    def finished(self, place: Place, found: Finished) -> None:
+        """Add a run."""
+        plan = self._into.plan
+        document: dict[str, Any] = json.loads(found.scenario)
+        index = place.cell * plan.replicates + place.replicate
+        labels = plan.cell(place.cell).labels
+        run = Run(index, labels, place.replicate, plan.seed + place.replicate, document)
+        self._into.add(run, found.run)
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._runs)
+        is_traced = bool(document.get("trace"))
+        is_kept = self._keep or (self._trace is not None and place.replicate == 0)
+        if not is_kept and self._on_run is None:
+            return
+        # Keep only the requested traces: every run with finite flows also lists all transfers.
+        result = Result.from_json(found.result, document, found.traces)
+        if is_kept:
+            self._into.results[index] = result
+        if self._on_run is not None:
+            self._on_run(run, result)
+        if not is_traced:
+            result.traces.clear()
+
+    def failed(self, place: Place, error: str) -> None:
+        """End with the error of a run."""
+        cell = named(self._into.plan.cell(place.cell).labels)
+        raise RunError(f"the run of cell {cell}, replicate {place.replicate} failed: {error}")
+
+    def tick(self) -> None:
+        """Do nothing."""
+
+    def round(self, number: int, cells: int, runs: int) -> None:  # noqa: ARG002
+        """Count the runs of another round."""
+        self._runs += runs
+
+    def settled(self, cell: int, replicates: int) -> None:
+        """Note a cell that missed a target."""
+        if self._into.needed(cell, replicates, self._targets) is not None:
+            labels = self._into.plan.cell(cell).labels
+            self._into.unmet.append({"cell": labels, "replicates": replicates})

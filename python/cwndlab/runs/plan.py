@@ -280,3 +280,14 @@ class Plan:
             joint,
             data.get("patch", {}),
         )
+
+
+def named(labels: Mapping[str, str]) -> str:
+    """Write a cell in a sentence.
+
+    Examples
+    --------
+    >>> named({"rule": "CUBIC", "dumbbell.rate": "1Mbit"}), named({})
+    ('rule = CUBIC, dumbbell.rate = 1Mbit', 'the base scenario')
+    """
+    return ", ".join(f"{axis} = {label}" for axis, label in labels.items()) or "the base scenario"

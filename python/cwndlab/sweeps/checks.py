@@ -10,7 +10,7 @@ from cwndlab import link_arrivals
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, unknown
 from cwndlab.metrics import BY_KEY
-from cwndlab.sweeps.until import LEAST
+from cwndlab.runs.until import LEAST
 
 if TYPE_CHECKING:
     from cwndlab.sweeps.definition import Sweep

@@ -14,11 +14,11 @@ from cwndlab import custom_rules
 from cwndlab.errors import ScenarioError
 from cwndlab.message import same_name, unknown
 from cwndlab.metrics import BY_KEY
+from cwndlab.runs import until as targets
 from cwndlab.runs.plan import MAX_RUNS, Plan
 from cwndlab.sweeps import axes as axis
 from cwndlab.sweeps import base as bases
 from cwndlab.sweeps import ranges
-from cwndlab.sweeps import until as targets
 from cwndlab.sweeps.checks import (
     check_arrivals,
     check_compared,

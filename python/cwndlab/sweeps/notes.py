@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cwndlab.message import plural
+from cwndlab.runs.plan import named
 from cwndlab.sweeps.result import SweepResult
 
 
@@ -64,17 +65,6 @@ def same_runs(findings: SweepResult, digests: Sequence[int]) -> list[str]:
         f"the first: {named(findings.labels(cell))}, which is {named(findings.labels(before))}: "
         "their differences change nothing"
     ]
-
-
-def named(labels: Mapping[str, str]) -> str:
-    """Write a cell in a sentence.
-
-    Examples
-    --------
-    >>> named({"rule": "CUBIC", "dumbbell.rate": "1Mbit"}), named({})
-    ('rule = CUBIC, dumbbell.rate = 1Mbit', 'the base scenario')
-    """
-    return ", ".join(f"{axis} = {label}" for axis, label in labels.items()) or "the base scenario"
 
 
 def _cells(count: int) -> str:

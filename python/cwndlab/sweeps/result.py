@@ -10,8 +10,8 @@ import numpy as np
 
 from cwndlab import native
 from cwndlab.jsontext import dumps
+from cwndlab.runs.until import LEAST
 from cwndlab.statistics import Estimate, estimate
-from cwndlab.sweeps.until import LEAST
 from cwndlab.sweeps.values import NOT_DONE, Values
 
 if TYPE_CHECKING:

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from cwndlab.errors import ScenarioError
 from cwndlab.quantities import seconds
-from cwndlab.runs.plan import Cell
+from cwndlab.runs.plan import Cell, named
 from cwndlab.runs.store import canonical, has_outside, run_key, scenario_digest
 from cwndlab.runs.store.keys import seeded_key
-from cwndlab.sweeps.notes import named
 
 
 class CellScenarios:
-    """Canonical scenarios of a cell's replicates, and their keys."""
+    """Canonical scenarios of a cell's replicates, and their keys.
 
-    def __init__(self, cell: Cell, count_arrivals: str | float | None = None) -> None:
-        self._cell = cell
+    Parameters
+    ----------
+    cell : Cell
+        The cell.
+    count_arrivals : str or float, optional
+        Length of the bins of counted arrivals, if these replace the packet trace.
+    trace : mapping, optional
+        The ``[trace]`` table of replicate 0.
+    """
+
+    def __init__(
+        self,
+        cell: Cell,
+        count_arrivals: str | float | None = None,
+        trace: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._cell, self._trace = cell, trace
         self._counted_s = seconds(count_arrivals) if count_arrivals is not None else None
-        document = self._canonical(0)
+        document = self._canonical()
         self._digest = scenario_digest(document, self._counted_s)
         # Replicates differ in their seed alone: text before and after it.
         place = "seed of the replicate"
@@ -30,13 +45,16 @@ class CellScenarios:
 
     def text(self, replicate: int) -> str:
         """Return the scenario of a replicate."""
+        document = self._cell.document(replicate)
+        if self._trace is not None and replicate == 0:
+            return canonical({**document, "trace": dict(self._trace)})
         if self._cell.is_drawn:
-            return canonical(self._cell.document(replicate))
-        return f"{self._before}{self._cell.document(replicate)['seed']}{self._after}"
+            return canonical(document)
+        return f"{self._before}{document['seed']}{self._after}"
 
     def key(self, replicate: int) -> str:
         """Return the key of a replicate; empty if it has none."""
-        if self._cell.is_drawn:
+        if self._cell.is_drawn or (self._trace is not None and replicate == 0):
             return self.key_of(self.text(replicate))
         return (
             ""
@@ -48,8 +66,8 @@ class CellScenarios:
         """Return the current key of a replicate's text; empty if it has none."""
         return run_key(text, self._counted_s) or ""
 
-    def _canonical(self, replicate: int) -> dict[str, Any]:
+    def _canonical(self) -> dict[str, Any]:
         try:
-            return json.loads(canonical(self._cell.document(replicate)))
+            return json.loads(canonical(self._cell.document()))
         except ScenarioError as error:
             raise type(error)(f"cell {named(self._cell.labels)}: {error}") from None

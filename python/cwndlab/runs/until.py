@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from cwndlab.errors import ScenarioError
-from cwndlab.message import invalid, same_name
+from cwndlab.message import invalid, same_name, unknown
 from cwndlab.metrics import BY_KEY
 from cwndlab.statistics import estimate
 
@@ -78,8 +78,15 @@ class Target:
         return done + min(more, done)
 
 
-def read(text: str) -> tuple[Target, ...]:
+def read(text: str, metrics: Collection[str] = tuple(BY_KEY)) -> tuple[Target, ...]:
     """Read a text such as ``ci(goodput) < 1% and ci(loss_rate) < 0.001``.
+
+    Parameters
+    ----------
+    text : str
+        The target, or several joined by "and".
+    metrics : collection of str
+        The metrics whose names may be abbreviated or written in another case.
 
     Raises
     ------
@@ -100,7 +107,22 @@ def read(text: str) -> tuple[Target, ...]:
             number = math.nan
         if found is None or not 0 < number < math.inf:
             raise ScenarioError(invalid("until", text, CONDITION))
-        metric = same_name(found["metric"], BY_KEY)
+        metric = same_name(found["metric"], metrics)
         is_relative = found["percent"] == "%"
         targets.append(Target(metric, number / 100 if is_relative else number, is_relative))
     return tuple(targets)
+
+
+def targets_of(until: str | None, metrics: Collection[str]) -> tuple[Target, ...]:
+    """Read the target of a comparison; its metrics must be among these.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not a target, or its metric is not known.
+    """
+    targets = read(until, metrics) if until else ()
+    for target in targets:
+        if target.metric not in metrics:
+            raise ScenarioError(unknown("until", target.metric, metrics))
+    return targets
