@@ -182,9 +182,7 @@ def test_a_run_that_fails_ends_a_comparison_with_a_store(tmp_path):
         "    def increase(self, cwnd, ack):\n        return 1 / 0\n"
         "    def decrease(self, cwnd, signal):\n        return cwnd / 2\n"
     )
-    with pytest.raises(
-        cwndlab.RunError, match=r"the run of cell .* failed: .*ZeroDivision"
-    ):
+    with pytest.raises(cwndlab.RunError, match=r"the run of cell .* failed: .*ZeroDivision"):
         cwndlab.compare(f"{tmp_path / 'bad.py'}:Bad", store=tmp_path / "store", **SHORT)
 
 
