@@ -115,9 +115,7 @@ fn rules(recorder: &TraceRecorder) -> Vec<(&str, Column)> {
 }
 
 fn windows(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {
-    // Senders run ahead of each other, so the rows are not in order of time.
-    let mut rows: Vec<_> = recorder.windows.iter().collect();
-    rows.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+    let rows = recorder.windows_in_order();
     let rows = || rows.iter();
     vec![
         ("time_s", Column::f8(rows().map(|row| row.time_s))),

@@ -12,8 +12,8 @@ use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
 use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 use serde_json::Value;
 
-/// The whole result, hash included, as text.
-fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) -> Value {
+/// The whole result, hash included, and the rows of the window trace.
+fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) -> (Value, Value) {
     let mut simulation = Simulation::with(scenario, scheduler, Options { look_ahead });
     let ended = (0..64).any(|_| simulation.advance(1 << 16) == Status::Done);
     assert!(
@@ -22,15 +22,23 @@ fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) 
         simulation.progress()
     );
     let result = simulation.result();
-    serde_json::to_value(result).expect("a result is plain data")
+    let windows: Vec<_> = simulation
+        .traces()
+        .recorder
+        .map(|recorder| recorder.windows_in_order())
+        .unwrap_or_default()
+        .iter()
+        .map(|row| (row.time_s, row.flow, row.cwnd, row.ssthresh, row.srtt_s))
+        .collect();
+    let rows = serde_json::to_value(windows).expect("rows are plain data");
+    (serde_json::to_value(result).expect("a result is plain data"), rows)
 }
 
-/// The scenario with every trace.
-fn traced(mut json: Value) -> Value {
-    json["trace"] = serde_json::json!({
-        "cwnd": "all", "rule": "10ms", "queue": "10ms", "rate": "100ms", "packets": true,
-    });
-    json
+/// The scenario with these traces.
+fn traced(json: &Value, trace: Value) -> Scenario {
+    let mut json = json.clone();
+    json["trace"] = trace;
+    Scenario::from_json(&json.to_string()).unwrap_or_else(|error| panic!("{error}\n{json}"))
 }
 
 /// Every field that is not the same, with both values.
@@ -73,18 +81,28 @@ fn lookahead_and_schedulers_do_not_change_results() {
         .run(&common::scenario(), |json| {
             let scenario = Scenario::from_json(&json.to_string())
                 .unwrap_or_else(|error| panic!("{error}\n{json}"));
-            let plain = result(&scenario, EventSchedulerKind::SortedSet, false);
-            let traced = Scenario::from_json(&traced(json.clone()).to_string())
-                .unwrap_or_else(|error| panic!("{error}\n{json}"));
+            let (plain, _) = result(&scenario, EventSchedulerKind::SortedSet, false);
+            let all = serde_json::json!({
+                "cwnd": "all", "rule": "10ms", "queue": "10ms", "rate": "100ms", "packets": true,
+            });
+            let all = traced(&json, all);
+            // Senders run ahead here.
+            let sampled = traced(&json, serde_json::json!({"cwnd": "10ms"}));
+            let (_, windows) = result(&sampled, EventSchedulerKind::SortedSet, false);
             for (scenario, scheduler, look_ahead) in [
                 (&scenario, EventSchedulerKind::WinnerTree, false),
                 (&scenario, EventSchedulerKind::SortedSet, true),
                 (&scenario, EventSchedulerKind::WinnerTree, true),
                 (&scenario, EventSchedulerKind::CalendarQueue, true),
-                (&traced, EventSchedulerKind::WinnerTree, true),
+                (&all, EventSchedulerKind::WinnerTree, true),
+                (&sampled, EventSchedulerKind::WinnerTree, true),
+                (&sampled, EventSchedulerKind::CalendarQueue, true),
             ] {
-                let other = result(scenario, scheduler, look_ahead);
-                let differences = differences("", &plain, &other);
+                let (other, rows) = result(scenario, scheduler, look_ahead);
+                let mut differences = differences("", &plain, &other);
+                if std::ptr::eq(scenario, &sampled) && rows != windows {
+                    differences.push("rows of the window trace".to_string());
+                }
                 proptest::prop_assert!(
                     differences.is_empty(),
                     "{scheduler:?}, look-ahead {look_ahead}, trace {:?}: {}\n{json}",

@@ -4,7 +4,7 @@
 use crate::packet::{CROSS, Flags, Packet};
 use cwndlab_rules::WindowRule;
 use cwndlab_scenario::{Sampling, Scenario};
-use cwndlab_tcp::{Ecn, EcnEcho, Knobs, SackBlocks, Sender};
+use cwndlab_tcp::{Ecn, EcnEcho, Knobs, NEVER, SackBlocks, Sender};
 
 /// Event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +151,11 @@ fn phase_of(sender: &Sender) -> &'static str {
 pub trait Tracer {
     /// Whether it receives any; the engine omits the calls otherwise.
     const ON: bool;
+    /// Whether it records single events, in the order in which they happen. Otherwise a sender may
+    /// run ahead, and packets need not be reported.
+    fn records_events(&self) -> bool {
+        false
+    }
     /// A packet event away from the sender.
     fn packet(&mut self, _row: PacketRow) {}
     /// An ACK reached its sender.
@@ -185,6 +190,36 @@ fn add(bins: &mut Vec<u64>, index: usize, bits: u64) {
     bins[index] += bits;
 }
 
+/// When the state of flows is recorded.
+#[derive(Debug, Default)]
+struct Samples {
+    sampling: Option<Sampling>,
+    /// Number of samples taken of each flow, and the time of the next one, seconds; [`NEVER`]
+    /// without an interval.
+    taken: Vec<(u64, f64)>,
+}
+
+impl Samples {
+    fn new(sampling: Option<Sampling>, flows: usize) -> Self {
+        let first_s = if let Some(Sampling::Every(_)) = sampling { 0.0 } else { NEVER };
+        Self { sampling, taken: vec![(0, first_s); flows] }
+    }
+
+    /// Time of the next sample of a flow, if it is due, seconds; counts it.
+    #[inline]
+    fn next_s(&mut self, flow: u32, now_s: f64) -> Option<f64> {
+        let (taken, next_s) = self.taken.get_mut(flow as usize)?;
+        let time_s = *next_s;
+        if time_s > now_s {
+            return None;
+        }
+        let Some(Sampling::Every(every)) = self.sampling else { return None };
+        *taken += 1;
+        *next_s = *taken as f64 * every.seconds();
+        Some(time_s)
+    }
+}
+
 /// Rows beyond which a run stops: about 5 GiB.
 const MAX_ROWS: usize = 80_000_000;
 
@@ -192,11 +227,9 @@ const MAX_ROWS: usize = 80_000_000;
 #[derive(Debug, Default)]
 pub struct TraceRecorder {
     packets_wanted: bool,
-    sampling: Option<Sampling>,
-    /// Samples taken per flow.
-    samples: Vec<u64>,
-    rule_sampling: Option<Sampling>,
-    rule_samples: Vec<u64>,
+    records_events: bool,
+    window_samples: Samples,
+    rule_samples: Samples,
     /// Phase of each flow in its last row of the rule trace.
     phases: Vec<&'static str>,
     rate_bin_s: Option<f64>,
@@ -234,10 +267,11 @@ impl TraceRecorder {
         let (lines, arrivals) = (scenario.cross.len(), scenario.arrivals.len());
         Self {
             packets_wanted: scenario.trace.packets,
-            sampling: scenario.trace.cwnd,
-            samples: vec![0; flows],
-            rule_sampling: scenario.trace.rule,
-            rule_samples: vec![0; flows],
+            records_events: scenario.trace.packets
+                || scenario.trace.rule.is_some()
+                || scenario.trace.rate.is_some(),
+            window_samples: Samples::new(scenario.trace.cwnd, flows),
+            rule_samples: Samples::new(scenario.trace.rule, flows),
             phases: vec![""; flows],
             rate_bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
             rates: vec![Vec::new(); flows],
@@ -252,9 +286,16 @@ impl TraceRecorder {
         self.rate_bin_s
     }
 
+    /// Window rows in order of time and flow; senders run ahead of each other.
+    pub fn windows_in_order(&self) -> Vec<&WindowRow> {
+        let mut rows: Vec<_> = self.windows.iter().collect();
+        rows.sort_by(|a, b| a.time_s.total_cmp(&b.time_s).then(a.flow.cmp(&b.flow)));
+        rows
+    }
+
     /// Whether phase and state of rules are recorded.
     pub fn records_rules(&self) -> bool {
-        self.rule_sampling.is_some()
+        self.rule_samples.sampling.is_some()
     }
 
     /// Whether it is a listed flow.
@@ -262,6 +303,7 @@ impl TraceRecorder {
         (flow as usize) < self.rates.len()
     }
 
+    #[inline(never)]
     fn window(&mut self, time_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
         self.windows.push(WindowRow {
             time_s,
@@ -273,18 +315,13 @@ impl TraceRecorder {
     }
 }
 
-/// Time of the next sample, if it is due and sampling is at an interval, seconds; counts it.
-fn next_sample_s(sampling: Option<Sampling>, taken: &mut u64, now_s: f64) -> Option<f64> {
-    let Some(Sampling::Every(every)) = sampling else { return None };
-    let time_s = *taken as f64 * every.seconds();
-    (time_s <= now_s).then(|| {
-        *taken += 1;
-        time_s
-    })
-}
-
 impl Tracer for TraceRecorder {
     const ON: bool = true;
+
+    #[inline]
+    fn records_events(&self) -> bool {
+        self.records_events
+    }
 
     fn packet(&mut self, row: PacketRow) {
         if self.packets_wanted && self.lists(row.flow) {
@@ -303,31 +340,26 @@ impl Tracer for TraceRecorder {
     }
 
     /// Records the state that has held at each sampling time since the last event.
+    #[inline]
     fn before(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
-        if !self.lists(flow) {
-            return;
-        }
-        let index = flow as usize;
-        while let Some(time_s) = next_sample_s(self.sampling, &mut self.samples[index], now_s) {
+        while let Some(time_s) = self.window_samples.next_s(flow, now_s) {
             self.window(time_s, flow, sender, knobs);
         }
-        let (sampling, taken) = (self.rule_sampling, &mut self.rule_samples[index]);
-        while let Some(time_s) = next_sample_s(sampling, taken, now_s) {
+        while let Some(time_s) = self.rule_samples.next_s(flow, now_s) {
             self.rules.record(time_s, flow, sender);
         }
     }
 
+    #[inline]
     fn after(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
-        if !self.lists(flow) {
-            return;
-        }
-        if self.sampling == Some(Sampling::All) {
+        if self.window_samples.sampling == Some(Sampling::All) && self.lists(flow) {
             self.window(now_s, flow, sender, knobs);
         }
-        if self.rule_sampling.is_some() {
+        let sampling = self.rule_samples.sampling;
+        if sampling.is_some() && self.lists(flow) {
             let phase = phase_of(sender);
             let has_changed = std::mem::replace(&mut self.phases[flow as usize], phase) != phase;
-            if has_changed || self.rule_sampling == Some(Sampling::All) {
+            if has_changed || sampling == Some(Sampling::All) {
                 self.rules.record(now_s, flow, sender);
             }
         }
