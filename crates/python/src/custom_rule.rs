@@ -2,7 +2,7 @@
 //! `decrease`. An exception or an invalid congestion window ends the run: the rule keeps the first
 //! error and no longer changes the window.
 
-use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, SlowStart, WindowRule};
+use cwndlab_rules::{Ack, AckFields, Congestion, MarkResponse, Needs, SlowStart, WindowRule};
 use cwndlab_units::message::unknown;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -101,6 +101,8 @@ pub struct PythonRule {
     rate: Option<f64>,
     /// `cwndlab.Leave`: a return value of this type ends slow start.
     leave: Py<PyAny>,
+    /// What a rule is given that reads no field of it.
+    unread_ack: Option<Py<PyAck>>,
     needs: Needs,
     halves_in_slow_start: bool,
     fault: Option<String>,
@@ -135,12 +137,27 @@ impl PythonRule {
                 }
             }
         }
+        let (increase, slow_start, on_mark) =
+            (needed("increase")?, method("slow_start")?, method("on_mark")?);
+        let mut unread_ack = None;
+        if names.is_empty() && pacing_rate.is_none() && on_mark.is_none() {
+            let mut fields = ack_fields(py, &increase)?;
+            if let Some(slow_start) = &slow_start {
+                fields = fields.max(ack_fields(py, slow_start)?);
+            }
+            if fields == AckFields::None {
+                unread_ack = Some(Py::new(py, PyAck::from(&Ack::EMPTY))?);
+            }
+            // The window of a rule that reads nothing has to be checked, too.
+            needs.ack = fields.max(AckFields::Rtt);
+        }
         let mut rule = Self {
-            increase: needed("increase")?,
+            increase,
             decrease: needed("decrease")?,
-            slow_start: method("slow_start")?,
-            on_mark: method("on_mark")?,
+            slow_start,
+            on_mark,
             pacing_rate,
+            unread_ack,
             state: method("state")?,
             rate: None,
             leave: py.import("cwndlab.custom_rules")?.getattr("Leave")?.unbind(),
@@ -177,6 +194,7 @@ impl PythonRule {
             state: None,
             rate: None,
             leave: none(),
+            unread_ack: None,
             needs: Needs { faults: true, ..Needs::default() },
             halves_in_slow_start: false,
             fault: None,
@@ -184,6 +202,14 @@ impl PythonRule {
         };
         rule.keep(py, "making it", error);
         rule
+    }
+
+    /// The acknowledgement that a method is given.
+    #[inline]
+    fn given(&self, py: Python<'_>, ack: &Ack) -> PyResult<Py<PyAck>> {
+        self.unread_ack
+            .as_ref()
+            .map_or_else(|| Py::new(py, PyAck::from(ack)), |unread| Ok(unread.clone_ref(py)))
     }
 
     /// Keeps an exception as the rule's fault.
@@ -243,6 +269,16 @@ impl PythonRule {
     }
 }
 
+/// Which fields of an acknowledgement a method reads.
+fn ack_fields(py: Python<'_>, method: &Py<PyAny>) -> PyResult<AckFields> {
+    let fields = py.import("cwndlab.ack_fields")?.getattr("ack_fields")?.call1((method,))?;
+    Ok(match fields.extract::<&str>()? {
+        "none" => AckFields::None,
+        "rtt" => AckFields::Rtt,
+        _ => AckFields::All,
+    })
+}
+
 /// An exception and the place where it was raised, in one line.
 pub fn explain(py: Python<'_>, error: &PyErr) -> String {
     let value = error.value(py);
@@ -290,7 +326,7 @@ impl WindowRule for PythonRule {
         }
         Python::attach(|py| {
             let answer =
-                Py::new(py, PyAck::from(ack)).and_then(|ack| self.increase.call1(py, (cwnd, ack)));
+                self.given(py, ack).and_then(|ack| self.increase.call1(py, (cwnd, ack)));
             let window = self.window(py, "increase", cwnd, answer);
             self.ask_rate(py);
             window
@@ -321,8 +357,7 @@ impl WindowRule for PythonRule {
         }
         Python::attach(|py| {
             let Some(method) = &self.slow_start else { return SlowStart::Grow(cwnd) };
-            let answer =
-                Py::new(py, PyAck::from(ack)).and_then(|ack| method.call1(py, (cwnd, ack)));
+            let answer = self.given(py, ack).and_then(|ack| method.call1(py, (cwnd, ack)));
             let leaves = answer.as_ref().is_ok_and(|answer| {
                 answer.bind(py).is_instance(self.leave.bind(py)).unwrap_or(false)
             });

@@ -116,8 +116,8 @@ pub enum MarkResponse {
     Consumed,
 }
 
-/// Which fields of an [`Ack`] a rule reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Which fields of an [`Ack`] a rule reads; each includes those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AckFields {
     /// None: the new window follows from cwnd alone.
     None,

@@ -1,0 +1,62 @@
+"""Which fields of an acknowledgement a method of a rule reads, from its bytecode.
+
+A rule that reads none, or the RTT alone, takes the endpoint's fast path: nothing else is measured
+for it.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+from types import CodeType, FunctionType
+
+_RTT = frozenset({"rtt_s", "srtt_s"})
+# Functions that read an argument without naming it.
+_HIDDEN_READERS = frozenset({"dir", "eval", "exec", "locals", "vars", "_getframe", "currentframe"})
+
+
+def ack_fields(method: object) -> str:
+    """Return which fields of its second argument `method` reads: "none", "rtt" or "all".
+
+    "all" where it cannot be told.
+
+    Examples
+    --------
+    >>> class Delayed:
+    ...     def increase(self, cwnd, ack):
+    ...         return cwnd + ack.rtt_s / cwnd
+    ...     def slow_start(self, cwnd, ack):
+    ...         return cwnd + ack.acked_packets
+    >>> ack_fields(Delayed().increase), ack_fields(Delayed().slow_start)
+    ('rtt', 'all')
+    """
+    function = getattr(method, "__func__", None)
+    if not inspect.ismethod(method) or not isinstance(function, FunctionType):
+        return "all"
+    return _fields(function.__code__)
+
+
+@functools.cache
+def _fields(code: CodeType) -> str:
+    takes_three = code.co_argcount == 3 and code.co_kwonlyargcount == 0
+    if not takes_three or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return "all"
+    name = code.co_varnames[2]
+    # A closure may read it, and so may what is called without it.
+    if name in code.co_cellvars or _HIDDEN_READERS & set(code.co_names):
+        return "all"
+    instructions = list(dis.get_instructions(code))
+    read: set[str] = set()
+    for instruction, following in zip(instructions, [*instructions[1:], None], strict=True):
+        # Some versions of Python load two variables by one instruction.
+        pair = instruction.argval if isinstance(instruction.argval, tuple) else ()
+        if instruction.argval != name and name not in pair:
+            continue
+        loads = instruction.opname.startswith("LOAD_FAST") and not pair
+        if not loads or following is None or following.opname != "LOAD_ATTR":
+            return "all"
+        read.add(following.argval)
+    if not read:
+        return "none"
+    return "rtt" if read <= _RTT else "all"
