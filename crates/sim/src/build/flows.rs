@@ -36,6 +36,7 @@ impl Builder<'_> {
         let flows = spec.count as usize;
         engine.senders.reserve_exact(flows);
         engine.datapath.sinks.receivers.reserve_exact(flows);
+        engine.datapath.access_links.reserve(flows * self.stages(group).1.len());
         infos.base_rtts_s.reserve_exact(flows);
         let transfers = spec.responses.as_ref().map(|_| {
             transfer_groups.push(spec.name.clone());

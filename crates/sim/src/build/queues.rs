@@ -3,7 +3,7 @@
 
 use super::info::FlowInfos;
 use super::network_plan::{FlowGroup, NetworkPlan};
-use crate::collections::slab::SlabKey;
+use crate::packet::RoutedPacket;
 use cwndlab_queues::{
     AdaptiveRed, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters, FqCoDel,
     FqCoDelParameters, Limit, Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters,
@@ -17,7 +17,7 @@ pub enum BuiltQueue {
     /// Decides at arrival.
     Admission(Discipline),
     /// Decides at departure.
-    Scheduling(ScheduledQueue<SlabKey>),
+    Scheduling(ScheduledQueue<RoutedPacket>),
 }
 
 /// Limits above this number of packets count as unlimited.

@@ -50,6 +50,11 @@ impl AccessLinks {
         self.access_links.len()
     }
 
+    /// Allocates memory for further access links.
+    pub fn reserve(&mut self, access_links: usize) {
+        self.access_links.reserve_exact(access_links);
+    }
+
     /// Adds an idle access link; without a rate it only delays.
     pub fn push(&mut self, rate_bps: Option<u64>, delay_s: f64) {
         let link = self.idle(rate_bps, delay_s);

@@ -6,7 +6,6 @@
 //! delay later. So starts are deferred until the next arrival at the queue, or until the first of
 //! them is `max_deferral_s` old. Without lookahead each start is an event.
 
-use crate::collections::slab::{Slab, SlabKey};
 use crate::packet::RoutedPacket;
 use cwndlab_queues::ScheduledQueue as Discipline;
 
@@ -16,9 +15,7 @@ pub(super) const MAX_WAITING_PACKETS: u32 = 15_000_000;
 /// The discipline with its packets, and the packet in service.
 #[derive(Debug)]
 pub struct ScheduledQueue {
-    pub(super) queue: Discipline<SlabKey>,
-    /// Its packets: the discipline itself moves only their keys.
-    pub(super) packets: Slab<RoutedPacket>,
+    pub(super) queue: Discipline<RoutedPacket>,
     /// Number of the FIFO that stands for this queue in the event scheduler.
     pub fifo: u32,
     /// Whether an event is scheduled for it.
@@ -40,15 +37,14 @@ pub struct ScheduledQueue {
     /// Packets that wait.
     pub(super) waiting: u32,
     /// Packets just dropped, to be fetched by `pop_drop`.
-    pub(super) drops: Vec<SlabKey>,
+    pub(super) drops: Vec<RoutedPacket>,
 }
 
 impl ScheduledQueue {
     /// An empty queue.
-    pub fn new(queue: Discipline<SlabKey>) -> Self {
+    pub fn new(queue: Discipline<RoutedPacket>) -> Self {
         Self {
             queue,
-            packets: Slab::default(),
             fifo: u32::MAX,
             has_event: false,
             max_deferral_s: 0.0,

@@ -3,7 +3,6 @@
 use super::metrics::count_drops;
 use super::scheduled_queue::MAX_WAITING_PACKETS;
 use super::state::Link;
-use crate::collections::slab::SlabKey;
 use crate::packet::{LOST, RoutedPacket};
 use cwndlab_queues::{QueueDisc, QueueItem};
 
@@ -43,7 +42,7 @@ impl Link {
         );
         if is_lost {
             count_drops(&mut self.dropped, 1);
-            scheduled_queue.drops.push(scheduled_queue.packets.insert(routed));
+            scheduled_queue.drops.push(routed);
             return ServiceAction::None;
         }
         let flags = routed.packet.flags;
@@ -54,13 +53,13 @@ impl Link {
             marked: false,
             priority: flags.priority(),
             enqueued_s: now_s,
-            packet: scheduled_queue.packets.insert(routed),
+            packet: routed,
         };
         scheduled_queue.accumulate_waiting_area(now_s);
         let drops = &mut scheduled_queue.drops;
         scheduled_queue
             .queue
-            .enqueue(item, &mut |lost: QueueItem<SlabKey>| drops.push(lost.packet));
+            .enqueue(item, &mut |lost: QueueItem<RoutedPacket>| drops.push(lost.packet));
         let lost = scheduled_queue.drops.len();
         count_drops(&mut self.dropped, lost as u64);
         scheduled_queue.waiting += 1;
@@ -106,13 +105,12 @@ impl Link {
         let before = drops.len();
         let item = scheduled_queue
             .queue
-            .dequeue(now_s, &mut |lost: QueueItem<SlabKey>| drops.push(lost.packet));
+            .dequeue(now_s, &mut |lost: QueueItem<RoutedPacket>| drops.push(lost.packet));
         let lost = scheduled_queue.drops.len() - before;
         count_drops(&mut self.dropped, lost as u64);
         scheduled_queue.waiting -= lost as u32 + u32::from(item.is_some());
         debug_assert_eq!(u64::from(scheduled_queue.waiting), scheduled_queue.queue.packets());
-        let QueueItem { size_bytes, marked, enqueued_s, packet, .. } = item?;
-        let mut routed = scheduled_queue.packets.remove(packet);
+        let QueueItem { size_bytes, marked, enqueued_s, packet: mut routed, .. } = item?;
         self.marked += u64::from(marked && !routed.packet.flags.is_ce());
         if marked {
             routed.packet.flags = routed.packet.flags.marked();
@@ -156,8 +154,7 @@ impl Link {
 
     /// A packet that the queue just dropped.
     pub fn pop_drop(&mut self) -> Option<RoutedPacket> {
-        let scheduled_queue = self.scheduled_queue.as_mut()?;
-        scheduled_queue.drops.pop().map(|key| scheduled_queue.packets.remove(key))
+        self.scheduled_queue.as_mut()?.drops.pop()
     }
 
     /// Removes one waiting packet after the end of the run.
@@ -167,8 +164,7 @@ impl Link {
         let drops = &mut scheduled_queue.drops;
         let next = scheduled_queue
             .queue
-            .dequeue(now_s, &mut |lost: QueueItem<SlabKey>| drops.push(lost.packet));
-        let key = next.map(|item| item.packet).or_else(|| scheduled_queue.drops.pop())?;
-        Some(scheduled_queue.packets.remove(key))
+            .dequeue(now_s, &mut |lost: QueueItem<RoutedPacket>| drops.push(lost.packet));
+        next.map(|item| item.packet).or_else(|| scheduled_queue.drops.pop())
     }
 }
