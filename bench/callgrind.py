@@ -34,9 +34,9 @@ def missing() -> str | None:
     return None
 
 
-def count(scenario: dict) -> Counted:
+def count(scenario: dict, program: Path | None = None) -> Counted:
     """Run the scenario without Python under callgrind; about fifty times slower than by itself."""
-    program = ours.native_program()
+    program = program or ours.native_program()
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder) / "scenario.toml", Path(folder) / "callgrind.out"
         path.write_text(text(scenario))

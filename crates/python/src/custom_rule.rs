@@ -325,8 +325,7 @@ impl WindowRule for PythonRule {
             return cwnd;
         }
         Python::attach(|py| {
-            let answer =
-                self.given(py, ack).and_then(|ack| self.increase.call1(py, (cwnd, ack)));
+            let answer = self.given(py, ack).and_then(|ack| self.increase.call1(py, (cwnd, ack)));
             let window = self.window(py, "increase", cwnd, answer);
             self.ask_rate(py);
             window

@@ -96,8 +96,7 @@ fn queue(traces: &Traces<'_>) -> Vec<(&'static str, Column)> {
 /// Phase and state of rules, a column for each name that a rule reports; NaN where it does not.
 fn rules(recorder: &TraceRecorder) -> Vec<(&str, Column)> {
     let trace = &recorder.rules;
-    let mut order: Vec<usize> = (0..trace.rows.len()).collect();
-    order.sort_by(|&a, &b| trace.rows[a].time_s.total_cmp(&trace.rows[b].time_s));
+    let order = trace.in_order();
     let rows = || order.iter().map(|&index| &trace.rows[index]);
     let mut columns = vec![
         ("time_s", Column::f8(rows().map(|row| row.time_s))),

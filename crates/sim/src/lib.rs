@@ -36,6 +36,8 @@ pub use endpoint::external::{ExternalPacket, Fate, PacketOutcome};
 pub use endpoint::transfer::Transfer;
 pub use engine::state::Status;
 pub use external_flow::ExternalFlow;
-pub use measure::trace::{PacketEvent, PacketRow, RuleRow, RuleTrace, TraceRecorder, WindowRow};
+pub use measure::trace::{
+    LossRow, PacketEvent, PacketRow, RuleRow, RuleTrace, TraceRecorder, WindowRow,
+};
 pub use network_path::NetworkPath;
 pub use simulation::{EventSchedulerKind, Simulation, SimulationError, Traces};

@@ -30,8 +30,22 @@ fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) 
         .iter()
         .map(|row| (row.time_s, row.flow, row.cwnd, row.ssthresh, row.srtt_s))
         .collect();
-    let rows = serde_json::to_value(windows).expect("rows are plain data");
+    let rows = serde_json::to_value((windows, rule_rows(&simulation))).expect("plain data");
     (serde_json::to_value(result).expect("a result is plain data"), rows)
+}
+
+/// Rows of the rule trace: phases and values by name.
+fn rule_rows(simulation: &Simulation<'_>) -> Vec<(f64, u32, &'static str, Vec<(String, f64)>)> {
+    let traces = simulation.traces();
+    let Some(trace) = traces.recorder.map(|recorder| &recorder.rules) else { return Vec::new() };
+    let row = |number: usize| {
+        let row = &trace.rows[number];
+        let name = |column: u32| trace.columns[column as usize].clone();
+        let values = trace.values_of(number).iter();
+        let values = values.map(|&(column, value)| (name(column), value)).collect();
+        (row.time_s, row.flow, trace.phases[row.phase as usize], values)
+    };
+    trace.in_order().into_iter().map(row).collect()
 }
 
 /// The scenario with these traces.
@@ -87,7 +101,8 @@ fn lookahead_and_schedulers_do_not_change_results() {
             });
             let all = traced(&json, all);
             // Senders run ahead here.
-            let sampled = traced(&json, serde_json::json!({"cwnd": "10ms"}));
+            let sampled =
+                traced(&json, serde_json::json!({"cwnd": "10ms", "rule": "15ms", "rate": "100ms"}));
             let (_, windows) = result(&sampled, EventSchedulerKind::SortedSet, false);
             for (scenario, scheduler, look_ahead) in [
                 (&scenario, EventSchedulerKind::WinnerTree, false),
@@ -101,7 +116,7 @@ fn lookahead_and_schedulers_do_not_change_results() {
                 let (other, rows) = result(scenario, scheduler, look_ahead);
                 let mut differences = differences("", &plain, &other);
                 if std::ptr::eq(scenario, &sampled) && rows != windows {
-                    differences.push("rows of the window trace".to_string());
+                    differences.push("rows of the window and rule traces".to_string());
                 }
                 proptest::prop_assert!(
                     differences.is_empty(),

@@ -225,6 +225,11 @@ impl Sender {
         self.tcb.is_finished()
     }
 
+    /// Packets sent and not cumulatively acknowledged.
+    pub fn outstanding_packets(&self) -> i64 {
+        self.tcb.outstanding()
+    }
+
     /// Congestion window, packets.
     #[inline]
     pub fn cwnd(&self) -> f64 {

@@ -68,7 +68,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let Self { senders, datapath, knobs, next_window_edge_s, .. } = self;
         let endpoint = &mut senders[flow as usize];
         let pending = &datapath.event_queues.fifos[fifo as usize];
-        let is_next = !datapath.trace.records_events()
+        let is_next = !datapath.trace.records_packets()
             && datapath.event_queues.scheduler.is_empty(&pending.state)
             && packet.at_s < *next_window_edge_s
             && packet.at_s < endpoint.sender.deadline_s()
@@ -188,7 +188,7 @@ fn deliver_ack<S: EventScheduler, T: Tracer>(
         return deliver_ack_slow_path(endpoint, datapath, knobs, flow, Packet { ..packet });
     }
     let now_s = packet.at_s;
-    if datapath.trace.records_events() {
+    if datapath.trace.records_packets() {
         trace_ack(endpoint, datapath, knobs, flow, &packet, ack, None);
     }
     if T::ON {
@@ -225,7 +225,7 @@ fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
         (ack.echo_s, ack.echo, sack) = (options.echo_s, options.echo, Some(options.sack));
     }
     let sack = sack.as_ref().filter(|sack| !sack.is_empty());
-    if datapath.trace.records_events() {
+    if datapath.trace.records_packets() {
         trace_ack(endpoint, datapath, knobs, flow, &packet, ack, sack);
     }
     let cause = (packet.tx_start_s, packet.lead_s);

@@ -80,7 +80,7 @@ fn put_on_route<S: EventScheduler, T: Tracer>(
         .with_ecn(segment.ecn)
         .with(Flags::CWR, segment.cwr);
     let packet = Packet { tx_start_s, lead_s, ..Packet::sent(now_s, number, size_bytes, flags) };
-    if datapath.trace.records_events() {
+    if datapath.trace.records_packets() {
         let &DataSegment { cwnd, ssthresh, .. } = segment;
         let row = row(PacketEvent::Send, flow, &packet);
         datapath.trace.packet(PacketRow { cwnd, ssthresh, ..row });

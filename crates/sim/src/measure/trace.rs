@@ -88,6 +88,19 @@ pub struct WindowRow {
     pub ssthresh: f64,
     /// Smoothed round trip time, seconds.
     pub srtt_s: f64,
+    /// Packets sent and not acknowledged.
+    pub outstanding_packets: i64,
+}
+
+/// A loss of a listed flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossRow {
+    /// When the packet was sent or the timer expired, seconds.
+    pub time_s: f64,
+    /// Flow.
+    pub flow: u32,
+    /// A retransmission timeout, not a dropped packet.
+    pub is_timeout: bool,
 }
 
 /// Rows of the rule trace. Rules differ in what they report, so a row lists its columns.
@@ -117,6 +130,14 @@ pub struct RuleRow {
 }
 
 impl RuleTrace {
+    /// Numbers of the rows in order of time and flow; senders run ahead of each other.
+    pub fn in_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        let key = |&number: &usize| (self.rows[number].time_s, self.rows[number].flow);
+        order.sort_by(|a, b| key(a).0.total_cmp(&key(b).0).then(key(a).1.cmp(&key(b).1)));
+        order
+    }
+
     /// The values of a row: column and value.
     pub fn values_of(&self, row: usize) -> &[(u32, f64)] {
         let end = self.rows.get(row + 1).map_or(self.values.len(), |next| next.first_value);
@@ -151,9 +172,13 @@ fn phase_of(sender: &Sender) -> &'static str {
 pub trait Tracer {
     /// Whether it receives any; the engine omits the calls otherwise.
     const ON: bool;
-    /// Whether it records single events, in the order in which they happen. Otherwise a sender may
-    /// run ahead, and packets need not be reported.
-    fn records_events(&self) -> bool {
+    /// Whether it records packets in the order of events. Otherwise a sender may run ahead, and what
+    /// it sends need not be reported.
+    fn records_packets(&self) -> bool {
+        false
+    }
+    /// Whether packets that reach their receiver must be reported.
+    fn records_deliveries(&self) -> bool {
         false
     }
     /// A packet event away from the sender.
@@ -227,7 +252,7 @@ const MAX_ROWS: usize = 80_000_000;
 #[derive(Debug, Default)]
 pub struct TraceRecorder {
     packets_wanted: bool,
-    records_events: bool,
+    losses_wanted: bool,
     window_samples: Samples,
     rule_samples: Samples,
     /// Phase of each flow in its last row of the rule trace.
@@ -239,6 +264,8 @@ pub struct TraceRecorder {
     pub sacks: Vec<SackBlocks>,
     /// Window rows.
     pub windows: Vec<WindowRow>,
+    /// Losses, where windows are recorded.
+    pub losses: Vec<LossRow>,
     /// Rule rows.
     pub rules: RuleTrace,
     /// Bits of new data per flow and bin.
@@ -267,9 +294,7 @@ impl TraceRecorder {
         let (lines, arrivals) = (scenario.cross.len(), scenario.arrivals.len());
         Self {
             packets_wanted: scenario.trace.packets,
-            records_events: scenario.trace.packets
-                || scenario.trace.rule.is_some()
-                || scenario.trace.rate.is_some(),
+            losses_wanted: scenario.trace.cwnd.is_some(),
             window_samples: Samples::new(scenario.trace.cwnd, flows),
             rule_samples: Samples::new(scenario.trace.rule, flows),
             phases: vec![""; flows],
@@ -311,6 +336,7 @@ impl TraceRecorder {
             cwnd: sender.cwnd(),
             ssthresh: sender.ssthresh(),
             srtt_s: sender.srtt_s(knobs),
+            outstanding_packets: sender.outstanding_packets(),
         });
     }
 }
@@ -319,12 +345,25 @@ impl Tracer for TraceRecorder {
     const ON: bool = true;
 
     #[inline]
-    fn records_events(&self) -> bool {
-        self.records_events
+    fn records_packets(&self) -> bool {
+        self.packets_wanted
+    }
+
+    #[inline]
+    fn records_deliveries(&self) -> bool {
+        self.packets_wanted || self.rate_bin_s.is_some()
     }
 
     fn packet(&mut self, row: PacketRow) {
-        if self.packets_wanted && self.lists(row.flow) {
+        if !self.lists(row.flow) {
+            return;
+        }
+        let PacketRow { time_s, event, flow, .. } = row;
+        if self.losses_wanted && matches!(event, PacketEvent::Drop | PacketEvent::Timeout) {
+            let is_timeout = event == PacketEvent::Timeout;
+            self.losses.push(LossRow { time_s, flow, is_timeout });
+        }
+        if self.packets_wanted {
             self.packets.push(row);
         }
     }
@@ -394,7 +433,7 @@ impl Tracer for TraceRecorder {
 
     fn overflowed(&self) -> bool {
         self.packets.len() > MAX_ROWS
-            || self.windows.len() > MAX_ROWS
+            || self.windows.len() + self.losses.len() > MAX_ROWS
             || self.rules.rows.len() + self.rules.values.len() > MAX_ROWS
     }
 }

@@ -89,7 +89,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                 }
                 // A packet enters a sender by an event: this is a receiver or the end of a route.
                 Stage::Sink | Stage::Source => {
-                    if !self.trace.records_events()
+                    if !self.trace.records_deliveries()
                         && let Some(sink) = self.sinks.receivers.get_mut(flow as usize)
                         && let Some((ack_bytes, echo)) =
                             sink.receive_in_order(at_s, number, sent_s, size_bytes, flags)
