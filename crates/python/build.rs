@@ -13,7 +13,7 @@ const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
 /// The crates that simulated results depend on.
-const CRATES: [&str; 6] = ["units", "rules", "queues", "tcp", "sim", "python"];
+const CRATES: [&str; 7] = ["units", "rules", "queues", "tcp", "scenario", "sim", "python"];
 
 fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

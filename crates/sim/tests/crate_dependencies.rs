@@ -39,6 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "cwndlab-quic",
         ],
     ),
+    ("cwndlab-web", &["cwndlab-units", "cwndlab-rules", "cwndlab-scenario", "cwndlab-sim"]),
     (
         "cwndlab-python",
         &["cwndlab-units", "cwndlab-rules", "cwndlab-tcp", "cwndlab-scenario", "cwndlab-sim"],

@@ -1,0 +1,217 @@
+//! What the page asks for: run a scenario, check a rule, describe the module.
+
+use crate::columns::Columns;
+use cwndlab_rules::{FAMILIES, RuleSpec};
+use cwndlab_scenario::{Sampling, Scenario};
+use cwndlab_sim::{Simulation, Status};
+use cwndlab_units::Time;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Events between two calls of `poll`: about a millisecond.
+const EVENTS_PER_STEP: u64 = 1 << 13;
+
+/// Bins of the goodput trace, for that many samples of the window.
+const SAMPLES_PER_BIN: u64 = 8;
+
+/// A request to run a scenario.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    /// The scenario, as a file has it. Its own `[trace]` is replaced.
+    toml: String,
+    /// Files that it names, by name.
+    #[serde(default)]
+    files: BTreeMap<String, String>,
+    /// Samples of windows and queues over the duration.
+    samples: u64,
+    /// Whether to record every packet.
+    #[serde(default)]
+    packets: bool,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Ended {
+    /// At the end of its duration: the output is its result.
+    Done = 0,
+    /// The page stopped it: the columns are those of the first part.
+    Stopped = 1,
+    /// The scenario is not valid or the run failed: the output says why.
+    Failed = 2,
+}
+
+/// The state of the module.
+#[derive(Debug, Default)]
+pub struct Studio {
+    /// The request.
+    pub input: Vec<u8>,
+    /// Text for the page: a result, a description or an error.
+    pub output: String,
+    /// What the last run recorded.
+    pub columns: Columns,
+}
+
+impl Studio {
+    /// Runs the scenario of the request. `poll` is told the simulated time, seconds, and returns
+    /// whether the run goes on. The output is JSON: the result and names of the phases.
+    pub fn run(&mut self, poll: impl Fn(f64) -> bool) -> Ended {
+        self.columns = Columns::default();
+        let scenario = match self.scenario() {
+            Ok(scenario) => scenario,
+            Err(message) => {
+                self.output = message;
+                return Ended::Failed;
+            }
+        };
+        let mut simulation = Simulation::new(&scenario);
+        let ended = loop {
+            match simulation.advance(EVENTS_PER_STEP) {
+                Status::Done => break Ended::Done,
+                Status::Running if poll(simulation.progress().0) => {}
+                Status::Running => break Ended::Stopped,
+                Status::OutOfMemory | Status::InvalidWindow => {
+                    self.output = simulation.error().to_string();
+                    return Ended::Failed;
+                }
+            }
+        };
+        let traces = simulation.traces();
+        self.columns = Columns::of(Some(&traces));
+        let phases = traces.recorder.map(|recorder| recorder.rules.phases.clone());
+        let rate_bin_s = traces.recorder.and_then(|recorder| recorder.rate_bin_s());
+        let result = (ended == Ended::Done).then(|| simulation.result());
+        let simulated_s = simulation.progress().0;
+        self.output = json!({
+            "simulated_s": simulated_s, "phases": phases, "rate_bin_s": rate_bin_s, "result": result,
+        })
+        .to_string();
+        ended
+    }
+
+    /// The scenario of the request, with the traces that the page draws.
+    fn scenario(&self) -> Result<Scenario, String> {
+        let request: Request =
+            serde_json::from_slice(&self.input).map_err(|error| error.to_string())?;
+        let mut scenario = Scenario::from_toml_with(&request.toml, &request.files)
+            .map_err(|error| error.to_string())?;
+        let every = |seconds: f64| Time::from_seconds(seconds.max(1e-6));
+        let sample = every(scenario.duration.seconds() / request.samples.max(1) as f64)?;
+        let bin = every(sample.seconds() * SAMPLES_PER_BIN as f64)?;
+        scenario.trace.cwnd = Some(Sampling::Every(sample));
+        // Each change of phase is recorded, too.
+        scenario.trace.rule = Some(Sampling::Every(scenario.duration));
+        scenario.trace.queue = Some(sample);
+        scenario.trace.rate = Some(bin);
+        scenario.trace.packets = request.packets;
+        Ok(scenario)
+    }
+
+    /// Checks the notation of a rule, which the request is. The output is its canonical form, or
+    /// what is wrong with it; returns whether it is valid.
+    pub fn check_rule(&mut self) -> bool {
+        let text = String::from_utf8_lossy(&self.input);
+        let checked = text.parse::<RuleSpec>().map_err(|error| error.to_string());
+        let known = checked.and_then(|rule| match rule.custom_text() {
+            Some(text) => Err(format!("{text}: rules in Python do not run in a browser")),
+            None => Ok(rule.to_string()),
+        });
+        let is_valid = known.is_ok();
+        self.output = known.unwrap_or_else(|message| message);
+        is_valid
+    }
+
+    /// Describes the module, as JSON: version, rules and columns.
+    pub fn describe(&mut self) {
+        let rules: Vec<Value> = FAMILIES
+            .iter()
+            .map(|family| {
+                let parameters: Vec<Value> = family
+                    .parameters
+                    .iter()
+                    .filter(|parameter| !parameter.option)
+                    .map(|parameter| {
+                        json!({
+                            "name": parameter.name,
+                            "meaning": parameter.meaning,
+                            "expected": parameter.expected,
+                        })
+                    })
+                    .collect();
+                json!({
+                    "name": family.name, "summary": family.summary, "source": family.source,
+                    "example": family.example, "parameters": parameters,
+                })
+            })
+            .collect();
+        let columns: Vec<Value> =
+            Columns::default().names().map(|(name, kind)| json!([name, kind])).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        self.output = json!({ "version": version, "rules": rules, "columns": columns }).to_string();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::Column;
+
+    const SAWTOOTH: &str = r#"
+        duration = "20s"
+        [dumbbell]
+        rate = "10Mbit"
+        delay = "20ms"
+        [[flows]]
+        rule = "AIMD(1, 0.5)"
+        count = 2
+    "#;
+
+    fn studio(request: &Value) -> Studio {
+        Studio { input: request.to_string().into_bytes(), ..Studio::default() }
+    }
+
+    #[test]
+    fn a_run_gives_the_result_of_the_simulator_and_columns_by_flow() {
+        let mut studio = studio(&json!({ "toml": SAWTOOTH, "samples": 100 }));
+        assert_eq!(studio.run(|_| true), Ended::Done);
+        let output: Value = serde_json::from_str(&studio.output).unwrap();
+        let scenario = Scenario::from_toml(SAWTOOTH).unwrap();
+        let hash = Simulation::new(&scenario).run().unwrap().trace_hash;
+        assert_eq!(output["result"]["trace_hash"], hash);
+        // Samples at 0, 0.2, ... 20 s of each of two flows, flow by flow.
+        let Some(Column::U32(flows)) = studio.columns.named("windows.flow") else { panic!() };
+        assert_eq!((flows.len(), flows[0], flows[100], flows[101]), (202, 0, 0, 1));
+        let Some(Column::F64(times)) = studio.columns.named("windows.time_s") else { panic!() };
+        assert_eq!((times[0], times[100], times[101]), (0.0, 20.0, 0.0));
+    }
+
+    #[test]
+    fn a_run_that_the_page_stops_gives_its_first_part() {
+        let mut studio = studio(&json!({ "toml": SAWTOOTH, "samples": 100 }));
+        assert_eq!(studio.run(|simulated_s| simulated_s < 5.0), Ended::Stopped);
+        let output: Value = serde_json::from_str(&studio.output).unwrap();
+        assert!(output["result"].is_null());
+        let simulated_s = output["simulated_s"].as_f64().unwrap();
+        assert!((5.0..20.0).contains(&simulated_s), "{simulated_s}");
+        let Some(Column::F64(times)) = studio.columns.named("windows.time_s") else { panic!() };
+        assert!(times.iter().all(|&time_s| time_s <= simulated_s));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_as_on_the_command_line() {
+        let mut studio = studio(&json!({ "toml": "duration = \"1s\"", "samples": 10 }));
+        assert_eq!(studio.run(|_| true), Ended::Failed);
+        assert_eq!(
+            studio.output,
+            Scenario::from_toml("duration = \"1s\"").unwrap_err().to_string()
+        );
+        studio.input = b"Rule(inc=\"1/w+\", dec=\"w/2\")".to_vec();
+        assert!(!studio.check_rule());
+        assert!(studio.output.contains("column 5"), "{}", studio.output);
+        studio.input = b"aimd(1,0.5)".to_vec();
+        assert!(studio.check_rule());
+        assert_eq!(studio.output, "AIMD(1, 0.5)");
+    }
+}
