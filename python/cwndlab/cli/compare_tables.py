@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.cli.display import display
 from cwndlab.cli.output import INTERVAL, print_frame, print_line, print_table
-from cwndlab.metrics import BY_KEY, Metric
 
 if TYPE_CHECKING:
     import polars as pl
 
     from cwndlab.comparison import Comparison
+    from cwndlab.metrics import Metric
 
 HEADINGS = {
     "goodput": "goodput /\navailable",
@@ -225,9 +225,10 @@ def _mean(means: Rows, env: str, rule: str, rules: Sequence[str], metric: Metric
 
 def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame, under: str) -> None:
     """One row per setting: the rules' D_a of goodput, the best marked."""
+    from cwndlab.metrics import BY_KEY
     from cwndlab.tables import number
 
-    metric = BY_KEY["goodput"]
+    metric = BY_KEY[SCORED]
     rules = scores["rule"].unique(maintain_order=True).to_list()
     rows: list[list[str]] = []
     for recovery, queue in settings:
