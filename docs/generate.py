@@ -2,17 +2,18 @@
 
 A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs``
 (table of endpoint knobs), ``scenario TYPE`` (table of a type's keys, or of each of its kinds, from
-the JSON schema), ``rules`` (table of window rules), ``rule FAMILY`` (definition of a family of
-rules), ``events`` (results of each family on the lossy link), ``four SCENARIO`` (results of all
-families on one of the four scenarios), ``luck`` (variation of these results over seeds),
-``environments`` (their table), ``assumptions`` (their assumptions and the reasons), ``shares``
-(bandwidth of a flow under DRR), ``readings`` (numerical meaning of words in papers), ``verdicts``
-(of papers, from docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes),
-``simulated rates`` (beside theory's), ``$ COMMAND`` (the command and its output, run from the
-repository's root), and ``bench NAME`` (the last record of `make bench`, from bench/document.py).
-``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
-out/reproduce, and does the runs that it lacks; verdicts stay. ``--check`` ignores run times, and
-does not compare pictures.
+the JSON schema), ``columns TABLE`` (of a result, or ``columns run``), ``traces`` (their columns),
+``metrics`` and ``measures`` (of comparisons, and of one rule against another), ``rules`` (table of
+window rules), ``rule FAMILY`` (definition of a family of rules), ``events`` (results of each family
+on the lossy link), ``four SCENARIO`` (results of all families on one of the four scenarios),
+``luck`` (variation of these results over seeds), ``environments`` (their table), ``assumptions``
+(their assumptions and the reasons), ``shares`` (bandwidth of a flow under DRR), ``readings``
+(numerical meaning of words in papers), ``verdicts`` (of papers, from docs/reproduction.json, which
+`cwndlab reproduce --all --page docs` writes), ``simulated rates`` (beside theory's), ``$ COMMAND``
+(the command and its output, run from the repository's root), and ``bench NAME`` (the last record of
+`make bench`, from bench/document.py). ``--papers PAPER/ID ...`` draws only pictures of
+docs/reproduction.md again, from the runs in out/reproduce, and does the runs that it lacks;
+verdicts stay. ``--check`` ignores run times, and does not compare pictures.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from parts import families, four, pictures, rates, scenario, tables
+from parts import columns, families, four, pictures, rates, scenario, tables
 from parts.text import ROOT
 
 DOCUMENTS = (
     "README.md", "docs/environments.md", "docs/live-beside.md", "docs/custom-rules.md",
-    "docs/papers.md",
+    "docs/metrics.md", "docs/papers.md",
     "docs/performance.md", "docs/profiles.md", "docs/reproduction.md", "docs/rules.md",
     "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
 )  # fmt: skip
@@ -98,11 +99,19 @@ def generate(name: str) -> str:
     if name.startswith("bench "):
         return measured(name.removeprefix("bench "))
     kind, _, what = name.partition(" ")
-    about = {"scenario": scenario.scenario_type, "rule": families.section, "four": four.four}
+    about = {
+        "scenario": scenario.scenario_type,
+        "rule": families.section,
+        "four": four.four,
+        "columns": columns.columns,
+    }
     if kind in about:
         return about[kind](what)
     makers = {
         "knobs": tables.knobs,
+        "traces": columns.traces,
+        "metrics": columns.metrics,
+        "measures": columns.measures,
         "rules": tables.rules,
         "events": families.events,
         "luck": four.luck,

@@ -1,8 +1,14 @@
-"""Columns of a result's tables and traces: names, whose last word is the unit, and types."""
+"""Columns of a result's tables and traces, as the core defines them.
+
+`native.columns` has each one's name, type, label, unit, meaning, bounds, and which values are
+better; the Arrow fields of `native.Run.tables` and `native.Run.traces` carry the same as metadata.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -15,16 +21,68 @@ PACKET_EVENTS = ("send", "receive", "ack", "drop", "timeout")
 0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ...
 """
 
-_TYPES = {"text": pl.String, "whole": pl.Int64, "float": pl.Float64}
 
+@dataclass(frozen=True)
+class Column:
+    """Definition of a column."""
+
+    name: str
+    kind: str
+    """``text``, ``whole``, ``float`` or ``truth``."""
+    label: str
+    unit: str
+    more_is_better: bool | None
+    """None if that is not known."""
+    bounds: tuple[float, float]
+    meaning: str
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Column:
+        """Read an entry of `native.columns`.
+
+        Examples
+        --------
+        >>> column = Column.of(native.columns()["tables"]["links"][9])
+        >>> column.name, column.unit, column.more_is_better, column.bounds
+        ('utilization', 'ratio', True, (0.0, 1.0))
+        """
+        low, high = entry["bounds"]
+        return cls(
+            entry["name"], entry["kind"], entry["label"], entry["unit"],
+            {"higher": True, "lower": False, None: None}[entry["better"]],
+            (-math.inf if low is None else low, math.inf if high is None else high),
+            entry["meaning"],
+        )  # fmt: skip
+
+
+def _by_name(entries: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
+    return {entry["name"]: Column.of(entry) for entry in entries}
+
+
+_DEFINED = native.columns()
+RUN = _by_name(_DEFINED["run"])
+"""Fields of a run itself."""
+COLUMNS = {table: _by_name(entries) for table, entries in _DEFINED["tables"].items()}
+"""Columns of the tables of every result."""
+TRACES = {table: _by_name(entries) for table, entries in _DEFINED["traces"].items()}
+"""Columns of traces; the trace ``rule`` has more, the state that rules report."""
+
+_TYPES = {"text": pl.String, "whole": pl.Int64, "float": pl.Float64}
 SCHEMAS = {
-    table: {column: _TYPES[kind] for column, kind in columns}
-    for table, columns in native.columns().items()
+    table: {name: _TYPES[column.kind] for name, column in columns.items()}
+    for table, columns in COLUMNS.items()
 }
 """Columns and types of the tables of every result, as the core defines them.
 
 They are equal for every run, even without flows or without values in a column.
 """
+ESTIMATE: dict[str, Any] = {
+    "mean": pl.Float64,
+    "ci95_low": pl.Float64,
+    "ci95_high": pl.Float64,
+    "replicates": pl.Int64,
+}
+"""Columns of a `cwndlab.statistics.Estimate` in a summary."""
 TABLES = tuple(SCHEMAS)
 """Tables of every result, each a data frame."""
 

@@ -12,7 +12,7 @@ from cwndlab.comparison import AXES, Comparison, plan_rules
 from cwndlab.environments import Assumptions
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
-from cwndlab.metrics import BY_KEY
+from cwndlab.metrics import BY_KEY, Metric, chosen
 from cwndlab.quantities import Quantity, seconds
 from cwndlab.runs.collection import collect
 from cwndlab.runs.until import MOST, targets_of
@@ -40,6 +40,7 @@ def compare(
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
     trace: Mapping[str, Any] | None = None,
+    metrics: str | Sequence[str] | None = None,
     until: str | None = None,
     most: int = MOST,
     jobs: int | None = None,
@@ -73,6 +74,8 @@ def compare(
         Dotted keys to set in all runs, last.
     trace : mapping, optional
         The ``[trace]`` table of replicate 0; the others record none.
+    metrics : str or sequence of str, optional
+        What is measured, in the order of tables; by default `cwndlab.metrics.USUAL`.
     until : str, optional
         Add replicates until every 95 % interval is narrow enough, such as ``"ci(goodput) < 1%"``.
     most : int
@@ -107,6 +110,9 @@ def compare(
     >>> found = compare(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration="2s")
     >>> found.runs.height, found.table("jain_index").columns
     (4, ['rule', 'constant'])
+    >>> delays = compare("CUBIC", replicates=1, duration="2s", metrics="p95_rtt_s, p99_rtt_s").runs
+    >>> 0.1 < delays["p95_rtt_s"][0] <= delays["p99_rtt_s"][0]
+    True
     """
     names = {name: _listed(value) for name, value in
              {"env": env, "queue": queue, "recovery": recovery}.items()}  # fmt: skip
@@ -114,22 +120,24 @@ def compare(
     duration_s = None if duration is None else seconds(duration)
     if duration is not None and not 0 < (duration_s or 0) < float("inf"):
         raise ScenarioError(invalid("duration", duration, "a duration above 0, such as 100s"))
-    chosen = assume if isinstance(assume, Assumptions) else Assumptions().with_(**(assume or {}))
+    assumed = assume if isinstance(assume, Assumptions) else Assumptions().with_(**(assume or {}))
     is_assumed = isinstance(assume, Assumptions) or "profile" in (assume or {})
-    chosen, _ = with_profile(
-        chosen, profile, asked, is_given=is_assumed or "profile" in (patch or {})
+    assumed, _ = with_profile(
+        assumed, profile, asked, is_given=is_assumed or "profile" in (patch or {})
     )
     targets = targets_of(until, BY_KEY)
+    measured = chosen(metrics, also=[target.metric for target in targets])
     plan = plan_rules(
         asked, **names, replicates=most if targets else replicates, duration_s=duration_s,
-        assume=chosen, seed=seed, patch=patch,
+        assume=assumed, seed=seed, patch=patch, metrics=measured,
     )  # fmt: skip
     if duration_s is not None:
-        chosen = chosen.with_(duration=f"{duration_s!r}s")
+        assumed = assumed.with_(duration=f"{duration_s!r}s")
 
     return collect(
-        Comparison(plan), store=store, jobs=jobs, on=on, trace=trace, progress=progress, keep=keep,
-        definition=None if store is None else definition_of(plan, chosen, patch),
+        Comparison(plan, metrics=measured), store=store, jobs=jobs, on=on, trace=trace,
+        progress=progress, keep=keep,
+        definition=None if store is None else definition_of(plan, assumed, measured),
         targets=targets, first=replicates,
     )  # fmt: skip
 
@@ -174,9 +182,7 @@ def _listed(value: str | Sequence[str]) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-def definition_of(
-    plan: Plan, chosen: Assumptions, patch: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def definition_of(plan: Plan, chosen: Assumptions, metrics: Sequence[Metric]) -> dict[str, Any]:
     """Return the sweep that does the runs of a plan of `plan_rules`: a store keeps it with them."""
     from cwndlab.sweeps import Sweep
 
@@ -189,9 +195,9 @@ def definition_of(
             "axes": {name: [level.label for level in plan.axes[name]] for name in AXES},
             "replicates": plan.replicates,
             "seed": plan.seed,
-            "metrics": list(BY_KEY),
+            "metrics": [metric.key for metric in metrics],
             "assume": {name: given[name] for name in fields if given[name] != getattr(usual, name)},
-            "set": dict(patch or {}),
+            "set": dict(plan.patch),
         }
     )
     return sweep.to_dict()

@@ -5,19 +5,21 @@ from __future__ import annotations
 import html
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from cwndlab import environments, native
+from cwndlab.columns import ESTIMATE
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
-from cwndlab.metrics import BY_KEY, METRICS, Metric, measure
+from cwndlab.metrics import BY_KEY, Metric, chosen, measure, patch_of
 from cwndlab.runs.collection import Collection
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.scores import scores
-from cwndlab.statistics import estimate
+from cwndlab.statistics import Bounds, estimate
+from cwndlab.tables import with_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,9 +45,18 @@ class Comparison(Collection):
     0.0
     """
 
+    OUTPUT: ClassVar[str] = "compare"
+
+    metrics: Sequence[Metric] = field(default_factory=lambda: chosen(None))
+    """What is measured, in the order of tables."""
+
     def measure(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """Every metric, over the flows under test."""
-        return measure(run, group=TEST_FLOWS)
+        return measure(run, group=TEST_FLOWS, metrics=self.metrics)
+
+    def bounds(self, measure: str) -> Bounds:
+        """Bounds of a metric."""
+        return BY_KEY[measure].bounds
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -55,20 +66,23 @@ class Comparison(Collection):
     @property
     def runs(self) -> pl.DataFrame:
         """One row per finished run: its cell, replicate, seed, trace hash and every metric."""
-        return pl.DataFrame(self.rows(), schema=_RUN_SCHEMA)
+        numbers = dict.fromkeys((metric.key for metric in self.metrics), pl.Float64)
+        return pl.DataFrame(self.rows(), schema={**_RUN_SCHEMA, **numbers})
 
     @property
     def summary(self) -> pl.DataFrame:
         """One row per cell and metric.
 
-        ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
+        ``mean``, its 95 % confidence interval from ``ci95_low`` to ``ci95_high``
+        (`cwndlab.statistics.estimate`), and ``replicates``.
         """
         runs = self.runs
         rows = []
         for cell, group in runs.group_by(AXES, maintain_order=True):
-            for metric in METRICS:
-                mean, half_width, count = estimate(group[metric.key])
-                rows.append((*cell, metric.key, mean, half_width, count))
+            rows += [
+                (*cell, metric.key, *estimate(group[metric.key], bounds=metric.bounds))
+                for metric in self.metrics
+            ]
         return pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row")
 
     @property
@@ -79,10 +93,11 @@ class Comparison(Collection):
         """
         return scores(self.summary)
 
-    def table(self, metric: str = "goodput") -> pl.DataFrame:
+    def table(self, metric: str | None = None) -> pl.DataFrame:
         """Return one metric as text: a row for each rule, a column for each environment.
 
-        Cells are the mean and the half-width of its 95 % confidence interval. Recovery schemes and
+        The metric is by default the first. Cells are the mean and its 95 % confidence interval, as
+        half-width where both ends are equally far. Recovery schemes and
         queues have columns of their own if there are several.
 
         Raises
@@ -90,15 +105,16 @@ class Comparison(Collection):
         ScenarioError
             If there is no such metric.
         """
-        if metric not in BY_KEY:
-            raise ScenarioError(unknown("metric", metric, BY_KEY))
-        found = BY_KEY[metric]
+        known = {entry.key: entry for entry in self.metrics}
+        if metric is None:
+            metric = next(iter(known))
+        if metric not in known:
+            raise ScenarioError(unknown("metric", metric, known))
+        found = known[metric]
         several = [name for name in ("recovery", "queue") if len(self.plan.axes[name]) > 1]
         rows = self.summary.filter(metric=metric).with_columns(
-            pl.struct("mean", "ci95")
-            .map_elements(
-                lambda cell: _cell(cell["mean"], cell["ci95"], found), return_dtype=pl.String
-            )
+            pl.struct("mean", "ci95_low", "ci95_high")
+            .map_elements(lambda cell: with_interval(cell, found), return_dtype=pl.String)
             .alias("cell")
         )
         return rows.pivot(on="env", index=[*several, "rule"], values="cell")
@@ -106,7 +122,7 @@ class Comparison(Collection):
     def _repr_html_(self) -> str:
         return "".join(
             f"<p>{html.escape(metric.title)}</p>{self.table(metric.key)._repr_html_()}"
-            for metric in METRICS
+            for metric in self.metrics
         )
 
     @property
@@ -131,26 +147,13 @@ class Comparison(Collection):
         return FigureStyle.of(**figure).draw(draw, self)
 
 
-def _cell(mean: float | None, half_width: float | None, metric: Metric) -> str:
-    if mean is None:
-        return "-"
-    text = f"{mean * metric.scale:.{metric.digits}f}"
-    return text if half_width is None else f"{text} ± {half_width * metric.scale:.{metric.digits}f}"
-
-
 _RUN_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(AXES, pl.String),
     "replicate": pl.Int64,
     "seed": pl.Int64,
     "trace_hash": pl.String,
-    **{metric.key: pl.Float64 for metric in METRICS},
 }
-_SUMMARY_SCHEMA: dict[str, Any] = {
-    **dict.fromkeys((*AXES, "metric"), pl.String),
-    "mean": pl.Float64,
-    "ci95": pl.Float64,
-    "replicates": pl.Int64,
-}
+_SUMMARY_SCHEMA: dict[str, Any] = {**dict.fromkeys((*AXES, "metric"), pl.String), **ESTIMATE}
 
 
 def plan_rules(
@@ -164,6 +167,7 @@ def plan_rules(
     assume: environments.Assumptions | None = None,
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
+    metrics: Sequence[Metric] = (),
 ) -> Plan:
     """Plan a comparison of rules over recovery schemes, queues and environments.
 
@@ -182,6 +186,8 @@ def plan_rules(
         Assumptions of the environments.
     patch : mapping, optional
         Dotted keys to set in all runs, last.
+    metrics : sequence of Metric
+        Metrics whose needs the runs meet, such as ``trace.rtt``.
 
     Raises
     ------
@@ -203,7 +209,7 @@ def plan_rules(
     }
     joint = list(_joint(names, queues, chosen, range(seed, seed + replicates)))
     base = environments.scenario(names[0], queue=queues[0], rule=canonical[0], assume=chosen)
-    return Plan(base, axes, replicates, seed, joint, dict(patch or {}))
+    return Plan(base, axes, replicates, seed, joint, {**patch_of(metrics), **(patch or {})})
 
 
 def _joint(

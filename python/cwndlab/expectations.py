@@ -87,11 +87,11 @@ class Expectation:
             if label not in (of_column := list(labels[column])):
                 raise ScenarioError(unknown(f"expect: {column}", label, of_column))
 
-    def holds(self, mean: float | None, half_width: float | None) -> bool:
-        """Whether a mean with the half-width of its interval meets the bound."""
-        if mean is None or (self.is_whole and half_width is None):
+    def holds(self, mean: float | None, interval: tuple[float, float] | None) -> bool:
+        """Whether a mean with its interval meets the bound."""
+        if mean is None or (self.is_whole and interval is None):
             return False
-        ends = (mean - half_width, mean + half_width) if self.is_whole and half_width else (mean,)
+        ends = interval if self.is_whole and interval else (mean,)
         return all(_SIGNS[self.sign](end, self.limit) for end in ends)
 
 
@@ -101,12 +101,12 @@ class Verdict(NamedTuple):
     expectation: Expectation
     cell: dict[str, str]
     mean: float | None
-    half_width: float | None
+    interval: tuple[float, float] | None
     holds: bool
 
 
 def judge(expected: Iterable[Expectation], summary: pl.DataFrame) -> list[Verdict]:
-    """Judge expectations by a summary: cells, ``metric`` or ``measure``, ``mean``, ``ci95``.
+    """Judge expectations by a summary: cells, ``metric`` or ``measure``, ``mean``, its interval.
 
     Examples
     --------
@@ -117,16 +117,16 @@ def judge(expected: Iterable[Expectation], summary: pl.DataFrame) -> list[Verdic
     [('constant', True)]
     """
     named = "metric" if "metric" in summary.columns else "measure"
-    columns = [
-        name for name in summary.columns if name not in (named, "mean", "ci95", "replicates")
-    ]
+    numbers = ("mean", "ci95_low", "ci95_high", "replicates")
+    columns = [name for name in summary.columns if name not in (named, *numbers)]
     verdicts: list[Verdict] = []
     for each in expected:
         for row in summary.filter(**{named: each.metric}).to_dicts():
             cell = {name: str(row[name]) for name in columns}
             if each.cell.items() <= cell.items():
-                mean, half_width = row["mean"], row["ci95"]
-                verdicts.append(Verdict(each, cell, mean, half_width, each.holds(mean, half_width)))
+                mean, low, high = row["mean"], row["ci95_low"], row["ci95_high"]
+                interval = None if low is None or high is None else (low, high)
+                verdicts.append(Verdict(each, cell, mean, interval, each.holds(mean, interval)))
     return verdicts
 
 
@@ -135,7 +135,7 @@ def junit(verdicts: Iterable[Verdict], name: str) -> str:
 
     Examples
     --------
-    >>> met = Verdict(Expectation.of("goodput > 0.5"), {"rule": "CUBIC"}, 0.9, 0.1, True)
+    >>> met = Verdict(Expectation.of("goodput > 0.5"), {"rule": "CUBIC"}, 0.9, (0.8, 1.0), True)
     >>> print(junit([met], "compare"))
     <?xml version='1.0' encoding='utf-8'?>
     <testsuite name="compare" tests="1" failures="0">
@@ -162,7 +162,10 @@ def shown(verdict: Verdict) -> str:
     if verdict.mean is None:
         return "no value"
     text = f"{verdict.mean:.6g}"
-    return text if verdict.half_width is None else f"{text} ± {verdict.half_width:.3g}"
+    if verdict.interval is None:
+        return text
+    low, high = verdict.interval
+    return f"{text} [{low:.6g}, {high:.6g}]"
 
 
 def _limit(metric: str, text: str) -> float | None:

@@ -10,31 +10,78 @@ cross traffic there is no nominal residual bandwidth, and both use the measured 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cwndlab.message import unknown
+from cwndlab.columns import COLUMNS, RUN, Column
+from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, same_name, unknown
+from cwndlab.statistics import UNBOUNDED, Bounds, difference_bounds
+
+Read = Callable[[Mapping[str, Any], Mapping[str, Any]], float | None]
+"""Measures a run (a dictionary) with its bottleneck link."""
+RTT_PERCENTILES = {key: {"trace.rtt": True} for key in ("p50_rtt_s", "p95_rtt_s", "p99_rtt_s")}
+"""Columns of flows that a run records on request, to the keys that ask for them."""
+_SHOWN = {"s": ("ms", 1e3), "bit/s": ("Mbit/s", 1e-6), "ratio": ("", 1.0)}
+"""Unit of a column to its unit in tables and plots, and the factor."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """One number per run."""
 
     key: str
     label: str
-    unit: str
+    meaning: str
+    """Definition, in Markdown."""
+    unit: str = ""
     """Unit of the value times `scale`, as shown."""
-    more_is_better: bool
-    read: Callable[[Mapping[str, Any], Mapping[str, Any]], float | None]
-    """Measures a run (a dictionary) with its bottleneck link."""
+    more_is_better: bool | None = None
+    """None if that is not known: no value is then marked as better or worse."""
+    bounds: Bounds = UNBOUNDED
+    """What its values can not lie below and above."""
     scale: float = 1.0
     digits: int = 3
+    read: Read | None = None
+    """None if it takes more than one run."""
+    needs_link: bool = False
+    """Whether it reads the bottleneck link."""
+    patch: Mapping[str, Any] | None = None
+    """Keys of the scenario without which a run does not measure it."""
+
+    @classmethod
+    def of(cls, column: Column, read: Read | None = None, **changes: Any) -> Metric:
+        """Make a metric that is a column of a result, with the column's definition."""
+        unit, scale = _SHOWN.get(column.unit, (column.unit, 1.0))
+        own = {
+            "key": column.name, "label": column.label, "meaning": column.meaning, "unit": unit,
+            "more_is_better": column.more_is_better, "bounds": column.bounds, "scale": scale,
+        }  # fmt: skip
+        return cls(**{**own, **changes}, read=read)
 
     @property
     def title(self) -> str:
         """Label and unit, for axes and table heads."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
+
+    @property
+    def better(self) -> str:
+        """``higher is better``, ``lower is better``, or empty.
+
+        Examples
+        --------
+        >>> BY_KEY["loss_rate"].better
+        'lower is better'
+        """
+        words = {True: "higher is better", False: "lower is better", None: ""}
+        return words[self.more_is_better]
+
+    @property
+    def difference_bounds(self) -> Bounds:
+        """Bounds of the difference of two values."""
+        return difference_bounds(self.bounds)
 
 
 def _ratio(part: float | None, whole: float | None) -> float | None:
@@ -50,29 +97,145 @@ def _total(run: Mapping[str, Any], key: str) -> float:
     return sum(flow[key] for flow in run["flows"])
 
 
+def _of_run(key: str) -> Metric:
+    return Metric.of(RUN[key], lambda run, _: run[key], meaning="the run's")
+
+
+def _of_link(key: str) -> Metric:
+    return Metric.of(
+        COLUMNS["links"][key], lambda _, link: link[key], meaning="the link's", digits=1,
+        needs_link=True,
+    )  # fmt: skip
+
+
+def _of_flows(key: str) -> Metric:
+    """Mean over the flows of a percentile, which a run records on request."""
+    return Metric.of(
+        COLUMNS["flows"][key],
+        lambda run, _: mean(flow[key] for flow in run["flows"]),
+        meaning="mean of the flows'; only where it is asked for, because `trace.rtt`, which then "
+        "is set, makes runs slower",
+        digits=1,
+        patch=RTT_PERCENTILES[key],
+    )
+
+
+def patch_of(metrics: Iterable[Metric]) -> dict[str, Any]:
+    """Return the keys of a scenario that these metrics need.
+
+    Examples
+    --------
+    >>> patch_of([BY_KEY["goodput"], BY_KEY["p99_rtt_s"]])
+    {'trace.rtt': True}
+    """
+    return {key: value for metric in metrics for key, value in (metric.patch or {}).items()}
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the known values; None without one.
+
+    Examples
+    --------
+    >>> mean([1.0, None, 2.0]), mean([None])
+    (1.5, None)
+    """
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
+_NOT_NEGATIVE = (0.0, math.inf)
 METRICS: tuple[Metric, ...] = (
-    Metric("goodput", "goodput / available", "", True,
-           lambda run, link: _ratio(run["aggregate_goodput_bps"], _asked(run, link))),
-    Metric("loss_rate", "loss rate", "%", False,
-           lambda run, _: _ratio(_total(run, "dropped_packets"), _total(run, "sent_packets")),
-           100.0),
-    Metric("mean_queueing_delay_s", "mean queueing delay", "ms", False,
-           lambda _, link: link["mean_queueing_delay_s"], 1e3, 1),
-    Metric("fairness_spread", "fairness spread", "", False, lambda run, _: run["fairness_spread"]),
-    Metric("jain_index", "Jain's index", "", True, lambda run, _: run["jain_index"]),
-    Metric("timeouts", "timeouts", "per run", False, lambda run, _: _total(run, "timeouts"), 1.0,
-    1),
-    Metric("goodput_left", "goodput / residual bandwidth", "", True,
-           lambda run, link: _ratio(run["aggregate_goodput_bps"], link["left_bps"])),
+    Metric(
+        key="goodput", label="goodput / available", more_is_better=True, bounds=_NOT_NEGATIVE,
+        meaning="normalised goodput: the sum of the flows' `goodput_bps` / `available_bps` of the "
+        "link; / `left_bps` where finite flows are the cross traffic, whose share the scenario "
+        "does not set. It is payload over a rate that headers share: with 1000-byte payloads in "
+        "1040-byte packets at most 0.962, unless cross traffic loses packets too, whose share the "
+        "flows then get",
+        read=lambda run, link: _ratio(run["aggregate_goodput_bps"], _asked(run, link)),
+        needs_link=True,
+    ),
+    Metric(
+        key="loss_rate", label="loss rate", unit="%", more_is_better=False, bounds=(0.0, 1.0),
+        meaning="sum of the flows' `dropped_packets` / sum of their `sent_packets`",
+        read=lambda run, _: _ratio(_total(run, "dropped_packets"), _total(run, "sent_packets")),
+        scale=100.0,
+    ),
+    _of_link("mean_queueing_delay_s"),
+    _of_link("p50_queueing_delay_s"),
+    _of_link("p95_queueing_delay_s"),
+    _of_link("p99_queueing_delay_s"),
+    _of_flows("p50_rtt_s"),
+    _of_flows("p95_rtt_s"),
+    _of_flows("p99_rtt_s"),
+    _of_run("fairness_spread"),
+    _of_run("jain_index"),
+    _of_run("lowest_share"),
+    Metric(
+        key="timeouts", label="timeouts", unit="per run", more_is_better=False,
+        bounds=_NOT_NEGATIVE, meaning="sum of the flows' `timeouts`",
+        read=lambda run, _: _total(run, "timeouts"), digits=1,
+    ),
+    Metric(
+        key="goodput_left", label="goodput / residual bandwidth", more_is_better=True,
+        bounds=_NOT_NEGATIVE,
+        meaning="the sum of the flows' `goodput_bps` / `left_bps` of the link: the part of the "
+        "residual bandwidth that they used",
+        read=lambda run, link: _ratio(run["aggregate_goodput_bps"], link["left_bps"]),
+        needs_link=True,
+    ),
 )  # fmt: skip
 
 BY_KEY = {metric.key: metric for metric in METRICS}
+USUAL = (
+    "goodput", "loss_rate", "mean_queueing_delay_s", "p95_queueing_delay_s", "fairness_spread",
+    "jain_index", "lowest_share", "timeouts", "goodput_left",
+)  # fmt: skip
+"""Metrics of a comparison that names none."""
+
+
+def chosen(
+    names: str | Sequence[str] | None, also: Iterable[str] = (), option: str = "metrics"
+) -> tuple[Metric, ...]:
+    """Return metrics by their names, in the order given; the usual ones for None.
+
+    Parameters
+    ----------
+    names : str or sequence of str, optional
+        The metrics, or one text with commas between them.
+    also : iterable of str
+        Metrics that conditions name; they come last.
+    option : str
+        What a message calls `names`.
+
+    Raises
+    ------
+    ScenarioError
+        If one is not known.
+
+    Examples
+    --------
+    >>> [metric.key for metric in chosen("goodput, P99_queueing_delay_s", also=["timeouts"])]
+    ['goodput', 'p99_queueing_delay_s', 'timeouts']
+    """
+    if isinstance(names, str):
+        names = [part.strip() for part in names.split(",")]
+    asked = [same_name(name, BY_KEY) for name in (USUAL if names is None else names)]
+    for name in asked:
+        if name not in BY_KEY:
+            raise ScenarioError(unknown(option, name, BY_KEY))
+    if not asked:
+        raise ScenarioError(invalid(option, [], "one or more metrics"))
+    return tuple(BY_KEY[name] for name in dict.fromkeys([*asked, *also]) if name in BY_KEY)
 
 
 def measure(
-    run: Mapping[str, Any], link_name: str = "bottleneck", group: str | None = None
+    run: Mapping[str, Any],
+    link_name: str = "bottleneck",
+    group: str | None = None,
+    metrics: Sequence[Metric] = METRICS,
 ) -> dict[str, float | None]:
-    """Measure every metric of one run.
+    """Measure metrics of one run.
 
     Parameters
     ----------
@@ -82,6 +245,8 @@ def measure(
         The bottleneck: its residual bandwidth and queue count.
     group : str, optional
         The group of flows that counts; by default all do.
+    metrics : sequence of Metric
+        By default every one.
 
     Raises
     ------
@@ -92,7 +257,7 @@ def measure(
         run = only(run, group)
     for link in run["links"]:
         if link["link"] == link_name:
-            return {metric.key: metric.read(run, link) for metric in METRICS}
+            return {metric.key: metric.read(run, link) for metric in metrics if metric.read}
     names = [link["link"] for link in run["links"]]
     raise ValueError(unknown("link", link_name, names))
 
@@ -107,6 +272,8 @@ def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
     >>> alone = only({"flows": flows}, "a")
     >>> alone["aggregate_goodput_bps"], alone["fairness_spread"], alone["jain_index"]
     (4000000.0, 1.0, 0.8)
+    >>> alone["lowest_share"]
+    0.5
     """
     flows = [flow for flow in run["flows"] if flow["group"] == group]
     if not flows:
@@ -124,4 +291,5 @@ def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
         "jain_index": total**2 / (len(rates) * sum(rate**2 for rate in rates))
         if total > 0
         else None,
+        "lowest_share": min(rates) * len(rates) / total if total > 0 else None,
     }

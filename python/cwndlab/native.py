@@ -112,16 +112,24 @@ def knobs() -> list[dict[str, Any]]:
     return json.loads(_core.knobs())
 
 
-def columns() -> dict[str, list[tuple[str, str]]]:
-    """List the columns of every table of a result: name, and ``text``, ``whole`` or ``float``.
+def columns() -> dict[str, Any]:
+    """List the definitions of the columns of results and traces.
+
+    Returns
+    -------
+    dict
+        ``run``: the fields of a run; ``tables`` and ``traces``: table to its columns. Each has
+        ``name``, ``kind`` (``text``, ``whole``, ``float`` or ``truth``), ``label``, ``unit``,
+        ``better`` (``higher``, ``lower`` or None), ``bounds`` (None for an open end), ``meaning``.
 
     Examples
     --------
-    >>> columns()["flows"][0]
-    ('flow', 'text')
+    >>> loss = next(column for column in columns()["tables"]["flows"] if column["unit"] == "ratio")
+    >>> loss["name"], loss["better"], loss["bounds"]
+    ('loss_rate', 'lower', [0.0, 1.0])
     """
-    tables = json.loads(_core.columns())
-    return {table: [(name, kind) for name, kind in found] for table, found in tables.items()}
+    found = json.loads(_core.columns())
+    return {key: value if key == "run" else dict(value) for key, value in found.items()}
 
 
 def schema() -> dict[str, Any]:

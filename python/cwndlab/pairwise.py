@@ -22,19 +22,20 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from cwndlab import environments, native
+from cwndlab.columns import ESTIMATE
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.quantities import Quantity, bits_per_second
 from cwndlab.runs.collection import Collection, collect
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.runs.until import MOST, targets_of
-from cwndlab.sharing import AGAINST, BASELINE, BY_KEY, RULE, measure
-from cwndlab.statistics import estimate
+from cwndlab.sharing import AGAINST, BASELINE, BY_KEY, MEASURES, RULE, measure
+from cwndlab.statistics import Bounds, estimate
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -60,6 +61,8 @@ class Pairwise(Collection):
     The baseline runs are those whose `rule` is the other rule itself.
     """
 
+    OUTPUT: ClassVar[str] = "against"
+
     against: str = field(kw_only=True)
     """The other rule."""
     rules: Sequence[str] = field(kw_only=True)
@@ -68,6 +71,10 @@ class Pairwise(Collection):
     def measure(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """Measure the share, and the means over each group and over both."""
         return measure(run)
+
+    def bounds(self, measure: str) -> Bounds:
+        """Bounds of a measure."""
+        return BY_KEY[measure].bounds
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -95,21 +102,23 @@ class Pairwise(Collection):
     def summary(self) -> pl.DataFrame:
         """One row per cell and measure.
 
-        ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
+        ``mean``, its 95 % confidence interval from ``ci95_low`` to ``ci95_high``
+        (`cwndlab.statistics.estimate`), and ``replicates``.
 
         Harm is a mean over replicates, each run paired with the baseline run of the same seed.
         """
         rows = []
         for cell, group in self.runs.group_by(AXES, maintain_order=True):
-            rows += [(*cell, key, *estimate(group[key])) for key in BY_KEY]
+            rows += [
+                (*cell, measure.key, *estimate(group[measure.key], bounds=measure.bounds))
+                for measure in MEASURES
+            ]
         return pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row")
 
-    def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
-        """Return everything as plain data.
-
-        `raw` adds the whole result of each kept run.
-        """
-        return {"against": self.against, "rules": list(self.rules), **super().to_dict(raw=raw)}
+    @property
+    def head(self) -> dict[str, Any]:
+        """What the JSON has beside plan and tables."""
+        return {"against": self.against, "rules": list(self.rules)}
 
     def plot(self, **figure: Any) -> Figure:
         """Plot share and harm over the number of flows (matplotlib).
@@ -137,9 +146,7 @@ _RUN_SCHEMA: dict[str, Any] = {
 _SUMMARY_SCHEMA: dict[str, Any] = {
     **dict.fromkeys((*AXES, "measure"), pl.String),
     "flows": pl.Int64,
-    "mean": pl.Float64,
-    "ci95": pl.Float64,
-    "replicates": pl.Int64,
+    **ESTIMATE,
 }
 
 

@@ -15,11 +15,32 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cwndlab import native
-from cwndlab.columns import SCHEMAS, TABLES, tables_from, tables_of, traces_of
+from cwndlab.columns import (
+    COLUMNS,
+    SCHEMAS,
+    TABLES,
+    TRACES,
+    Column,
+    tables_from,
+    tables_of,
+    traces_of,
+)
 from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def _definitions(columns: Mapping[str, Column], frame: pl.DataFrame) -> dict[str, str]:
+    """Return the definitions of a table's columns, as metadata of its file."""
+    about = {
+        name: {"unit": columns[name].unit, "meaning": columns[name].meaning}
+        for name in frame.columns
+        if name in columns
+    }
+    return {"columns": dumps(about, None)}
+
 
 _OPTIONAL = ("cross", "arrivals")
 """Saved only if they have rows, which most runs do not."""
@@ -117,14 +138,15 @@ class Result:
         return {**self._run, **{table: getattr(self, table).to_dicts() for table in TABLES}}
 
     def to_json(self, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON text; numbers that are not finite are null."""
-        return dumps(self.to_dict(), indent)
+        """Return `to_dict` as JSON text, with its schema; numbers that are not finite are null."""
+        return dumps(stamped("run", self.to_dict()), indent)
 
     def save(self, directory: str | Path) -> Path:
         """Write ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.
 
         ``cross.parquet`` and ``arrivals.parquet`` are written if they have rows. ``run.json`` is
-        written last, so that a directory with it is complete.
+        written last, so that a directory with it is complete. Parquet files have the units and
+        meanings of their columns as metadata (``columns``, JSON).
 
         Returns
         -------
@@ -143,10 +165,12 @@ class Result:
         for table in TABLES:
             frame = getattr(self, table)
             if frame.height > 0 or table not in _OPTIONAL:
-                frame.write_parquet(folder / f"{table}.parquet")
+                about = _definitions(COLUMNS[table], frame)
+                frame.write_parquet(folder / f"{table}.parquet", metadata=about)
         for table, frame in self.traces.items():
-            frame.write_parquet(folder / f"trace-{table}.parquet")
-        record = {"cwndlab_version": native.version(), "run": self._run, "scenario": self.scenario}
+            about = _definitions(TRACES.get(table, {}), frame)
+            frame.write_parquet(folder / f"trace-{table}.parquet", metadata=about)
+        record = stamped("saved-run", {"run": self._run, "scenario": self.scenario})
         unfinished = folder / "run.json.part"
         unfinished.write_text(dumps(record) + "\n", encoding="utf-8")
         unfinished.replace(marker)

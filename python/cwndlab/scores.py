@@ -19,7 +19,8 @@ SETTING = ("recovery", "queue")
 def scores(summary: pl.DataFrame) -> pl.DataFrame:
     """C and D of every rule from the means of a `Comparison.summary`.
 
-    A rule without a mean in one of the environments gets null: it cannot be ranked.
+    A rule without a mean in one of the environments gets null: it cannot be ranked. Neither can a
+    metric of which no direction is known to be better.
 
     Examples
     --------
@@ -30,7 +31,8 @@ def scores(summary: pl.DataFrame) -> pl.DataFrame:
     >>> [(row["rule"], round(row["C_a"], 3), round(row["D_a"], 3)) for row in table.to_dicts()]
     [('A', 0.1, 0.1), ('B', 0.2, 0.2)]
     """
-    signs = {metric.key: 1.0 if metric.more_is_better else -1.0 for metric in METRICS}
+    sign = {True: 1.0, False: -1.0, None: None}
+    signs = {metric.key: sign[metric.more_is_better] for metric in METRICS}
     merit = pl.col("mean") * pl.col("metric").replace_strict(signs, return_dtype=pl.Float64)
     distance = merit.max().over(*SETTING, "metric", "env") - merit
     unranked = pl.col("distance").is_null().any()

@@ -2,42 +2,64 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from cwndlab.statistics import estimate
+from cwndlab.columns import COLUMNS
+from cwndlab.metrics import Metric, mean
 
 RULE, AGAINST = "rule", "against"
 """Names of the two groups of flows."""
 
 
-class Measure(NamedTuple):
-    """A number per run, or per pair of runs."""
-
-    key: str
-    label: str
-    unit: str = ""
-    """Unit of the value times `scale`, as shown."""
-    scale: float = 1.0
-    digits: int = 3
-
-    @property
-    def title(self) -> str:
-        """Label and unit."""
-        return f"{self.label} [{self.unit}]" if self.unit else self.label
+def _goodput(key: str, label: str, meaning: str) -> Metric:
+    column = COLUMNS["flows"]["goodput_bps"]
+    return Metric.of(column, key=key, label=label, meaning=meaning, more_is_better=None)
 
 
+def _rtt(key: str, label: str) -> Metric:
+    return Metric.of(
+        COLUMNS["flows"]["mean_rtt_s"], key=key, label=label, more_is_better=None, digits=1,
+        meaning="mean of the flows' `mean_rtt_s`: of the other rule's flows in the mixed run, and "
+        "of all flows in the baseline run. It includes queueing on the path; flows without a "
+        "sample are left out",
+    )  # fmt: skip
+
+
+def _loss(key: str, label: str) -> Metric:
+    return Metric(
+        key=key, label=label, unit="%", bounds=(0.0, 1.0), scale=100.0,
+        meaning="sum of the flows' `dropped_packets` / sum of their `sent_packets`, of the same "
+        "flows",
+    )  # fmt: skip
+
+
+_OF_GROUP = "mean of the group's flows' `goodput_bps`"
 MEASURES = (
-    Measure("share", "share of goodput"),
-    Measure("harm", "harm"),
-    Measure("rule_goodput_bps", "goodput per flow", "Mbit/s", 1e-6),
-    Measure("against_goodput_bps", "goodput per flow of the other", "Mbit/s", 1e-6),
-    Measure("baseline_goodput_bps", "goodput per flow of the baseline", "Mbit/s", 1e-6),
-    Measure("against_rtt_s", "RTT of the other", "ms", 1e3, 1),
-    Measure("baseline_rtt_s", "RTT of the baseline", "ms", 1e3, 1),
-    Measure("against_loss_rate", "loss rate of the other", "%", 100.0),
-    Measure("baseline_loss_rate", "loss rate of the baseline", "%", 100.0),
-)
+    # More for one rule is less for the other: neither direction is better.
+    Metric(
+        key="share", label="share of goodput", bounds=(0.0, 1.0),
+        meaning="sum of the rule's flows' `goodput_bps` / the sum of both groups'. Both groups "
+        "have n flows, so 0.5 is fair",
+    ),
+    Metric(
+        key="harm", label="harm", more_is_better=False, bounds=(-math.inf, 1.0),
+        meaning="1 - `against_goodput_bps` / `baseline_goodput_bps`: the fraction of goodput that "
+        "a flow of the other rule loses compared with the baseline run. 0: no difference; 1: it "
+        "gets nothing; below 0: it gets more",
+    ),
+    _goodput("rule_goodput_bps", "goodput per flow", _OF_GROUP),
+    _goodput("against_goodput_bps", "goodput per flow of the other", _OF_GROUP),
+    _goodput(
+        "baseline_goodput_bps", "goodput per flow of the baseline",
+        "the same over all 2n flows of the baseline run with the same seed",
+    ),
+    _rtt("against_rtt_s", "RTT of the other"),
+    _rtt("baseline_rtt_s", "RTT of the baseline"),
+    _loss("against_loss_rate", "loss rate of the other"),
+    _loss("baseline_loss_rate", "loss rate of the baseline"),
+)  # fmt: skip
 BY_KEY = {measure.key: measure for measure in MEASURES}
 BASELINE = {
     key: key.replace("both", "baseline")
@@ -75,7 +97,7 @@ def measure(run: Mapping[str, Any]) -> dict[str, float | None]:
     own, total = (sum(flow["goodput_bps"] for flow in flows) for flows in (rule, both))
     return {
         "share": own / total if total > 0 else None,
-        "rule_goodput_bps": estimate(flow["goodput_bps"] for flow in rule).mean,
+        "rule_goodput_bps": mean(flow["goodput_bps"] for flow in rule),
         **_of_group("against", against),
         **_of_group("both", both),
     }
@@ -84,8 +106,8 @@ def measure(run: Mapping[str, Any]) -> dict[str, float | None]:
 def _of_group(name: str, flows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     sent = sum(flow["sent_packets"] for flow in flows)
     return {
-        f"{name}_goodput_bps": estimate(flow["goodput_bps"] for flow in flows).mean,
-        f"{name}_rtt_s": estimate(flow["mean_rtt_s"] for flow in flows).mean,
+        f"{name}_goodput_bps": mean(flow["goodput_bps"] for flow in flows),
+        f"{name}_rtt_s": mean(flow["mean_rtt_s"] for flow in flows),
         f"{name}_loss_rate": sum(flow["dropped_packets"] for flow in flows) / sent
         if sent
         else None,

@@ -8,18 +8,48 @@ from typing import NamedTuple
 
 from cwndlab.message import invalid
 
+Bounds = tuple[float, float]
+"""What the values of a quantity can not lie below and above."""
+UNBOUNDED: Bounds = (-math.inf, math.inf)
+
 
 class Estimate(NamedTuple):
-    """A mean over replicates, with the half-width of its confidence interval."""
+    """A mean over replicates, with its confidence interval."""
 
     mean: float | None
-    half_width: float | None
+    low: float | None
     """None with fewer than two values: one run says nothing about its own spread."""
+    high: float | None
     count: int
 
+    @classmethod
+    def around(cls, mean: float, half_width: float | None, count: int) -> Estimate:
+        """Return an interval that is symmetric about its mean.
 
-def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:
+        Examples
+        --------
+        >>> Estimate.around(2.0, 0.5, 3)
+        Estimate(mean=2.0, low=1.5, high=2.5, count=3)
+        """
+        if half_width is None:
+            return cls(mean, None, None, count)
+        return cls(mean, mean - half_width, mean + half_width, count)
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of the interval's width."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def estimate(
+    values: Iterable[float | None], level: float = 0.95, bounds: Bounds = UNBOUNDED
+) -> Estimate:
     """Mean and confidence interval by Student's t over independent replicates.
+
+    The interval of a bounded quantity is that of its logit (with two bounds) or of the logarithm of
+    its distance from the bound (with one), by the delta method [1]_: it stays within the bounds,
+    and covers the mean more often than the symmetric one where values crowd at a bound
+    (``docs/interval_coverage.py`` measures it).
 
     Parameters
     ----------
@@ -27,34 +57,82 @@ def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:
         One value per replicate; None and non-finite values are left out.
     level : float
         Confidence level, between 0 and 1.
+    bounds : (float, float)
+        Least and largest possible value, in the unit of the values.
 
     Returns
     -------
     Estimate
-        Mean, half-width ``t * s / sqrt(n)`` (same unit as the values) and n.
+        Mean, both ends of its interval (same unit as the values) and n. Without bounds the
+        half-width is ``t * s / sqrt(n)``.
+
+    References
+    ----------
+    .. [1] E. L. Korn, B. I. Graubard, "Analysis of Health Surveys", Wiley, 1999, section 3.2 (the
+       logit interval of a proportion).
 
     Examples
     --------
-    >>> mean, half_width, count = estimate([1.0, 2.0, 3.0])
-    >>> mean, round(half_width, 4), count
+    >>> found = estimate([1.0, 2.0, 3.0])
+    >>> found.mean, round(found.half_width, 4), found.count
     (2.0, 2.4841, 3)
+    >>> found = estimate([0.99, 0.98, 0.999], bounds=(0, 1))
+    >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3)
+    (0.99, 0.905, 0.999)
     """
     if not 0 < level < 1:
         raise ValueError(invalid("level", level, "a number between 0 and 1"))
     numbers = [float(value) for value in values if value is not None and math.isfinite(value)]
     count = len(numbers)
     if count == 0:
-        return Estimate(None, None, 0)
+        return Estimate(None, None, None, 0)
     mean = math.fsum(numbers) / count
     if count == 1:
-        return Estimate(mean, None, 1)
+        return Estimate(mean, None, None, 1)
     # Products, because an overflowing power raises, while a product becomes infinite.
     variance = math.fsum((value - mean) * (value - mean) for value in numbers) / (count - 1)
     # Only scipy.special: scipy.stats takes a second to import.
     from scipy.special import stdtrit
 
     quantile = float(stdtrit(count - 1, 0.5 + level / 2))
-    return Estimate(mean, quantile * math.sqrt(variance / count), count)
+    half_width = quantile * math.sqrt(variance / count)
+    return Estimate(mean, *_interval(mean, half_width, bounds), count)
+
+
+def difference_bounds(bounds: Bounds) -> Bounds:
+    """Return the bounds of the difference of two quantities with these bounds.
+
+    Examples
+    --------
+    >>> difference_bounds((0, 1)), difference_bounds((0, math.inf))
+    ((-1, 1), (-inf, inf))
+    """
+    low, high = bounds
+    return low - high, high - low
+
+
+def _interval(mean: float, half_width: float, bounds: Bounds) -> tuple[float, float]:
+    """Return the interval of a mean whose symmetric interval has this half-width."""
+    low, high = bounds
+    # A mean at a bound has no spread. One beyond a bound, by rounding, has no transform.
+    if not low < mean < high or half_width == 0:
+        return mean - half_width, mean + half_width
+    from scipy.special import expit, logit
+
+    if math.isfinite(low) and math.isfinite(high):
+        part = (mean - low) / (high - low)
+        at, margin = float(logit(part)), half_width / ((high - low) * part * (1 - part))
+        ends = (low + (high - low) * float(expit(at + sign * margin)) for sign in (-1, 1))
+        first, last = ends
+        return first, last
+    if math.isfinite(low):
+        # The exponential of more overflows.
+        margin = min(half_width / (mean - low), 700.0)
+        return low + (mean - low) * math.exp(-margin), low + (mean - low) * math.exp(margin)
+    if math.isfinite(high):
+        less, more = _interval(-mean, half_width, (-high, -low))
+        return -more, -less
+    return mean - half_width, mean + half_width
 
 
 def jackknife(
@@ -77,8 +155,9 @@ def jackknife(
     Returns
     -------
     Estimate
-        The statistic of all replicates, half-width ``t * s`` with the jackknife's standard error s
-        [1]_ and Student's t of ``count - 1`` degrees of freedom, and `count`. None instead of NaN.
+        The statistic of all replicates, an interval of half-width ``t * s`` with the jackknife's
+        standard error s [1]_ and Student's t of ``count - 1`` degrees of freedom, and `count`. None
+        instead of NaN.
 
     References
     ----------
@@ -88,23 +167,23 @@ def jackknife(
     Examples
     --------
     >>> values = [1.0, 2.0, 3.0]
-    >>> mean, half_width, count = jackknife(
-    ...     lambda chosen: sum(values[i] for i in chosen) / len(chosen), 3)
-    >>> mean, round(half_width, 4), count
+    >>> found = jackknife(lambda chosen: sum(values[i] for i in chosen) / len(chosen), 3)
+    >>> found.mean, round(found.half_width, 4), found.count
     (2.0, 2.4841, 3)
     """
     whole = statistic(range(count))
     if not math.isfinite(whole):
-        return Estimate(None, None, count)
+        return Estimate(None, None, None, count)
     if count < 2:
-        return Estimate(whole, None, count)
+        return Estimate(whole, None, None, count)
     without = [
         statistic([other for other in range(count) if other != left]) for left in range(count)
     ]
     centre = math.fsum(without) / count
     variance = (count - 1) / count * math.fsum((value - centre) ** 2 for value in without)
     if not math.isfinite(variance):
-        return Estimate(whole, None, count)
+        return Estimate(whole, None, None, count)
     from scipy.special import stdtrit
 
-    return Estimate(whole, float(stdtrit(count - 1, 0.5 + level / 2)) * math.sqrt(variance), count)
+    quantile = float(stdtrit(count - 1, 0.5 + level / 2))
+    return Estimate.around(whole, quantile * math.sqrt(variance), count)

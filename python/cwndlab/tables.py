@@ -59,18 +59,29 @@ def number(value: float | None, metric: Shown) -> str:
 
 
 def with_interval(row: Mapping[str, Any] | None, metric: Shown) -> str:
-    """Write a row of a comparison's summary as mean and half-width of its 95 % confidence interval.
+    """Write a row of a summary as its mean with the 95 % confidence interval.
+
+    With the half-width where both ends are equally far as shown, else with both ends.
 
     Examples
     --------
     >>> from cwndlab.metrics import BY_KEY
-    >>> with_interval({"mean": 0.9, "ci95": 0.0104}, BY_KEY["goodput"])
+    >>> goodput = BY_KEY["goodput"]
+    >>> with_interval({"mean": 0.9, "ci95_low": 0.8896, "ci95_high": 0.9104}, goodput)
     '0.900 ± 0.010'
+    >>> with_interval({"mean": 0.98, "ci95_low": 0.91, "ci95_high": 0.999}, goodput)
+    '0.980 [0.910, 0.999]'
     """
     if row is None:
         return MISSING
-    mean = number(row["mean"], metric)
-    return mean if row["ci95"] is None else f"{mean} ± {number(row['ci95'], metric)}"
+    mean, low, high = row["mean"], row["ci95_low"], row["ci95_high"]
+    text = number(mean, metric)
+    if low is None or high is None:
+        return text
+    below, above = number(mean - low, metric), number(high - mean, metric)
+    if below == above:
+        return f"{text} ± {above}"
+    return f"{text} [{number(low, metric)}, {number(high, metric)}]"
 
 
 def difference(row: Mapping[str, Any] | None, metric: Shown) -> str:
@@ -79,7 +90,7 @@ def difference(row: Mapping[str, Any] | None, metric: Shown) -> str:
     Examples
     --------
     >>> from cwndlab.metrics import BY_KEY
-    >>> difference({"mean": 0.02, "ci95": 0.0104}, BY_KEY["goodput"])
+    >>> difference({"mean": 0.02, "ci95_low": 0.0096, "ci95_high": 0.0304}, BY_KEY["goodput"])
     '+0.020 ± 0.010'
     """
     if row is None or row["mean"] is None:
@@ -97,13 +108,14 @@ def verdict(row: Mapping[str, Any] | None, measure: Judged) -> str:
     --------
     >>> from cwndlab.metrics import BY_KEY
     >>> loss = BY_KEY["loss_rate"]
-    >>> rows = [{"mean": mean, "ci95": 0.01} for mean in (-0.02, 0.009, 0.02)]
+    >>> rows = [{"mean": mean, "ci95_low": mean - 0.01, "ci95_high": mean + 0.01}
+    ...         for mean in (-0.02, 0.009, 0.02)]
     >>> [verdict(row, loss) for row in rows]
     ['better', 'same', 'worse']
     """
-    if row is None or row["mean"] is None or row["ci95"] is None:
+    if row is None or row["mean"] is None or row["ci95_low"] is None:
         return ""
-    if abs(row["mean"]) <= row["ci95"]:
+    if row["ci95_low"] <= 0 <= row["ci95_high"]:
         return "same"
     is_more = row["mean"] > 0
     if measure.more_is_better is None:
@@ -117,7 +129,7 @@ def judged(row: Mapping[str, Any] | None, metric: Judged) -> str:
     Examples
     --------
     >>> from cwndlab.metrics import BY_KEY
-    >>> judged({"mean": 0.02, "ci95": 0.0104}, BY_KEY["goodput"])
+    >>> judged({"mean": 0.02, "ci95_low": 0.0096, "ci95_high": 0.0304}, BY_KEY["goodput"])
     '▲ +0.020 ± 0.010'
     """
     found, text = verdict(row, metric), difference(row, metric)

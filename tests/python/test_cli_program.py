@@ -91,7 +91,9 @@ def test_quiet_keeps_errors(command):
 
 def test_the_module_is_the_program(cli):
     assert cli("environments", "--json").returncode == 0
-    assert len(json.loads(cli("environments", "--json").stdout)) >= len(ENVIRONMENTS)
+    assert len(json.loads(cli("environments", "--json").stdout)["environments"]) >= len(
+        ENVIRONMENTS
+    )
 
 
 def test_a_new_project_runs(cli, tmp_path):

@@ -144,7 +144,7 @@ def test_pcap_is_pcapng(cli, small_file, tmp_path):
 
 def test_rules_lists_every_rule(cli):
     answer = cli("rules")
-    entries = json.loads(cli("rules", "--json").stdout)
+    entries = json.loads(cli("rules", "--json").stdout)["rules"]
     assert {"AIMD", "AIAD", "MIMD", "MIAD", "AIMAD", "MAIMD", "Linear"} <= {
         entry["name"] for entry in entries
     }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 
 import polars as pl
 import pytest
 
+import cwndlab
 from cwndlab.comparison import Comparison, plan_rules
-from cwndlab.metrics import METRICS, measure
+from cwndlab.metrics import BY_KEY, USUAL, measure
 from cwndlab.runs.collection import collect
 
 RULES = ["AIMD(1, 0.8)", "AIAD(1, 3)"]
@@ -27,7 +30,7 @@ def test_every_cell_ran(comparison):
     assert comparison.runs.height == 2 * 2 * 2 * 2
     assert set(comparison.runs["seed"]) == {1, 2}
     assert comparison.runs["trace_hash"].n_unique() == 16
-    assert comparison.summary.height == 8 * len(METRICS)
+    assert comparison.summary.height == 8 * len(USUAL)
 
 
 def test_summary_is_the_mean_of_the_runs(comparison):
@@ -36,8 +39,14 @@ def test_summary_is_the_mean_of_the_runs(comparison):
         first, second = comparison.runs.filter(**cell)["goodput"]
         assert row["mean"] == pytest.approx((first + second) / 2)
         # Two replicates: t(1, 0.975) = 12.7062 (tables), s = |a - b| / sqrt(2), so t * s / sqrt(2)
-        # = t * |a - b| / 2.
-        assert row["ci95"] == pytest.approx(12.7062 * abs(first - second) / 2, rel=1e-4, abs=1e-12)
+        # = t * |a - b| / 2; over the mean, on a logarithmic scale.
+        factor = math.exp(12.7062 * abs(first - second) / (first + second))
+        assert row["ci95_high"] == pytest.approx(row["mean"] * factor, rel=1e-3)
+        assert row["ci95_low"] == pytest.approx(row["mean"] / factor, rel=1e-3)
+
+
+def _rtts(p50: float, p95: float, p99: float) -> dict[str, float]:
+    return {"p50_rtt_s": p50, "p95_rtt_s": p95, "p99_rtt_s": p99}
 
 
 def test_metrics_by_hand():
@@ -46,22 +55,28 @@ def test_metrics_by_hand():
         "available_bps": 8e6,
         "left_bps": 10e6,
         "mean_queueing_delay_s": 0.02,
+        "p50_queueing_delay_s": 0.01,
+        "p95_queueing_delay_s": 0.04,
+        "p99_queueing_delay_s": 0.05,
     }
     flows = [
-        {"dropped_packets": 3, "sent_packets": 100, "timeouts": 1},
-        {"dropped_packets": 1, "sent_packets": 300, "timeouts": 2},
+        {"dropped_packets": 3, "sent_packets": 100, "timeouts": 1, **_rtts(0.1, 0.2, 0.3)},
+        {"dropped_packets": 1, "sent_packets": 300, "timeouts": 2, **_rtts(0.2, 0.4, 0.6)},
     ]
     run = {
         "aggregate_goodput_bps": 6e6,
         "fairness_spread": 0.4,
         "jain_index": 0.9,
+        "lowest_share": 0.5,
         "flows": flows,
         "links": [link],
     }
-    assert measure(run) == {
+    assert measure(run) == pytest.approx({
         "goodput": 0.75, "loss_rate": 0.01, "mean_queueing_delay_s": 0.02, "fairness_spread": 0.4,
-        "jain_index": 0.9, "timeouts": 3, "goodput_left": 0.6,
-    }  # fmt: skip
+        "p50_queueing_delay_s": 0.01, "p95_queueing_delay_s": 0.04, "p99_queueing_delay_s": 0.05,
+        "p50_rtt_s": 0.15, "p95_rtt_s": 0.3, "p99_rtt_s": 0.45,
+        "jain_index": 0.9, "lowest_share": 0.5, "timeouts": 3, "goodput_left": 0.6,
+    })  # fmt: skip
     # Where arriving flows are the cross traffic nothing was asked for: what they left counts.
     assert measure({**run, "arrivals": [{"group": "cross"}]})["goodput"] == 0.6
     with pytest.raises(ValueError, match=r'link: "other" .* expected bottleneck'):
@@ -137,7 +152,7 @@ def test_cli_table(cli):
     )
     assert answer.returncode == 0
     assert answer.stderr == ""
-    assert rows_of("AIMD(1, 0.8)", answer.stdout) == len(METRICS)
+    assert rows_of("AIMD(1, 0.8)", answer.stdout) == len(USUAL)
     for word in (
         "C_a",
         "D_a",
@@ -219,8 +234,9 @@ def test_cli_detail_has_a_row_per_environment(cli):
     )
     assert answer.returncode == 0, answer.stderr
     lines = answer.stdout.splitlines()
-    assert sum(line.startswith(" saw-tooth") and "±" in line for line in lines) == len(METRICS)
-    assert sum(line.startswith(" C_a") for line in lines) == len(METRICS)
+    found = [line for line in lines if line.startswith(" saw-tooth") and re.search("[±[]", line)]
+    assert len(found) == len(USUAL)
+    assert sum(line.startswith(" C_a") for line in lines) == len(USUAL)
 
 
 def test_all_is_thirteen_environments_and_eight_settings():
@@ -267,3 +283,49 @@ def test_drawn_courses_differ_between_replicates_and_not_between_rules():
 def test_own_keys_come_last():
     plan = plan_rules(RULES[:1], env=["SQL"], patch={"dumbbell.queue.limit": "10pkt"})
     assert all(run.document["dumbbell"]["queue"]["limit"] == "10pkt" for run in plan)
+
+
+def test_metrics_are_chosen(cli):
+    answer = cli(
+        "compare", RULES[0], "--replicates", "2", "--duration", "5s", "--json",
+        "--metrics", "p99_queueing_delay_s,Jain_index", "--expect", "lowest_share > 0",
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    rows = json.loads(answer.stdout)["summary"]
+    # In the order asked for; what is expected is measured too.
+    assert [row["metric"] for row in rows] == ["p99_queueing_delay_s", "jain_index", "lowest_share"]
+
+
+def test_a_metric_that_is_not_known_is_refused(cli):
+    answer = cli("compare", RULES[0], "--metrics", "goodput,p95_queueing_delay")
+    assert answer.returncode == 2
+    assert '--metrics: "p95_queueing_delay" is not known' in answer.stderr
+    assert "did you mean p95_queueing_delay_s?" in answer.stderr
+    answer = cli("compare", RULES[0], "--against", "CUBIC", "--metrics", "goodput")
+    assert answer.returncode == 2
+    assert "`--metrics` cannot be used with `--against`" in answer.stderr
+
+
+def test_percentiles_of_the_rtt_are_recorded_where_they_are_asked_for():
+    found = cwndlab.compare(
+        RULES[0], replicates=1, duration="5s", metrics=["p50_rtt_s", "p95_rtt_s", "p99_rtt_s"]
+    )
+    (row,) = found.runs.to_dicts()
+    plain = cwndlab.compare(RULES[0], replicates=1, duration="5s").runs
+    assert row["trace_hash"] == plain["trace_hash"][0]
+    assert 0.05 < row["p50_rtt_s"] <= row["p95_rtt_s"] <= row["p99_rtt_s"] < 1.0
+
+
+def test_no_direction_no_mark():
+    """A metric of which neither direction is known to be better is not marked either way."""
+    from dataclasses import replace
+
+    from cwndlab.tables import best, judged, verdict
+
+    unknown = replace(BY_KEY["goodput"], more_is_better=None)
+    row = {"mean": 0.2, "ci95_low": 0.1, "ci95_high": 0.3}
+    assert verdict(row, BY_KEY["goodput"]) == "better"
+    assert verdict(row, unknown) == "more"
+    assert judged(row, unknown) == "+0.200 ± 0.100"
+    assert best([0.1, 0.2], unknown) is None
+    assert unknown.better == ""

@@ -196,7 +196,8 @@ def test_a_comparison_shows_itself(tmp_path):
         named=True,
     )  # fmt: skip
     (cell,) = table.filter(queue="red", rule=RULES[0])["constant"]
-    assert cell.startswith(f"{100 * mean['mean']:.3f} ± ")
+    ends = [f"{100 * mean[end]:.3f}" for end in ("ci95_low", "ci95_high")]
+    assert cell == f"{100 * mean['mean']:.3f} [{', '.join(ends)}]"
     assert "loss rate [%]" in found._repr_html_()
     assert found.to_pandas().shape == found.summary.shape
     assert pl.read_parquet(found.save(tmp_path) / "summary.parquet").equals(found.summary)

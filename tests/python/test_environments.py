@@ -216,7 +216,7 @@ def test_cli_lists_and_prints(cli):
     listed = cli("environments")
     assert listed.returncode == 0
     assert all(f" {name} " in listed.stdout for name in environments.ENVIRONMENTS)
-    data = json.loads(cli("environments", "all", "--json").stdout)
+    data = json.loads(cli("environments", "all", "--json").stdout)["environments"]
     assert [row["name"] for row in data] == list(environments.PAPER)
     assert {row["topology"] for row in data} == {"simple", "second"}
     reasons = cli("environments", "--assumptions", "--assume", "floor=1Mbit").stdout

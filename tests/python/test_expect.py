@@ -18,7 +18,8 @@ SUMMARY = pl.DataFrame(
         "flows": [1, 2, 4],
         "metric": ["goodput"] * 3,
         "mean": [0.8, 0.95, None],
-        "ci95": [0.05, None, None],
+        "ci95_low": [0.75, None, None],
+        "ci95_high": [0.85, None, None],
         "replicates": [5, 1, 0],
     }
 )

@@ -15,6 +15,7 @@ from matplotlib.container import BarContainer
 import cwndlab
 from cwndlab import plots
 from cwndlab.plots.style import FORMATS, LOOKS, REFERENCE
+from cwndlab.statistics import Estimate
 from small_sweeps import small_sweep
 from waiting import HANG_S
 
@@ -141,7 +142,11 @@ def _figure(name, result, comparison, **style):
         "compare": (plots.comparison_bars, comparison),
         "by rule": (plots.windows_by_rule, {"one": result, "two": result}),
         "beside": (plots.beside, result, result),
-        "waveform": (plots.waveform, wave, {"CUBIC": (0.9, 0.01), "AIAD(1, 3)": (0.8, None)}),
+        "waveform": (
+            plots.waveform,
+            wave,
+            {"CUBIC": Estimate(0.9, 0.8, 0.95, 3), "AIAD(1, 3)": Estimate(0.8, None, None, 1)},
+        ),
     }
     return plots.FigureStyle.of(**style).draw(*draws[name])
 

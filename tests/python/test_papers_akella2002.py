@@ -105,7 +105,7 @@ def test_iterated_windows_are_those_of_section_5_1(monkeypatch):
         claim for claim in paper.claims if (claim.id, claim.name) == ("sync", "steady-state")
     )
     error = paper.quantity(claim)(Data({}, {}), claim)
-    assert claim.reading.verdict(Estimate(error, None, 1), exact=claim.is_exact) == "holds"
+    assert claim.reading.verdict(Estimate(error, None, None, 1), exact=claim.is_exact) == "holds"
 
 
 @pytest.mark.slow

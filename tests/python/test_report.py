@@ -10,7 +10,7 @@ import pytest
 import cwndlab
 from conftest import Page
 from cwndlab.comparison import Comparison, plan_rules
-from cwndlab.metrics import METRICS
+from cwndlab.metrics import USUAL
 from cwndlab.report import write_report
 from cwndlab.report.from_comparison import chapter_of
 from cwndlab.runs.collection import collect
@@ -48,8 +48,8 @@ def test_holds_tables_plots_settings_and_origin(html, comparison):
     # Means and differences of every metric, but where no mean has an interval; and the legend's
     # samples.
     drawn = sum(
-        comparison.summary.filter(metric=metric.key)["ci95"].is_not_null().any()
-        for metric in METRICS
+        comparison.summary.filter(metric=metric.key)["ci95_low"].is_not_null().any()
+        for metric in comparison.metrics
     )
     assert drawn >= 5
     assert page.tags.count("svg") == 2 * drawn + 2
@@ -95,12 +95,14 @@ def test_demo_writes_report_and_prints_goodput(cli, tmp_path):
 @pytest.mark.slow
 def test_differences_are_those_of_a_sweep_of_the_same_runs(comparison):
     axes = {"env": ["constant", "square"], "rule": ["AIMD(1, 0.8)", "MIAD(1.125, 3)"]}
-    keys = [metric.key for metric in METRICS]
+    keys = list(USUAL)
     sweep = cwndlab.Sweep(axes=axes, replicates=2, duration=5.0, metrics=keys).run()
     chapter = chapter_of(comparison, lambda *_: None)
     ordered = ["env", "rule", "metric"]
-    found = chapter.differences.select(*ordered, "mean", "ci95", "replicates").sort(ordered)
-    assert found.height == 2 * len(METRICS)
+    found = chapter.differences.select(
+        *ordered, "mean", "ci95_low", "ci95_high", "replicates"
+    ).sort(ordered)
+    assert found.height == 2 * len(USUAL)
     assert found.equals(sweep.differences.select(found.columns).sort(ordered))
 
 

@@ -135,7 +135,7 @@ def test_verdicts_follow_from_the_interval_and_the_direction(limits_store, table
     for metric, (up, down) in {
         "goodput": ("better", "worse"),
         "mean_queueing_delay_s": ("worse", "better"),
-        "links.bottleneck.utilization": ("more", "less"),
+        "links.bottleneck.utilization": ("better", "worse"),
     }.items():
         _, differences = _of(tables, metric)
         rows = findings.differences.filter(metric=metric).rows_by_key(
@@ -144,7 +144,7 @@ def test_verdicts_follow_from_the_interval_and_the_direction(limits_store, table
         for row in differences[1:]:
             for (_, about), rule in zip(row[1:], RULES[1:], strict=True):
                 found = rows[row[0][0], rule][0]
-                low, high = found["mean"] - found["ci95"], found["mean"] + found["ci95"]
+                low, high = found["ci95_low"], found["ci95_high"]
                 expected = up if low > 0 else down if high < 0 else "same"
                 assert about["class"] == expected
                 counts[rule, metric, expected] = counts.get((rule, metric, expected), 0) + 1
@@ -179,15 +179,18 @@ def test_marks_say_and_show_their_value(html, tables, limits_store):
     ]
     (y0, v0), (y1, v1) = ticks[0], ticks[-1]
     marks = re.findall(
-        r"<title>([\d.]+) ± ([\d.]+).*?d=\"M[\d.]+,([\d.]+)h6.*?V([\d.]+).*?translate\([\d.]+ "
-        r"([\d.]+)\)",
+        r"<title>([\d.]+) (?:± ([\d.]+)|\[([\d.]+), ([\d.]+)\]).*?d=\"M[\d.]+,([\d.]+)h6"
+        r".*?V([\d.]+).*?translate\([\d.]+ ([\d.]+)\)",
         plot,
         re.DOTALL,
     )
     assert len(marks) == 9
     pixel = abs((v1 - v0) / (y1 - y0))
-    for mean, half, low, high, at in (map(float, mark) for mark in marks):
-        for y, value in ((at, mean), (low, mean - half), (high, mean + half)):
+    for mean, half, first, last, *places in marks:
+        half_width = float(half or 0)
+        ends = (first or float(mean) - half_width, last or float(mean) + half_width)
+        low, high, at = map(float, places)
+        for y, value in zip((at, low, high), map(float, (mean, *ends)), strict=True):
             # Places are written to a tenth of a pixel, values to three digits.
             assert v0 + (y - y0) / (y1 - y0) * (v1 - v0) == pytest.approx(
                 value, abs=0.2 * pixel + 1.1e-3

@@ -53,31 +53,29 @@ def test_jackknife_covers_a_correlation_about_as_often_as_it_says():
     stream, covered = np.random.default_rng(1), 0
     for _ in range(300):
         pairs = stream.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=12)
-        mean, width, _ = jackknife(
-            lambda chosen, pairs=pairs: np.corrcoef(pairs[list(chosen)].T)[0, 1], 12
-        )
-        covered += abs(mean - 0.5) <= width
+        found = jackknife(lambda chosen, pairs=pairs: np.corrcoef(pairs[list(chosen)].T)[0, 1], 12)
+        covered += found.low <= 0.5 <= found.high
     assert 0.86 <= covered / 300 <= 0.99
 
 
 @pytest.mark.parametrize(
     ("name", "measured", "verdict"),
     [
-        ("near-identical", Estimate(0.01, 0.01, 9), "holds"),
-        ("near-identical", Estimate(0.01, 0.011, 9), "undecided"),
-        ("near-identical", Estimate(0.04, 0.01, 9), "fails"),
-        ("better", Estimate(0.0, 0.0, 9), "fails"),
-        ("better", Estimate(0.01, 0.005, 9), "holds"),
-        ("better", Estimate(0.01, 0.02, 9), "undecided"),
-        ("clearly-better", Estimate(0.07, 0.01, 9), "holds"),
-        ("clearly-better", Estimate(0.06, 0.02, 9), "undecided"),
-        ("clearly-better", Estimate(0.03, 0.01, 9), "fails"),
-        ("slightly-above", Estimate(1.1, 0.05, 9), "holds"),
-        ("slightly-above", Estimate(1.5, 0.1, 9), "fails"),
-        ("slightly-above", Estimate(0.9, 0.05, 9), "fails"),
-        ("slightly-above", Estimate(1.2, 0.3, 9), "undecided"),
-        ("fair", Estimate(0.1, None, 1), "undecided"),
-        ("fair", Estimate(None, None, 0), "undecided"),
+        ("near-identical", Estimate.around(0.01, 0.01, 9), "holds"),
+        ("near-identical", Estimate.around(0.01, 0.011, 9), "undecided"),
+        ("near-identical", Estimate.around(0.04, 0.01, 9), "fails"),
+        ("better", Estimate.around(0.0, 0.0, 9), "fails"),
+        ("better", Estimate.around(0.01, 0.005, 9), "holds"),
+        ("better", Estimate.around(0.01, 0.02, 9), "undecided"),
+        ("clearly-better", Estimate.around(0.07, 0.01, 9), "holds"),
+        ("clearly-better", Estimate.around(0.06, 0.02, 9), "undecided"),
+        ("clearly-better", Estimate.around(0.03, 0.01, 9), "fails"),
+        ("slightly-above", Estimate.around(1.1, 0.05, 9), "holds"),
+        ("slightly-above", Estimate.around(1.5, 0.1, 9), "fails"),
+        ("slightly-above", Estimate.around(0.9, 0.05, 9), "fails"),
+        ("slightly-above", Estimate.around(1.2, 0.3, 9), "undecided"),
+        ("fair", Estimate(0.1, None, None, 1), "undecided"),
+        ("fair", Estimate(None, None, None, 0), "undecided"),
     ],
 )
 def test_verdict_by_the_interval(name, measured, verdict):
@@ -85,8 +83,8 @@ def test_verdict_by_the_interval(name, measured, verdict):
 
 
 def test_theory_is_judged_without_an_interval():
-    assert reading("fair").verdict(Estimate(0.4, None, 1), exact=True) == "holds"
-    assert reading("fair").verdict(Estimate(0.6, None, 1), exact=True) == "fails"
+    assert reading("fair").verdict(Estimate(0.4, None, None, 1), exact=True) == "holds"
+    assert reading("fair").verdict(Estimate(0.6, None, None, 1), exact=True) == "fails"
 
 
 # By hand from `_three`: means A 0.7, B 0.7, C 0.4; distances from the best A 0 and 0.1, B 0.1 and

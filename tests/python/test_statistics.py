@@ -17,9 +17,48 @@ from cwndlab.statistics import estimate
 def test_interval_by_hand():
     # Values 2, 4, 4, 6: mean 4, squared distances 4 + 0 + 0 + 4 = 8, s = sqrt(8 / 3), t(3, 0.975) =
     # 3.18245 (tables), half-width 3.18245 * 1.63299 / 2 = 2.59846.
-    mean, half_width, count = estimate([2, 4, 4, 6])
-    assert (mean, count) == (4.0, 4)
-    assert half_width == pytest.approx(2.59846, abs=1e-5)
+    found = estimate([2, 4, 4, 6])
+    assert (found.mean, found.count) == (4.0, 4)
+    assert found.half_width == pytest.approx(2.59846, abs=1e-5)
+    assert (found.low, found.high) == pytest.approx((4 - 2.59846, 4 + 2.59846), abs=1e-5)
+
+
+def test_interval_of_a_fraction_by_hand():
+    # 0.8 and 0.9: mean 0.85, half-width 12.7062 * 0.05 = 0.63531. On the logit scale, whose slope
+    # is 1 / (0.85 * 0.15) there: ln(0.85 / 0.15) = 1.73460, margin 4.98282; back by
+    # 1 / (1 + exp(-x)).
+    found = estimate([0.8, 0.9], bounds=(0, 1))
+    assert found.mean == pytest.approx(0.85)
+    assert (found.low, found.high) == pytest.approx((0.037391, 0.998792), abs=1e-5)
+    # A percentage is the same.
+    percent = estimate([80, 90], bounds=(0, 100))
+    assert (percent.low, percent.high) == pytest.approx((3.7391, 99.8792), abs=1e-3)
+
+
+def test_interval_of_a_time_by_hand():
+    # 10 and 30: mean 20, half-width 12.7062 * 10; 20 exp(-6.3531) and 20 exp(6.3531).
+    found = estimate([10, 30], bounds=(0, math.inf))
+    assert (found.low, found.high) == pytest.approx((0.034825, 11486.0), rel=1e-3)
+    below = estimate([-10, -30], bounds=(-math.inf, 0))
+    assert (below.low, below.high) == pytest.approx((-found.high, -found.low))
+
+
+def test_values_at_a_bound_have_no_spread():
+    assert estimate([0, 0, 0], bounds=(0, 1)) == (0.0, 0.0, 0.0, 3)
+    assert estimate([1, 1], bounds=(0, 1)) == (1.0, 1.0, 1.0, 2)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=30), st.sampled_from([1.0, math.inf]))
+def test_intervals_stay_within_their_bounds(values, high):
+    found = estimate(values, bounds=(0.0, high))
+    assert 0.0 <= found.low <= found.mean + 1e-12
+    assert found.mean - 1e-12 <= found.high <= high
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=30))
+def test_a_symmetric_interval_of_differences(values):
+    one, other = (estimate(part, bounds=(-1, 1)) for part in (values, [-value for value in values]))
+    assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -39,8 +78,8 @@ def test_spreads_beyond_what_a_number_holds():
 def test_missing_values_are_left_out():
     assert estimate([1.0, None, math.nan, 3.0]).mean == 2.0
     assert estimate([1.0, None, math.nan, 3.0]).count == 2
-    assert estimate([]) == (None, None, 0)
-    assert estimate([5.0]) == (5.0, None, 1)
+    assert estimate([]) == (None, None, None, 0)
+    assert estimate([5.0]) == (5.0, None, None, 1)
 
 
 def test_level_is_checked():
@@ -57,7 +96,7 @@ def test_shifting_the_values_shifts_the_mean_only(values, shift):
 
 def _summary(metric: str, means: dict[tuple[str, str], float | None]) -> pl.DataFrame:
     rows = [
-        ("sack", "drop-tail", env, rule, metric, mean, None, 1)
+        ("sack", "drop-tail", env, rule, metric, mean, None, None, 1)
         for (env, rule), mean in means.items()
     ]
     return pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row")

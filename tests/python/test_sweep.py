@@ -201,7 +201,9 @@ def test_paired_differences_against_hand_arithmetic():
     (row,) = found.differences.to_dicts()
     assert row["mean"] == pytest.approx(mean)
     # Student's t for 2 degrees of freedom, from a printed table.
-    assert row["ci95"] == pytest.approx(4.302653 * deviation / math.sqrt(3), rel=1e-6)
+    half_width = 4.302653 * deviation / math.sqrt(3)
+    ends = (row["ci95_low"], row["ci95_high"])
+    assert ends == pytest.approx((mean - half_width, mean + half_width), rel=1e-6)
     assert (row["rule"], row["baseline"], row["replicates"]) == ("AIAD(1, 3)", "AIMD(1, 0.5)", 3)
 
 
@@ -289,7 +291,8 @@ def test_until_adds_replicates_where_they_are_needed():
     found = sweep.run(progress=events.append)
     summary = found.summary
     assert found.unmet == []
-    assert (summary["ci95"] / summary["mean"]).max() < 0.05
+    half_widths = (summary["ci95_high"] - summary["ci95_low"]) / 2
+    assert (half_widths / summary["mean"]).max() < 0.05
     counts = summary["replicates"].to_list()
     assert min(counts) >= 5
     assert max(counts) > min(counts)

@@ -151,8 +151,8 @@ def test_settings_reach_environments():
 
 @pytest.mark.parametrize(
     "name",
-    ["replicate", "replicates", "metric", "mean", "ci95", "baseline", "trace_hash", "sweep", "key",
-     "machine", "build",
+    ["replicate", "replicates", "metric", "mean", "ci95_low", "baseline", "trace_hash", "sweep",
+     "key", "machine", "build",
      "duration_s", "finished", "version", "goodput", "timeouts", "flows.a.mean_rtt_s", ""],
 )  # fmt: skip
 def test_names_that_tables_have_for_themselves_are_no_axes(name):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
@@ -23,6 +26,8 @@ BASE = {
         {"name": "b", "rule": "CUBIC", "start": ["0s", "500ms"]},
     ],
 }
+ONE = ("jain_index", "loss_rate")
+"""Metrics from 0 to 1; the others are not negative."""
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)"]
 # What is compared, and with what, is written out: it is not what the sweep itself says.
 SHAPES = {
@@ -79,13 +84,17 @@ def test_intervals_and_paired_differences_by_another_way(name, tmp_path, capsys)
     axes = [
         column
         for column in found.summary.columns
-        if column not in ("metric", "mean", "ci95", "replicates")
+        if column not in ("metric", "mean", "ci95_low", "ci95_high", "replicates")
     ]
     runs = pl.read_csv(tmp_path / "runs.csv", schema_overrides=dict.fromkeys(axes, pl.String))
     assert runs.height == found.runs.height
     for row in found.summary.to_dicts():
         values = _values(runs, {axis: row[axis] for axis in axes}, row["metric"])
-        _agrees(row, [value for value in values.values() if value is not None])
+        known = [value for value in values.values() if value is not None]
+        if row["metric"] in ONE:
+            _agrees(row, known, lambda x: np.log(x / (1 - x)), lambda y: 1 / (1 + np.exp(-y)))
+        else:
+            _agrees(row, known, np.log, np.exp)
     expected = 0
     for row in found.differences.to_dicts():
         cell = {axis: row[axis] for axis in axes}
@@ -96,13 +105,11 @@ def test_intervals_and_paired_differences_by_another_way(name, tmp_path, capsys)
         assert own
         assert other
         both = [seed for seed in own if seed in other and None not in (own[seed], other[seed])]
-        interval = stats.ttest_rel(
-            [own[seed] for seed in both], [other[seed] for seed in both]
-        ).confidence_interval()
-        assert row["replicates"] == len(both)
-        assert (row["mean"] - row["ci95"], row["mean"] + row["ci95"]) == pytest.approx(
-            interval, rel=1e-9, abs=1e-12
-        )
+        less = [own[seed] - other[seed] for seed in both]
+        if row["metric"] in ONE:
+            _agrees(row, less, lambda x: np.log((1 + x) / (1 - x)), np.tanh, 0.5)
+        else:
+            _agrees(row, less)
         expected += 1
     cells = found.summary.select(axes).unique().height if axes else 1
     levels = runs.select(compared).unique().height if compared else 1
@@ -115,11 +122,26 @@ def _values(runs: pl.DataFrame, labels: dict[str, str], metric: str) -> dict[int
     return dict(chosen.select("seed", metric).iter_rows())
 
 
-def _agrees(row: dict, values: list[float]) -> None:
+def _agrees(
+    row: dict,
+    values: list[float],
+    there: Callable[[float], float] = lambda x: x,
+    back: Callable[[float], float] = lambda y: y,
+    stretch: float = 1.0,
+) -> None:
+    """By scipy's interval of Student's t, on a scale on which the quantity has no bounds.
+
+    The slope of that scale comes from a difference quotient.
+    """
     assert row["replicates"] == len(values)
-    low, high = stats.t.interval(
-        0.95, len(values) - 1, loc=sum(values) / len(values), scale=stats.sem(values)
-    )
-    assert (row["mean"] - row["ci95"], row["mean"] + row["ci95"]) == pytest.approx(
-        (low, high), rel=1e-9, abs=1e-12
+    mean, error = sum(values) / len(values), stats.sem(values)
+    assert row["mean"] == pytest.approx(mean)
+    if error == 0:
+        assert (row["ci95_low"], row["ci95_high"]) == (mean, mean)
+        return
+    step = 1e-6 * min(mean, 1 - mean) if 0 < mean < 1 else 1e-6
+    slope = (there(mean + step) - there(mean - step)) / (2 * step)
+    ends = stats.t.interval(0.95, len(values) - 1, loc=there(mean), scale=error * slope)
+    assert (row["ci95_low"], row["ci95_high"]) == pytest.approx(
+        [back(stretch * end) for end in ends], rel=1e-6, abs=1e-12
     )

@@ -33,7 +33,7 @@ def test_a_sweep_and_its_results(cli, sweep_file, tmp_path):
     assert done.returncode == 0, done.stderr
     # Quiet in a pipe: no progress.
     assert done.stderr == "wrote small.png\n"
-    assert "small: mean ± 95 % CI, 3 replicates" in done.stdout
+    assert "small: mean, 95 % CI, 3 replicates" in done.stdout
     assert "Difference from AIMD(1, 0.5), paired by replicate" in done.stdout
     assert (tmp_path / "small.png").stat().st_size > 10_000
     assert cli("sweep", sweep_file).stdout == done.stdout
@@ -44,7 +44,7 @@ def test_a_sweep_and_its_results(cli, sweep_file, tmp_path):
     assert "seeds     1 to 3" in listed.stdout
     table = Sweep.load(sweep_file).run().runs
     frames = [pl.read_csv(tmp_path / "runs.csv"), pl.read_parquet(tmp_path / "runs.parquet")]
-    frames.append(pl.DataFrame(json.loads((tmp_path / "runs.json").read_text())))
+    frames.append(pl.DataFrame(json.loads((tmp_path / "runs.json").read_text())["runs"]))
     for frame in frames:
         assert frame.select(table.columns).rows() == table.rows()
         assert {"machine", "version", "build", "duration_s", "finished", "key"} <= set(
@@ -61,8 +61,8 @@ def test_a_sweep_without_axes_is_printed(cli, sweep_file):
     done = cli("sweep", sweep_file)
     assert done.returncode == 0, done.stderr
     title, *_, row = done.stdout.strip().splitlines()
-    assert title.strip() == "small: mean ± 95 % CI, 3 replicates"
-    assert row.count("±") == 2
+    assert title.strip() == "small: mean, 95 % CI, 3 replicates"
+    assert row.count("±") + row.count("[") == 2
     assert "3 runs" in cli("results", "out/small").stdout
 
 
@@ -89,7 +89,7 @@ def test_what_a_sweep_says_of_its_cells(cli, sweep_file):
     assert said[2].startswith(
         "4 cells did not reach `ci(flows.*.finish_s) < 1%`, because no replicate has a value"
     )
-    assert done.stdout.count("±") == 2, "in the two titles"
+    assert "±" not in done.stdout
     # Nothing can be drawn, and the table is there all the same.
     drawn = cli("sweep", sweep_file, "--plot", "means.png")
     assert drawn.returncode == 2

@@ -122,7 +122,7 @@ def test_a_metric_without_a_direction_is_never_marked():
     from cwndlab.tables import best
 
     assert best([1.0, 2.0], find("goodput")) == 2.0
-    assert best([1.0, 2.0], find("links.bottleneck.utilization")) is None
+    assert best([1.0, 2.0], find("links.bottleneck.marked_packets")) is None
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 
 use cwndlab_emulator::{Emulator, FlowCounters};
 use cwndlab_scenario::{NetworkGraph, Scenario};
-use cwndlab_sim::results::{FlowResult, RunResult, fairness_spread, jain_index};
+use cwndlab_sim::results::{FlowResult, RunResult, fairness_spread, jain_index, lowest_share};
 use cwndlab_sim::{ExternalFlow, NetworkPath};
 use serde_json::{Value, json};
 
@@ -81,6 +81,7 @@ pub fn run_result(
         jain_index: jain_index(goodputs()),
         rtt_weighted_jain_index: jain_index(weighted),
         fairness_spread: fairness_spread(goodputs()),
+        lowest_share: lowest_share(goodputs()),
         aggregate_goodput_bps: goodputs().sum(),
         flows,
         links: emulator.network_path().links(),
@@ -111,6 +112,9 @@ pub fn flow_result(
         undone_reductions: None,
         loss_rate: mean(counters.measured.dropped as f64, counters.measured.sent),
         mean_rtt_s: figures.mean_rtt_s,
+        p50_rtt_s: None,
+        p95_rtt_s: None,
+        p99_rtt_s: None,
         mean_rto_s: figures.mean_rto_s,
         mean_cwnd_packets: figures.mean_cwnd_packets,
         rate_cov: variation(&counters.packets.sums),

@@ -57,6 +57,9 @@ impl EndpointKind {
                 &format!("live runs do not record packets: {packet_trace_advice}"),
             );
         }
+        if scenario.trace.rtt {
+            return unsupported("trace.rtt", "live runs do not measure percentiles of the RTT");
+        }
         if scenario.trace.rule.is_some() {
             return unsupported(
                 "trace.rule",

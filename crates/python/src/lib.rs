@@ -6,6 +6,7 @@
 )]
 
 mod custom_rule;
+mod definitions;
 mod errors;
 mod pcap;
 mod resolver;
@@ -15,8 +16,9 @@ mod traces;
 
 use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
 use cwndlab_scenario::{Resolver as _, schema as scenario_schema};
-use cwndlab_sim::results::{ColumnType, TABLES};
+use cwndlab_sim::results::{RUN, TABLES, TRACES, Table};
 use cwndlab_tcp::{Knobs, Profile, for_each_knob};
+use definitions::definitions;
 use errors::RuleError;
 use pyo3::prelude::*;
 use resolver::PythonResolver;
@@ -96,27 +98,15 @@ fn knob_rows() -> serde_json::Value {
     for_each_knob!(rows).into()
 }
 
-/// Columns of the tables of results, as JSON: table, then name and type of each column.
+/// Definitions of the columns of results and traces, as JSON: of the run itself, and pairs of a
+/// table and its columns.
 #[pyfunction]
 fn columns() -> String {
-    let tables: Map<String, Value> = TABLES
-        .iter()
-        .map(|(table, columns)| {
-            let columns: Vec<(&str, &str)> = columns
-                .iter()
-                .map(|&(name, kind)| {
-                    let kind = match kind {
-                        ColumnType::Text => "text",
-                        ColumnType::Whole => "whole",
-                        ColumnType::Float => "float",
-                    };
-                    (name, kind)
-                })
-                .collect();
-            (table.to_string(), json!(columns))
-        })
-        .collect();
-    Value::from(tables).to_string()
+    let by_table = |tables: &[Table]| -> Value {
+        tables.iter().map(|(name, columns)| json!([name, definitions(columns)])).collect()
+    };
+    json!({ "run": definitions(RUN), "tables": by_table(&TABLES), "traces": by_table(&TRACES) })
+        .to_string()
 }
 
 /// JSON schema of scenarios.

@@ -1,9 +1,10 @@
 //! A finished run: its result as JSON and as Arrow tables, and its traces.
 
+use crate::definitions::field;
 use crate::errors::RunError;
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Field, FieldRef};
-use cwndlab_sim::results::{ColumnType, RunResult, TABLES};
+use arrow_schema::FieldRef;
+use cwndlab_sim::results::{RunResult, TABLES};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use serde::Serialize;
@@ -63,7 +64,8 @@ impl PyRun {
             TABLES
                 .iter()
                 .map(|&(name, columns)| {
-                    let fields = fields(columns);
+                    let fields: Vec<FieldRef> =
+                        columns.iter().map(|column| Arc::new(field(column))).collect();
                     let batch = match name {
                         "flows" => rows(&fields, flows),
                         "links" => rows(&fields, links),
@@ -99,18 +101,6 @@ impl PyRun {
         value["wall_s"] = json!(self.wall_s);
         value["packets_per_wall_s"] = json!(packets / self.wall_s.max(1e-9));
     }
-}
-
-fn fields(columns: &[(&str, ColumnType)]) -> Vec<FieldRef> {
-    let field = |&(name, kind): &(&str, ColumnType)| {
-        let kind = match kind {
-            ColumnType::Text => DataType::Utf8View,
-            ColumnType::Whole => DataType::Int64,
-            ColumnType::Float => DataType::Float64,
-        };
-        Arc::new(Field::new(name, kind, true))
-    };
-    columns.iter().map(field).collect()
 }
 
 fn rows<T: Serialize>(fields: &[FieldRef], rows: &[T]) -> serde_arrow::Result<RecordBatch> {

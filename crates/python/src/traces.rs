@@ -1,10 +1,12 @@
 //! Traces of a run as Arrow tables.
 
+use crate::definitions::{metadata, metadata_of_name};
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, UInt8Array, UInt32Array,
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, UInt8Array, UInt32Array,
     UInt64Array,
 };
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, Field, Schema};
+use cwndlab_sim::results::trace_column;
 use cwndlab_sim::{PacketRow, TraceRecorder, Traces, Transfer};
 use std::sync::Arc;
 
@@ -46,8 +48,7 @@ pub fn traces(
 ) -> Result<Vec<(&'static str, RecordBatch)>, ArrowError> {
     let mut tables = Vec::new();
     let mut put = |name: &'static str, columns: Vec<(&str, Column)>| {
-        let columns = columns.into_iter().map(|(name, Column(array))| (name, array));
-        tables.push((name, RecordBatch::try_from_iter(columns)?));
+        tables.push((name, defined(name, columns)?));
         Ok::<(), ArrowError>(())
     };
     if !traces.queues.is_empty() {
@@ -75,6 +76,23 @@ pub fn traces(
         }
     }
     Ok(tables)
+}
+
+/// A table whose fields carry the definitions of its columns.
+fn defined(table: &str, columns: Vec<(&str, Column)>) -> Result<RecordBatch, ArrowError> {
+    let field = |(name, Column(array)): &(&str, Column)| {
+        let metadata = match trace_column(table, name) {
+            Some(column) => metadata(column),
+            None => metadata_of_name(name),
+        };
+        let has_nulls = array.is_nullable();
+        Field::new(*name, array.data_type().clone(), has_nulls).with_metadata(metadata)
+    };
+    let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
+    RecordBatch::try_new(
+        Arc::new(schema),
+        columns.into_iter().map(|(_, column)| column.0).collect(),
+    )
 }
 
 fn queue(traces: &Traces<'_>) -> Vec<(&'static str, Column)> {

@@ -23,6 +23,9 @@ pub struct TraceSpec {
     /// Every packet sent, received, acknowledged and dropped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub packets: bool,
+    /// Percentiles of each flow's RTT, as columns of the flows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rtt: bool,
 }
 
 impl TraceSpec {

@@ -180,7 +180,8 @@ const MANY_FLOWS: u64 = 5_000;
 /// A run with this event scheduler. Without traces the tracer is `()`, which compiles to nothing.
 fn network_run<S: EventScheduler>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
     let trace = &scenario.trace;
-    if trace.packets || trace.cwnd.is_some() || trace.rule.is_some() || trace.rate.is_some() {
+    let samples = trace.cwnd.is_some() || trace.rule.is_some() || trace.rate.is_some();
+    if trace.packets || trace.rtt || samples {
         return Box::new(NetworkRun {
             network: build::<S, TraceRecorder>(scenario, options, TraceRecorder::new(scenario)),
         });

@@ -86,6 +86,7 @@ class QueueOption(click.Option):
     metavar="N",
     help=f"Runs per cell, each with its own seed.  [default: {REPLICATES}; 20 with --against]",
 )
+@options.metrics_option
 @options.until_option
 @options.most_option
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
@@ -125,6 +126,7 @@ def compare(
     flows: tuple[str, ...],
     rate: str | None,
     replicates: int | None,
+    metrics: tuple[str, ...],
     until: str | None,
     most: int | None,
     duration: str | None,
@@ -162,7 +164,7 @@ def compare(
     recoveries, queues = _settings(recovery, queue, setting)
     from cwndlab.comparing import definition_of
     from cwndlab.comparison import Comparison, plan_rules
-    from cwndlab.metrics import BY_KEY
+    from cwndlab.metrics import BY_KEY, chosen
     from cwndlab.runs.until import MOST, targets_of
 
     patch = options.patch_of(settings)
@@ -186,7 +188,9 @@ def compare(
             raise click.UsageError(
                 "`--baseline` cannot be used with `--against`, which is the baseline itself"
             )
-        refuse_together(detail=detail, has_rate=rate is not None, env=env, assume=assume)
+        refuse_together(
+            detail=detail, metrics=metrics, has_rate=rate is not None, env=env, assume=assume
+        )
         if env:
             common["env"] = options.names_of("--env", env)
         compare_against(
@@ -207,10 +211,16 @@ def compare(
         return
     refuse_alone(flows=flows, rate=rate)
     targets = targets_of(until, BY_KEY)
+    measured = chosen(
+        options.names_of("--metrics", metrics) if metrics else None,
+        also=[*(target.metric for target in targets), *(each.metric for each in expected.all)],
+        option="--metrics",
+    )
     plan = plan_rules(
         rules,
         env=options.names_of("--env", env or ENVIRONMENTS),
         replicates=(most or MOST) if targets else replicates or REPLICATES,
+        metrics=measured,
         **common,
     )
     if baseline is not None and plot is not None:
@@ -221,8 +231,8 @@ def compare(
     if common["duration_s"] is not None:
         assumed = assumed.with_(duration=duration)
     comparison = execute_plan(
-        Comparison(plan),
-        definition=None if store is None else definition_of(plan, assumed, patch),
+        Comparison(plan, metrics=measured),
+        definition=None if store is None else definition_of(plan, assumed, measured),
         targets=targets,
         first=replicates or REPLICATES,
         keep=as_json,

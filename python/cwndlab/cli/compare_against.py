@@ -10,7 +10,7 @@ import click
 from cwndlab.cli import figure_options, options
 from cwndlab.cli.compare_work import end_unmet, execute_plan
 from cwndlab.cli.display import display
-from cwndlab.cli.output import print_frame, print_line, print_table
+from cwndlab.cli.output import INTERVAL, print_frame, print_line, print_table
 from cwndlab.message import invalid
 
 if TYPE_CHECKING:
@@ -35,17 +35,26 @@ OPTIONAL = tuple(heading for heading, _, _ in reversed(COLUMNS[3:]))
 KEYS = (
     "share: 0.5 is fair; baseline: the other rule's flows share the link with as many of their "
     "own;",
-    "harm: loss of the other's goodput against the baseline, 0 none, 1 all; mean ± 95 % CI",
+    f"harm: loss of the other's goodput against the baseline, 0 none, 1 all; {INTERVAL}",
 )
 
 
 def refuse_together(
-    *, detail: bool, has_rate: bool, env: tuple[str, ...], assume: tuple[str, ...]
+    *,
+    detail: bool,
+    metrics: tuple[str, ...],
+    has_rate: bool,
+    env: tuple[str, ...],
+    assume: tuple[str, ...],
 ) -> None:
     """Refuse options that have no meaning with --against."""
     if detail:
         raise click.UsageError(
             "`--detail` cannot be used with `--against`, whose tables are detailed already"
+        )
+    if metrics:
+        raise click.UsageError(
+            "`--metrics` cannot be used with `--against`, which measures share and harm"
         )
     if has_rate and env:
         raise click.UsageError(

@@ -6,43 +6,54 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.cli.display import display
-from cwndlab.cli.output import print_frame, print_line, print_table
-from cwndlab.metrics import BY_KEY, METRICS, Metric
+from cwndlab.cli.output import INTERVAL, print_frame, print_line, print_table
 
 if TYPE_CHECKING:
     import polars as pl
 
     from cwndlab.comparison import Comparison
+    from cwndlab.metrics import Metric
 
-SUMMARY = (
-    # heading, metric, with scores
-    ("goodput /\navailable", "goodput", True),
-    ("goodput /\nresidual", "goodput_left", False),
-    ("loss\n[%]", "loss_rate", False),
-    ("delay\n[ms]", "mean_queueing_delay_s", False),
-    ("spread", "fairness_spread", False),
-    ("Jain's\nindex", "jain_index", False),
-)
-"""Columns of the table over many environments: means, and the scores of goodput."""
+HEADINGS = {
+    "goodput": "goodput /\navailable",
+    "goodput_left": "goodput /\nresidual",
+    "loss_rate": "loss\n[%]",
+    "mean_queueing_delay_s": "delay\n[ms]",
+    "p50_queueing_delay_s": "p50 delay\n[ms]",
+    "p95_queueing_delay_s": "p95 delay\n[ms]",
+    "p99_queueing_delay_s": "p99 delay\n[ms]",
+    "p50_rtt_s": "p50 RTT\n[ms]",
+    "p95_rtt_s": "p95 RTT\n[ms]",
+    "p99_rtt_s": "p99 RTT\n[ms]",
+    "fairness_spread": "spread",
+    "jain_index": "Jain's\nindex",
+    "lowest_share": "lowest\nshare",
+}
+"""Short headings of the table over many environments."""
+OPTIONAL = ("timeouts", "p95_queueing_delay_s", "lowest_share", "fairness_spread")
+"""What a narrow terminal does not show of that table, the first one first."""
+SCORED = "goodput"
+"""The metric whose scores that table has."""
 SIGNS_MEAN = "▲ better, ▼ worse, = no significant difference"
 Rows = Mapping[tuple[str, str], Mapping[str, Any]]
 """Environment and rule to a row of a summary, or of differences."""
 
 
 def print_comparison(
-    comparison: Comparison, metrics: tuple[Metric, ...] = METRICS, *, detail: bool = False
+    comparison: Comparison, metrics: Sequence[Metric] = (), *, detail: bool = False
 ) -> None:
     """Print one table per setting and metric: environments as columns, then C_a and D_a.
 
     Below the means are the differences from the baseline, the first rule. With many environments,
     print means over them per setting, and in how many a rule is better than the baseline; `detail`
-    adds tables with environments as rows.
+    adds tables with environments as rows. `metrics` are some of the comparison's, by default all.
     """
     from cwndlab.differences import differences, with_differences
 
     summary, scores = comparison.summary, comparison.scores
     rules = [level.label for level in comparison.plan.axes["rule"]]
-    paired = differences(comparison.runs, rules[0])
+    metrics = metrics or comparison.metrics
+    paired = differences(comparison.runs, rules[0], comparison.metrics)
     settings = summary.select("recovery", "queue").unique(maintain_order=True).rows()
     if display.format == "csv":
         print_frame(with_differences(summary, paired, rules[0]))
@@ -53,30 +64,32 @@ def print_comparison(
         where, setting = {"recovery": recovery, "queue": queue}, f"{recovery} over {queue}{under}"
         own, ranks, pairs = (table.filter(**where) for table in (summary, scores, paired))
         if many:
-            _print_means(setting, own, ranks)
-            _print_counts(setting, rules, pairs)
+            _print_means(setting, metrics, own, ranks)
+            _print_counts(setting, metrics, rules, pairs)
         for metric in metrics if detail or not many else ():
             parts = (table.filter(metric=metric.key) for table in (own, ranks, pairs))
             (_print_rows if many else _print_columns)(setting, metric, rules, *parts)
     if len(rules) > 1 and (detail or not many) and display.is_terminal:
         print_line(
             f"* the best mean; Δ difference from the baseline {rules[0]}, paired by replicate "
-            f"(mean ± 95 % CI): {SIGNS_MEAN}"
+            f"({INTERVAL}): {SIGNS_MEAN}"
         )
-    if many and len(settings) > 1:
+    if many and len(settings) > 1 and any(metric.key == SCORED for metric in metrics):
         _print_overview(settings, scores.filter(metric="goodput"), under)
 
 
-def _print_means(setting: str, summary: pl.DataFrame, scores: pl.DataFrame) -> None:
+def _print_means(
+    setting: str, metrics: Sequence[Metric], summary: pl.DataFrame, scores: pl.DataFrame
+) -> None:
     """One row per rule, means over the environments."""
     from cwndlab.columns import mean_of
     from cwndlab.tables import best, marked, number
 
     rules, environments = scores["rule"].unique(maintain_order=True), summary["env"].n_unique()
     columns, rows = ["rule"], [[rule] for rule in rules]
-    for heading, key, with_scores in SUMMARY:
-        metric = BY_KEY[key]
-        columns += [heading, "C_a", "D_a"] if with_scores else [heading]
+    for metric in metrics:
+        key, with_scores = metric.key, metric.key == SCORED
+        columns += [_heading(metric), "C_a", "D_a"] if with_scores else [_heading(metric)]
         means = [mean_of(summary.filter(rule=rule, metric=key)["mean"]) for rule in rules]
         first = best(means, metric)
         for row, mean in zip(rows, means, strict=True):
@@ -84,24 +97,32 @@ def _print_means(setting: str, summary: pl.DataFrame, scores: pl.DataFrame) -> N
             if with_scores:
                 score = scores.filter(rule=row[0], metric=key).row(0, named=True)
                 row += [number(score["C_a"], metric), number(score["D_a"], metric)]
+    of_scores = "C_a and D_a of goodput; " if "C_a" in columns else ""
     print_table(
-        f"{setting}: means over {environments} environments; C_a and D_a of goodput; * is the best",
+        f"{setting}: means over {environments} environments; {of_scores}* is the best",
         columns,
         rows,
+        optional=[_heading(metric) for metric in metrics if metric.key in OPTIONAL],
     )
 
 
-def _print_counts(setting: str, rules: Sequence[str], pairs: pl.DataFrame) -> None:
+def _heading(metric: Metric) -> str:
+    return HEADINGS.get(metric.key, metric.title.replace(" [", "\n["))
+
+
+def _print_counts(
+    setting: str, metrics: Sequence[Metric], rules: Sequence[str], pairs: pl.DataFrame
+) -> None:
     """One row per rule but the baseline: in how many environments it is better, and worse."""
     from cwndlab.tables import verdict
 
     rows: list[list[str]] = []
     for rule in rules[1:]:
         row = [rule]
-        for _, key, _ in SUMMARY:
+        for metric in metrics:
             found = [
-                verdict(pair, BY_KEY[key])
-                for pair in pairs.filter(rule=rule, metric=key).iter_rows(named=True)
+                verdict(pair, metric)
+                for pair in pairs.filter(rule=rule, metric=metric.key).iter_rows(named=True)
             ]
             counts = [found.count(word) for word in ("better", "same", "worse")]
             row.append(" ".join(f"{n}{sign}" for n, sign in zip(counts, "▲=▼", strict=True)))
@@ -110,8 +131,9 @@ def _print_counts(setting: str, rules: Sequence[str], pairs: pl.DataFrame) -> No
         print_table(
             f"{setting}: environments by difference from {rules[0]} (▲ better, ▼ worse, = not "
             "significant)",
-            ["rule", *(heading for heading, _, _ in SUMMARY)],
+            ["rule", *map(_heading, metrics)],
             rows,
+            optional=[_heading(metric) for metric in metrics if metric.key in OPTIONAL],
         )
 
 
@@ -203,9 +225,10 @@ def _mean(means: Rows, env: str, rule: str, rules: Sequence[str], metric: Metric
 
 def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame, under: str) -> None:
     """One row per setting: the rules' D_a of goodput, the best marked."""
+    from cwndlab.metrics import BY_KEY
     from cwndlab.tables import number
 
-    metric = BY_KEY["goodput"]
+    metric = BY_KEY[SCORED]
     rules = scores["rule"].unique(maintain_order=True).to_list()
     rows: list[list[str]] = []
     for recovery, queue in settings:
@@ -226,5 +249,5 @@ def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame, under
 
 
 def _title(setting: str, metric: Metric) -> str:
-    better = {True: "higher is better; ", False: "lower is better; "}.get(metric.more_is_better, "")
-    return f"{metric.title}, {setting} ({better}mean ± 95 % CI)"
+    better = f"{metric.better}; " if metric.better else ""
+    return f"{metric.title}, {setting} ({better}{INTERVAL})"

@@ -50,7 +50,7 @@ def execute_plan(
     if out is not None:
         # Files of an earlier comparison would be mistaken for runs of this one.
         shutil.rmtree(out / "runs", ignore_errors=True)
-        (out / "plan.json").write_text(plan.to_json() + "\n", encoding="utf-8")
+        collection.save_plan(out)
 
     with meter("compare", len(plan), "runs") as progress:
 

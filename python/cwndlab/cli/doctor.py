@@ -22,10 +22,10 @@ def doctor(as_json: bool) -> None:
     parts = look()
     if as_json:
         from cwndlab.jsontext import dumps
+        from cwndlab.outputs import stamped
 
-        click.echo(
-            dumps({"parts": [asdict(part) | {"there": part.found is not None} for part in parts]})
-        )
+        rows = [asdict(part) | {"there": part.found is not None} for part in parts]
+        click.echo(dumps(stamped("doctor", {"parts": rows})))
         return
     missing = [part for part in parts if part.found is None]
     rows = [

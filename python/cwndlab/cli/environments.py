@@ -113,8 +113,9 @@ def _print_list(listed: list[str], chosen: Assumptions, as_json: bool) -> None:
     rows = _rows(listed, chosen)
     if as_json:
         from cwndlab.jsontext import dumps
+        from cwndlab.outputs import stamped
 
-        click.echo(dumps(rows))
+        click.echo(dumps(stamped("environments", {"environments": rows})))
         return
     from cwndlab import environments as catalogue
     from cwndlab.cli.output import print_line, print_table
@@ -153,10 +154,11 @@ def _print_assumptions(chosen: Assumptions, as_json: bool) -> None:
     from cwndlab import environments as catalogue
     from cwndlab.cli.output import print_line
     from cwndlab.jsontext import dumps
+    from cwndlab.outputs import stamped
 
     entries = catalogue.assumptions(chosen)
     if as_json:
-        click.echo(dumps(entries))
+        click.echo(dumps(stamped("assumptions", {"assumptions": entries})))
         return
     for entry in entries:
         value = entry["value"] if isinstance(entry["value"], str) else dumps(entry["value"])

@@ -16,8 +16,9 @@ def knobs(as_json: bool) -> None:
     entries = native.knobs()
     if as_json:
         from cwndlab.jsontext import dumps
+        from cwndlab.outputs import stamped
 
-        click.echo(dumps(entries))
+        click.echo(dumps(stamped("knobs", {"knobs": entries})))
         return
     from cwndlab.cli.output import print_table
 

@@ -56,8 +56,9 @@ def install(
 def _tell(answer: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         from cwndlab.jsontext import dumps
+        from cwndlab.outputs import stamped
 
-        click.echo(dumps(answer))
+        click.echo(dumps(stamped("live-rule", answer)))
         return
     click.echo(f"{answer['rule']} is {answer['name']}")
     if answer["program"] in ("table", "surface"):
@@ -77,8 +78,9 @@ def list_(as_json: bool) -> None:
     answer = program.ask("list")
     if as_json:
         from cwndlab.jsontext import dumps
+        from cwndlab.outputs import stamped
 
-        click.echo(dumps(answer))
+        click.echo(dumps(stamped("live-rules", answer)))
         return
     columns = ["name", "rule", "stays", "flows", "cuts", "skipped calls, repaired"]
     rows = [_row(entry) for entry in answer["rules"]]

@@ -85,11 +85,14 @@ def carry_out(
     _save(asked, plot, result, simulated)
     if asked.as_json:
         from cwndlab.jsontext import dumps
+        from cwndlab.outputs import stamped
 
         whole = (
-            result.to_dict()
+            stamped("live", result.to_dict())
             if simulated is None
-            else {"live": result.to_dict(), "simulated": simulated.to_dict()}
+            else stamped(
+                "live-beside", {"live": result.to_dict(), "simulated": simulated.to_dict()}
+            )
         )
         click.echo(dumps(whole))
         return

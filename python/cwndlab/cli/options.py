@@ -106,6 +106,13 @@ until_option: Option = click.option(
     "of its mean,"
     ' or "ci(goodput) < 0.01"; several joined by "and".',
 )
+metrics_option: Option = click.option(
+    "--metrics",
+    multiple=True,
+    metavar="NAMES",
+    help="What to measure, in the order of the tables (docs/metrics.md defines all): goodput, "
+    "p99_queueing_delay_s, lowest_share, ...",
+)
 most_option: Option = click.option(
     "--most",
     type=WholeNumber(1, 1_000_000),

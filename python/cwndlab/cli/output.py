@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-INTERVAL, NO_BREAK = "mean ± 95 % CI", "\N{NO-BREAK SPACE}"
+INTERVAL, NO_BREAK = "mean, 95 % CI", "\N{NO-BREAK SPACE}"
 """What no line break divides."""
 
 

@@ -132,8 +132,9 @@ def reproduce(
         )
         if as_json:
             from cwndlab.jsontext import dumps
+            from cwndlab.outputs import stamped
 
-            print(dumps(found.to_dict(), indent=None), flush=True)
+            print(dumps(stamped("reproduce", found.to_dict()), indent=None), flush=True)
         else:
             _print(found)
         for note in (note for cost in found.costs for note in cost.notes):

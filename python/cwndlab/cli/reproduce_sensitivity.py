@@ -55,8 +55,9 @@ def vary(
                 raise
         if as_json:
             from cwndlab.jsontext import dumps
+            from cwndlab.outputs import stamped
 
-            print(dumps(found.to_dict(), indent=None), flush=True)
+            print(dumps(stamped("sensitivity", found.to_dict()), indent=None), flush=True)
         else:
             _print(found)
         say(f"wrote {out / key / NAME}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,14 +119,12 @@ def results(
             "--all lists them"
         )
     for path in export:
-        _write(table, path)
+        _write(table, path, lambda: _whole(store, table, left_out))
         say(f"wrote {path}")
     if as_json:
         from cwndlab.jsontext import dumps
 
-        click.echo(
-            dumps({"provenance": _provenance(store, table, left_out), "runs": table.to_dicts()})
-        )
+        click.echo(dumps(_whole(store, table, left_out)))
         return
     if display.format == "csv":
         print_frame(table)
@@ -146,7 +145,14 @@ def _condition(text: str) -> tuple[str, str]:
     return column.strip(), value.strip()
 
 
-def _write(table: pl.DataFrame, path: Path) -> None:
+def _whole(store: Store, table: pl.DataFrame, left_out: dict[str, int]) -> dict[str, Any]:
+    from cwndlab.outputs import stamped
+
+    provenance = _provenance(store, table, left_out)
+    return stamped("results", {"provenance": provenance, "runs": table.to_dicts()})
+
+
+def _write(table: pl.DataFrame, path: Path, whole: Callable[[], dict[str, Any]]) -> None:
     from cwndlab.files import written_whole
 
     kind = path.suffix.lower()
@@ -158,7 +164,7 @@ def _write(table: pl.DataFrame, path: Path) -> None:
         else:
             from cwndlab.jsontext import dumps
 
-            part.write_text(dumps(table.to_dicts()) + "\n", encoding="utf-8")
+            part.write_text(dumps(whole()) + "\n", encoding="utf-8")
 
 
 def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
@@ -276,8 +282,10 @@ def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
     ]
     if as_json:
         from cwndlab.jsontext import dumps
+        from cwndlab.outputs import stamped
 
-        click.echo(dumps({**about, "scenario": scenario, "result": record.run(), "places": places}))
+        whole = {**about, "scenario": scenario, "result": record.run(), "places": places}
+        click.echo(dumps(stamped("stored-run", whole)))
         return
     from cwndlab import tomltext
 

@@ -16,8 +16,9 @@ def rules(as_json: bool) -> None:
     entries = native.rules()
     if as_json:
         from cwndlab.jsontext import dumps
+        from cwndlab.outputs import stamped
 
-        click.echo(dumps(entries))
+        click.echo(dumps(stamped("rules", {"rules": entries})))
         return
     from cwndlab.cli.output import print_line
 

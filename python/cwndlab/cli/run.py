@@ -78,9 +78,12 @@ def run(
     )
     options.make_folder(out)
     options.check_parent("--pcap", pcap)
-    measures = _measures(expected)
-
+    from cwndlab.metrics import patch_of
     from cwndlab.runs import execute
+
+    measures = _measures(expected)
+    if needed := patch_of(measures):
+        scenario = scenario.patch(needed)
 
     with meter(file.stem, scenario.duration_s, "s") as progress:
         result = execute.run(scenario, progress=progress.simulated, pcap=pcap)
@@ -116,13 +119,14 @@ def _summary(result: Result, measures: list[Measure]) -> pl.DataFrame:
     """Return numbers of a run as a summary without cells and intervals."""
     import polars as pl
 
+    from cwndlab.columns import ESTIMATE
     from cwndlab.sweeps.measures import measure
 
     names = result.links["link"].to_list()
     link = "bottleneck" if "bottleneck" in names else names[0]
     found = measure(result.to_dict(), measures, link, None)
-    schema = {"metric": pl.String, "mean": pl.Float64, "ci95": pl.Float64}
-    rows = [(name, value, None) for name, value in found.items()]
+    schema = {"metric": pl.String, **ESTIMATE}
+    rows = [(name, value, None, None, 1) for name, value in found.items()]
     return pl.DataFrame(rows, schema, orient="row")
 
 

@@ -36,11 +36,14 @@ _LINK_NUMBERS = (
     ("dropped", "dropped_packets", 1, 0),
     ("mean queue\n[packets]", "mean_queue_packets", 1, 1),
     ("mean delay\n[ms]", "mean_queueing_delay_s", 1e3, 2),
+    ("p50 delay\n[ms]", "p50_queueing_delay_s", 1e3, 2),
     ("p95 delay\n[ms]", "p95_queueing_delay_s", 1e3, 2),
+    ("p99 delay\n[ms]", "p99_queueing_delay_s", 1e3, 2),
 )
 _LEFT = ("residual\n[Mbit/s]", "left_bps", 1e-6, 3)
 _MARKED = ("marked", "marked_packets", 1, 0)
 _CUTS = ("ECN\ncuts", "ecn_reductions", 1, 0)
+_RTTS = tuple((f"p{q} RTT\n[ms]", f"p{q}_rtt_s", 1e3, 1) for q in (50, 95, 99))
 _CROSS_NUMBERS = (
     ("offered\n[Mbit/s]", "offered_bps", 1e-6, 3),
     ("delivered\n[Mbit/s]", "delivered_bps", 1e-6, 3),
@@ -66,7 +69,14 @@ _OPTIONAL_OF_FLOWS = tuple(
     for heading in ("fast\nretransmits", "retrans-\nmitted", "window\n[packets]")
     for mean in ("", "mean ")
 )
-_OPTIONAL_OF_LINKS = ("arrived", "available\n[Mbit/s]", "mean queue\n[packets]", "rate\n[Mbit/s]")
+_OPTIONAL_OF_LINKS = (
+    "p50 delay\n[ms]",
+    "p99 delay\n[ms]",
+    "arrived",
+    "available\n[Mbit/s]",
+    "mean queue\n[packets]",
+    "rate\n[Mbit/s]",
+)
 """What a narrow terminal does not show, the first one first."""
 
 
@@ -99,7 +109,8 @@ def print_result(result: Result) -> None:
     print_line(
         f"aggregate goodput {fields['aggregate_goodput_bps'] / 1e6:.3f} Mbit/s, "
         f"Jain's index {_text(fields['jain_index'], 1, 4)}, fairness spread "
-        f"{_text(fields['fairness_spread'], 1, 3)}"
+        f"{_text(fields['fairness_spread'], 1, 3)}, lowest share / equal share "
+        f"{_text(fields['lowest_share'], 1, 3)}"
     )
     print_line(
         f"simulated {fields['simulated_s']:g} s in {fields['wall_s']:.2f} s "
@@ -109,8 +120,11 @@ def print_result(result: Result) -> None:
 
 
 def _flow_numbers(result: Result) -> tuple[Number, ...]:
-    """Add a column of ECN cuts if there are any."""
-    return (*_FLOW_NUMBERS, _CUTS) if result.flows["ecn_reductions"].sum() else _FLOW_NUMBERS
+    """Add a column of ECN cuts if there are any, and percentiles of the RTT if recorded."""
+    numbers = list(_FLOW_NUMBERS)
+    if result.flows["p95_rtt_s"].is_not_null().any():
+        numbers[3:3] = _RTTS
+    return (*numbers, _CUTS) if result.flows["ecn_reductions"].sum() else tuple(numbers)
 
 
 def _flows(result: Result) -> tuple[list[str], list[list[str]]]:
@@ -144,7 +158,7 @@ def _links(result: Result) -> tuple[list[str], list[list[str]]]:
     if result.cross.height or result.arrivals.height:
         numbers.insert(2, _LEFT)
     if result.links["marked_packets"].sum():
-        numbers.insert(-3, _MARKED)
+        numbers.insert(-5, _MARKED)
     return _rows(result.links, ("link", "queue"), numbers)
 
 

@@ -1,4 +1,4 @@
-"""`cwndlab schema`: the JSON schema of a scenario."""
+"""`cwndlab schema`: JSON schemas of scenarios and of outputs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,23 @@ import click
 
 
 @click.command()
-def schema() -> None:
-    """Print the JSON schema of a scenario."""
-    from cwndlab import native
+@click.option(
+    "--output",
+    metavar="NAME",
+    help="Of a JSON output, by the name in its field `schema`; `--list` has all.",
+)
+@click.option("--list", "is_list", is_flag=True, help="List the outputs.")
+def schema(output: str | None, is_list: bool) -> None:
+    """Print the JSON schema of a scenario, or of an output.
+
+    Every JSON output says in `schema` which form it has: "run/1" is version 1 of `run`.
+    """
+    from cwndlab import native, outputs
+    from cwndlab.cli.output import print_table
     from cwndlab.jsontext import dumps
 
-    click.echo(dumps(native.schema()))
+    if is_list:
+        rows = [(name, about) for name, (about, _) in outputs.OUTPUTS.items()]
+        print_table("JSON outputs", ("output", "what has it"), rows, text_columns=2)
+        return
+    click.echo(dumps(native.schema() if output is None else outputs.schema(output)))

@@ -16,6 +16,7 @@ from cwndlab.message import invalid
 
 if TYPE_CHECKING:
     from cwndlab.searches import SearchResult
+    from cwndlab.statistics import Estimate
 
 
 @click.command()
@@ -171,10 +172,17 @@ def _list(as_json: bool) -> None:
 
     if as_json:
         from cwndlab.jsontext import dumps
+        from cwndlab.outputs import stamped
 
-        click.echo(dumps([{"family": family.name, "meaning": family.meaning,
-                           "parameters": [parameter._asdict() for parameter in family.parameters]}
-                          for family in searches.FAMILIES.values()]))  # fmt: skip
+        families = [
+            {
+                "family": family.name,
+                "meaning": family.meaning,
+                "parameters": [parameter._asdict() for parameter in family.parameters],
+            }
+            for family in searches.FAMILIES.values()
+        ]
+        click.echo(dumps(stamped("search-families", {"families": families})))
         return
     rows = [
         (family.name, parameter.name, _value(parameter.kind, parameter.low),
@@ -195,13 +203,16 @@ def _value(kind: str, value: float) -> str:
 
 
 def _print(found: SearchResult) -> None:
+    from dataclasses import replace
+
     from cwndlab.metrics import BY_KEY
     from cwndlab.searches import family
+    from cwndlab.tables import with_interval
 
     metric = BY_KEY[found.objective.metric]
     sign = -1 if metric.more_is_better else 1
     ordered = sorted(found.rules.items(), key=lambda entry: sign * (entry[1].mean or 0.0))
-    rows = [(rule, _number(metric.scale, metric.digits, *entry[:2])) for rule, entry in ordered]
+    rows = [(rule, with_interval(_row(entry), metric)) for rule, entry in ordered]
     kinds = {parameter.name: parameter.kind for parameter in family(found.family).parameters}
     values = ", ".join(
         f"{name} {_value(kinds[name], value)}" for name, value in found.values.items()
@@ -209,23 +220,19 @@ def _print(found: SearchResult) -> None:
     print_table(
         f"{found.family}: {values} ({found.setting}, profile {found.profile}, "
         f"{found.confirmed.count} new seeds)",
-        ("rule", f"{metric.title} ± 95 % CI"),
+        ("rule", f"{metric.title}, 95 % CI"),
         rows,
     )
     verdict = "found" if found.is_met else "not found: the interval of the margin is not above 0"
     say(
         f"{found.objective.text}: {verdict}; margin "
-        f"{_number(metric.scale, metric.digits + 1, *found.confirmed[:2])}"
+        f"{with_interval(_row(found.confirmed), replace(metric, digits=metric.digits + 1))}"
     )
     say(f"{found.tried} waveforms, {found.runs} runs, {found.wall_s:.0f} s")
 
 
-def _number(scale: float, digits: int, mean: float | None, width: float | None) -> str:
-    if mean is None:
-        return "-"
-    return f"{scale * mean:.{digits}f}" + (
-        "" if width is None else f" ± {scale * width:.{digits}f}"
-    )
+def _row(found: Estimate) -> dict[str, float | None]:
+    return {"mean": found.mean, "ci95_low": found.low, "ci95_high": found.high}
 
 
 @contextmanager

@@ -118,7 +118,7 @@ def sweep(
     folder = store or Path("out") / chosen.name
     _execute(chosen, findings, folder, jobs=jobs, on=on, again=again, as_json=as_json)
     if as_json:
-        _print_event({"event": "result", **findings.to_dict()})
+        _print_event({**findings.to_dict(), "event": "result"})
     else:
         print_findings(findings)
     if plot is not None:
@@ -218,6 +218,9 @@ def _where(entry: dict[str, Any]) -> str:
 
 def _print_event(event: dict[str, Any]) -> None:
     from cwndlab.jsontext import dumps
+    from cwndlab.outputs import stamped
 
     # Flush: another program may read the events through a pipe.
-    print(dumps(event, indent=None), flush=True)
+    own = ("schema", "cwndlab_version")
+    fields = {key: value for key, value in event.items() if key not in own}
+    print(dumps(stamped("sweep-event", fields), indent=None), flush=True)

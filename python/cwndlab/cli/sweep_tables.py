@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.cli.display import display
-from cwndlab.cli.output import print_frame, print_table, say
+from cwndlab.cli.output import INTERVAL, print_frame, print_table, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,7 @@ def print_findings(findings: SweepResult) -> None:
 
     cells = findings.finished
     _print(
-        f"{sweep.name}: mean ± 95 % CI{_replicates(findings)}",
+        f"{sweep.name}: {INTERVAL}{_replicates(findings)}",
         findings,
         findings.summary_of(cells[:MOST_ROWS]),
     )
@@ -42,7 +42,7 @@ def print_findings(findings: SweepResult) -> None:
     if pairs:
         differences = findings.differences_of(np.array([cell for cell, _ in pairs[:MOST_ROWS]]))
         _print(
-            f"Difference from {_baseline(sweep)}, paired by replicate: mean ± 95 % CI "
+            f"Difference from {_baseline(sweep)}, paired by replicate: {INTERVAL} "
             "(▲ better, ▼ worse, = no significant difference)",
             findings,
             differences,

@@ -11,6 +11,7 @@ import numpy as np
 from cwndlab import theory
 from cwndlab.cli.output import print_table
 from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
 
 LOSSES = (0.001, 0.01, 0.05, 0.1, 0.3)
 """Loss rates at which the table shows the rates of a friendly pair."""
@@ -40,7 +41,7 @@ def rate(
         "values": rows,
     }
     if as_json:
-        click.echo(dumps(entry))
+        click.echo(dumps(stamped("theory-rate", entry)))
         return
     table = [
         [
@@ -174,7 +175,9 @@ def friendly(
             ratios = rate_ratio(alpha, beta, LOSSES, **path).tolist()
             rows.append({"beta": beta, "choice": choice, "alpha": alpha, "ratios": ratios})
     if as_json:
-        click.echo(dumps({"d": d, **path, "p": list(LOSSES), "rows": rows}))
+        click.echo(
+            dumps(stamped("theory-friendly", {"d": d, **path, "p": list(LOSSES), "rows": rows}))
+        )
         return
     columns = ["beta", "choice", "alpha", *(f"p = {loss:g}" for loss in LOSSES)]
     table = [
@@ -267,9 +270,8 @@ def growth(start: float, target: float, rounds: Mapping[str, int], as_json: bool
     from cwndlab.theory.growth import LAWS
 
     if as_json:
-        click.echo(
-            dumps({"from_packets": start, "to_packets": target, "round_trips": dict(rounds)})
-        )
+        found = {"from_packets": start, "to_packets": target, "round_trips": dict(rounds)}
+        click.echo(dumps(stamped("theory-growth", found)))
         return
     notes = {**LAWS, "AIMD": "the increase stays as it is"}
     rows = [[name, notes[name], str(count)] for name, count in rounds.items()]

@@ -12,6 +12,7 @@ import numpy as np
 from cwndlab import theory
 from cwndlab.cli.output import print_line, print_table
 from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
 
 WITHIN = 0.02
 """Relative error below which a fair share counts as found."""
@@ -36,7 +37,11 @@ def phase(found: theory.Phase, as_json: bool) -> None:
             }
         )
     if as_json:
-        click.echo(dumps({"capacity": found.trajectories[0].capacity, "runs": rows}))
+        click.echo(
+            dumps(
+                stamped("theory-phase", {"capacity": found.trajectories[0].capacity, "runs": rows})
+            )
+        )
         return
     names = " against ".join(dict.fromkeys(found.trajectories[0].rules))
     table = [
@@ -95,7 +100,7 @@ def fair(rule: theory.Linear, found: theory.Settled, as_json: bool) -> None:
         "efficiency": last.efficiency(cycles=100),
     }  # fmt: skip
     if as_json:
-        click.echo(dumps(entry))
+        click.echo(dumps(stamped("theory-fair", entry)))
         return
     pattern = ", ".join(f"{up} up {down} down" for up, down in found.pattern[:4])
     more = f" and {len(found.pattern) - 4} more" if len(found.pattern) > 4 else ""
@@ -234,7 +239,9 @@ def bimodal(case: BimodalCase, courses: Mapping[str, theory.Trajectory], as_json
             }
         )
     if as_json:
-        click.echo(dumps({**case.__dict__, "within": WITHIN, "rows": rows}))
+        click.echo(
+            dumps(stamped("theory-bimodal", {**case.__dict__, "within": WITHIN, "rows": rows}))
+        )
         return
     what = (
         f", {case.join} join"

@@ -60,8 +60,11 @@ def topology(
     paths = [_path_row(found, path, built) for path in found.paths]
     if as_json:
         from cwndlab.jsontext import dumps
+        from cwndlab.outputs import stamped
 
-        click.echo(dumps({"nodes": list(found.nodes), "links": links, "paths": paths}))
+        click.echo(
+            dumps(stamped("topology", {"nodes": list(found.nodes), "links": links, "paths": paths}))
+        )
     else:
         _print(links, paths)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from cwndlab.metrics import BY_KEY, Metric
-from cwndlab.plots.drawing import figure_legend, name, ordered
+from cwndlab.plots.drawing import figure_legend, name, ordered, whiskers
 from cwndlab.plots.style import look, panels, styled
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def comparison_bars(
     comparison: Comparison,
     *,
     setting: tuple[str, str] | None = None,
-    metrics: tuple[str, ...] = SHOWN,
+    metrics: Sequence[str] = (),
 ) -> Figure:
     """Draw bars per environment and rule, whiskers for the 95 % confidence interval.
 
@@ -39,10 +41,13 @@ def comparison_bars(
         Only its `summary` is read.
     setting : (recovery, queue), optional
         By default every setting gets a column.
-    metrics : tuple of str
-        One row of panels each.
+    metrics : sequence of str
+        One row of panels each; by default the first four of `SHOWN` that the summary has, else of
+        the summary.
     """
     summary = comparison.summary
+    has = summary["metric"].unique(maintain_order=True).to_list()
+    metrics = metrics or [key for key in SHOWN if key in has] or has[: len(SHOWN)]
     settings = summary.select("recovery", "queue").unique(maintain_order=True).rows()
     if setting is not None:
         settings = [setting]
@@ -61,9 +66,8 @@ def comparison_bars(
             panel = axes[row * len(settings) + column]
             _draw(panel, chosen, BY_KEY[key], environments, rules)
             where = f" ({name(recovery)}, {name(queue)})" if len(settings) > 1 else ""
-            better = "higher" if BY_KEY[key].more_is_better else "lower"
-            label = BY_KEY[key].label
-            panel.set_title(f"{label[0].upper()}{label[1:]}{where}: {better} is better")
+            label, better = BY_KEY[key].label, BY_KEY[key].better
+            panel.set_title(f"{label[0].upper()}{label[1:]}{where}{': ' * bool(better)}{better}")
     figure_legend(
         figure,
         [_sample(index) for index in range(len(rules))],
@@ -87,10 +91,15 @@ def _draw(
     axes: Axes, summary: pl.DataFrame, metric: Metric, environments: list[str], rules: list[str]
 ) -> None:
     """Draw one panel: bars, or points if bars from zero would all look alike."""
-    means = _table(summary, "mean", environments, rules) * metric.scale
-    whiskers = np.nan_to_num(_table(summary, "ci95", environments, rules) * metric.scale)
+    found = {(row["rule"], row["env"]): row for row in summary.to_dicts()}
+    cells = [[found.get((rule, place)) or {} for place in environments] for rule in rules]
+    means = metric.scale * np.array(
+        [[math.nan if row.get("mean") is None else row["mean"] for row in of] for of in cells]
+    )
+    lengths = [whiskers(of, metric.scale) for of in cells]
     step = 0.8 / len(rules)
-    zoomed = bool(np.nanmin(means - whiskers, initial=np.inf) > 0.5 * np.nanmax(means, initial=0.0))
+    lowest = np.nanmin(means - np.array([below for below, _ in lengths]), initial=np.inf)
+    zoomed = bool(lowest > 0.5 * np.nanmax(means, initial=0.0))
     for index in range(len(rules)):
         places = np.arange(len(environments)) + (index - (len(rules) - 1) / 2) * step
         style = look(index)
@@ -106,7 +115,7 @@ def _draw(
         axes.errorbar(
             places,
             means[index],
-            yerr=whiskers[index],
+            yerr=lengths[index],
             fmt=style.marker if zoomed else "none",
             color=style.color,
             ecolor=style.color if zoomed else "#111111",
@@ -119,14 +128,3 @@ def _draw(
     axes.set_xlim(-0.5, len(environments) - 0.5)
     if not zoomed:
         axes.set_ylim(bottom=0)
-
-
-def _table(
-    summary: pl.DataFrame, key: str, environments: list[str], rules: list[str]
-) -> np.ndarray:
-    """One row per rule, one column per environment; NaN without a value."""
-    values = {(row["rule"], row["env"]): row[key] for row in summary.to_dicts()}
-    cells = [[values.get((rule, environment)) for environment in environments] for rule in rules]
-    return np.array(
-        [[np.nan if value is None else value for value in row] for row in cells], dtype=float
-    )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,6 +31,36 @@ LINE_LABEL = "label of a line"
 RISING = "may stand above its panel"
 """Marks legends that a narrow figure has above their panels."""
 LABEL_POINTS = 9.0
+
+
+def whiskers(rows: Iterable[Mapping[str, Any]], scale: float = 1.0) -> np.ndarray:
+    """Return the lengths of whiskers below and above means; 0 without an interval.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        Each with ``mean``, ``ci95_low`` and ``ci95_high``, or empty.
+    scale : float
+        Factor to the shown unit.
+
+    Returns
+    -------
+    ndarray, shape (2, rows)
+        As `yerr` of matplotlib's `errorbar` takes it.
+
+    Examples
+    --------
+    >>> whiskers([{"mean": 3.0, "ci95_low": 2.0, "ci95_high": 5.0}, {}], 10.0).tolist()
+    [[10.0, 0.0], [20.0, 0.0]]
+    """
+    lengths = [
+        (0.0, 0.0)
+        if row.get("ci95_low") is None
+        else (row["mean"] - row["ci95_low"], row["ci95_high"] - row["mean"])
+        for row in rows
+    ]
+    # Rounding may put an end on the wrong side of its mean.
+    return scale * np.maximum(np.array(lengths, dtype=float).reshape(-1, 2).T, 0.0)
 
 
 @dataclass

@@ -159,9 +159,10 @@ class FigureStyle:
         Examples
         --------
         >>> from cwndlab import plots
+        >>> from cwndlab.statistics import Estimate
         >>> wave = {"kind": "saw-tooth", "low": 1e6, "high": 2e6, "period": 5.0}
         >>> style = FigureStyle.of(width="88mm", labels={"CUBIC": "Mine"})
-        >>> figure = style.draw(plots.waveform, wave, {"CUBIC": (0.9, 0.01)})
+        >>> figure = style.draw(plots.waveform, wave, {"CUBIC": Estimate(0.9, 0.8, 1.0, 3)})
         >>> round(25.4 * figure.get_figwidth())
         88
         """

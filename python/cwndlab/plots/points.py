@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from cwndlab.metrics import BY_KEY
-from cwndlab.plots.drawing import as_float, figure_legend, name, ordered, points
+from cwndlab.plots.drawing import as_float, figure_legend, name, ordered, points, whiskers
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
@@ -68,9 +68,9 @@ def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure
     axes[0].set_yticks(range(len(environments)), [name(one) for one in environments])
     for panel in axes[-len(queues) :]:
         panel.set_xlabel(BY_KEY[metric].title)
-    better = "right" if BY_KEY[metric].more_is_better else "left"
+    better = {True: "Further right is better; ", False: "Further left is better; ", None: ""}
     figure.suptitle(
-        f"Further {better} is better; whiskers: 95 % confidence interval",
+        f"{better[BY_KEY[metric].more_is_better]}whiskers: 95 % confidence interval",
         x=0.01,
         ha="left",
         fontsize=points(10.5),
@@ -90,13 +90,12 @@ def _rows(
         means = (
             np.array([np.nan if row.get("mean") is None else row["mean"] for row in found]) * scale
         )
-        whiskers = np.array([row.get("ci95") or 0.0 for row in found]) * scale
         places = np.arange(len(environments)) + (index - (len(rules) - 1) / 2) * SPREAD / len(rules)
         style = look(index)
         axes.errorbar(
             means,
             places,
-            xerr=whiskers,
+            xerr=whiskers(found, scale),
             fmt=style.marker,
             color=style.color,
             markersize=4.5,

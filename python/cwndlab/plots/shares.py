@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from cwndlab.plots.drawing import figure_legend, name, ordered, points
+from cwndlab.plots.drawing import figure_legend, name, ordered, points, whiskers
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _lines(axes: Axes, summary: pl.DataFrame, series: dict[str, dict[str, str]])
         axes.errorbar(
             rows["flows"] * shift,
             rows["mean"],
-            yerr=rows["ci95"].fill_null(0.0),
+            yerr=whiskers(rows.to_dicts()),
             color=style.color,
             linestyle=style.linestyle,
             marker=style.marker,

@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cwndlab.plots.drawing import figure_legend, name, ordered, points
+from cwndlab.plots.drawing import figure_legend, name, ordered, points, whiskers
 from cwndlab.plots.style import look, panels, styled
 from cwndlab.quantities import bits_per_second, seconds
 
@@ -39,7 +39,7 @@ def sweep_points(findings: SweepResult) -> Figure:
     ValueError
         If no mean has an interval.
     """
-    summary, sweep = findings.summary.drop_nulls("ci95"), findings.sweep
+    summary, sweep = findings.summary.drop_nulls("ci95_low"), findings.sweep
     if summary.height == 0:
         raise ValueError(
             "the sweep has no confidence interval to plot: expected two `replicates` or more with "
@@ -83,9 +83,7 @@ def sweep_points(findings: SweepResult) -> Figure:
                 )
             if row == len(measures) - 1:
                 panel.set_xlabel(name(ground) if ground else "")
-        better = {True: "\n(higher is better)", False: "\n(lower is better)", None: ""}[
-            measure.more_is_better
-        ]
+        better = f"\n({measure.better})" if measure.better else ""
         axes[row * len(columns)].set_ylabel(f"{measure.title}{better}", fontsize=points(9))
     figure.suptitle(_title(findings), x=0.01, ha="left", fontsize=points(10.5))
     handles, texts = axes[0].get_legend_handles_labels()
@@ -123,11 +121,11 @@ def _short(name: str) -> str:
 
 def _title(findings: SweepResult) -> str:
     summary = findings.summary
-    drawn = summary.drop_nulls("ci95")["replicates"]
+    drawn = summary.drop_nulls("ci95_low")["replicates"]
     replicates = (
         f"{drawn.min()}" if drawn.min() == drawn.max() else f"{drawn.min()} to {drawn.max()}"
     )
-    left_out = summary["ci95"].null_count()
+    left_out = summary["ci95_low"].null_count()
     more = f"; {left_out} means without one are left out" if left_out else ""
     return (
         f"{findings.sweep.name}: means over {replicates} replicates\n(whiskers: 95 % "
@@ -148,15 +146,12 @@ def _draw(
         means = (
             np.array([np.nan if row.get("mean") is None else row["mean"] for row in found]) * scale
         )
-        whiskers = (
-            np.array([np.nan if row.get("ci95") is None else row["ci95"] for row in found]) * scale
-        )
         at = np.arange(len(places)) + SPREAD * (index - (len(series) - 1) / 2) / len(series)
         style = look(index)
         # Lines join quantities, where values in between are meaningful; names have no lines.
         axes.errorbar(
-            at, means, yerr=whiskers, color=style.color, marker=style.marker, markersize=4.5,
-            capsize=2.5,
+            at, means, yerr=whiskers(found, scale), color=style.color, marker=style.marker,
+            markersize=4.5, capsize=2.5,
             linestyle=style.linestyle if is_ordered else "", linewidth=1.2, elinewidth=1.0,
             label=name(label) if label else "",
         )  # fmt: skip

@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cwndlab.metrics import BY_KEY
-from cwndlab.plots.drawing import name, ordered, points
+from cwndlab.plots.drawing import name, ordered, points, whiskers
 from cwndlab.plots.style import look, panels, styled
+from cwndlab.statistics import Estimate
 
 PERIODS = 3
 SPAN_S = 60.0
@@ -21,7 +22,7 @@ STEPS = 400
 @styled
 def waveform(
     shape: Mapping[str, Any],
-    values: Mapping[str, tuple[float | None, float | None]],
+    values: Mapping[str, Estimate],
     *,
     title: str = "",
     metric: str = "goodput",
@@ -32,8 +33,8 @@ def waveform(
     ----------
     shape : mapping
         A scenario's waveform, with rates in bit/s per test flow.
-    values : mapping of str to (float, float)
-        Rule to value and half-width of its interval.
+    values : mapping of str to Estimate
+        Rule to value and interval.
     title : str
         Above.
     metric : str
@@ -42,7 +43,9 @@ def waveform(
     Examples
     --------
     >>> wave = {"kind": "saw-tooth", "low": 1e6, "high": 2e6, "period": 5.0}
-    >>> figure = waveform(wave, {"AIMD(1, 0.8)": (0.9, 0.01), "AIAD(1, 3)": (0.8, None)})
+    >>> values = {"AIMD(1, 0.8)": Estimate(0.9, 0.88, 0.91, 3),
+    ...           "AIAD(1, 3)": Estimate(0.8, None, None, 1)}
+    >>> figure = waveform(wave, values)
     >>> [axes.get_xlabel() for axes in figure.axes]
     ['time [s]', 'goodput / available']
     """
@@ -63,20 +66,19 @@ def course(panel: Axes, shape: Mapping[str, Any]) -> None:
     panel.set_ylabel("residual bandwidth\nper flow [Mbit/s]")
 
 
-def rates(
-    panel: Axes, values: Mapping[str, tuple[float | None, float | None]], metric: str
-) -> None:
+def rates(panel: Axes, values: Mapping[str, Estimate], metric: str) -> None:
     """Draw one row per rule, with its value next to the marker."""
     names, scale = ordered(values), BY_KEY[metric].scale
     for index, rule in enumerate(names):
-        found, width = values[rule]
-        if found is None:
+        found = values[rule]
+        if found.mean is None:
             continue
-        style, mean = look(index), scale * found
+        style, mean = look(index), scale * found.mean
+        ends = {"mean": found.mean, "ci95_low": found.low, "ci95_high": found.high}
         panel.errorbar(
             [mean],
             [index],
-            xerr=[scale * (width or 0)],
+            xerr=whiskers([ends], scale),
             fmt=style.marker,
             color=style.color,
             capsize=3,

@@ -43,6 +43,11 @@ class Measure(Judged, Protocol):
         """Label and unit."""
         ...
 
+    @property
+    def better(self) -> str:
+        """Which values are better, in words; empty if that is not known."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Chapter:
@@ -56,7 +61,7 @@ class Chapter:
     baseline: str | None
     measures: Sequence[Measure]
     summary: pl.DataFrame
-    """One row per cell and metric: the axes, ``metric``, ``mean``, ``ci95``, ``replicates``."""
+    """One row per cell and metric: the axes, ``metric``, ``mean``, its interval, ``replicates``."""
     differences: pl.DataFrame
     """Like `summary`: differences from the baseline over pairs of runs with the same seed."""
     lead: str

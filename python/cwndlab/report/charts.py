@@ -174,8 +174,8 @@ def _names(chapter: Chapter, label: str, place: str, title: str) -> list[str]:
 
 
 def _ends(row: Mapping[str, Any], measure: Measure) -> tuple[float, float, float]:
-    mean, half = row["mean"] * measure.scale, row["ci95"] * measure.scale
-    return mean - half, mean, mean + half
+    low, mean, high = (row[key] * measure.scale for key in ("ci95_low", "mean", "ci95_high"))
+    return low, mean, high
 
 
 def _grid(path: str, tick: float, are_differences: bool) -> Markup:

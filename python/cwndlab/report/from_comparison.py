@@ -61,9 +61,9 @@ def chapter_of(
         levels={axis: [level.label for level in levels] for axis, levels in plan.axes.items()},
         compared="rule",
         baseline=rules[0] if len(rules) > 1 else None,
-        measures=METRICS,
+        measures=comparison.metrics,
         summary=comparison.summary,
-        differences=differences(comparison.runs, rules[0]),
+        differences=differences(comparison.runs, rules[0], comparison.metrics),
         lead="Every rule ran in the same networks with the same random numbers.",
         missing=_missing(comparison),
         facts=_facts(comparison),
@@ -75,7 +75,7 @@ def chapter_of(
         source=("Base scenario", plan.base.to_json()),
         runs=runs[:MOST_RUNS],
         more_runs=len(runs[MOST_RUNS:]),
-        scores={metric.key: list(_scores(comparison, metric)) for metric in METRICS},
+        scores={metric.key: list(_scores(comparison, metric)) for metric in comparison.metrics},
         timelines=list(_timelines(comparison, tell)),
         notes={level.label: ENVIRONMENTS[level.label].summary for level in plan.axes["env"]},
     )
@@ -168,10 +168,11 @@ def read(folder: Path) -> tuple[Comparison, dict[str, str]]:
         raise StoreError(
             f"report: `{folder}` cannot be read ({error}): expected what `--out` wrote"
         ) from error
-    if list(plan.axes) != list(AXES) or not {metric.key for metric in METRICS} <= set(runs.columns):
+    metrics = [metric for metric in METRICS if metric.key in runs.columns]
+    if list(plan.axes) != list(AXES) or not metrics:
         raise StoreError(invalid("report", folder, "a comparison of rules, or a store"))
     measured = {(*(row[axis] for axis in AXES), row["replicate"]): row for row in runs.to_dicts()}
-    comparison = Comparison(plan)
+    comparison = Comparison(plan, metrics=metrics)
     for run in plan:
         row = measured.get((*(run.cell[axis] for axis in AXES), run.replicate))
         if row is None:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from cwndlab.plots.style import LOOKS, look
 from cwndlab.report.chapter import Measure
-from cwndlab.tables import number
+from cwndlab.tables import difference, with_interval
 
 WIDTH = 360.0
 """Width of every plot: a phone's, so that text keeps its size there."""
@@ -61,10 +61,10 @@ class Scale(NamedTuple):
 def scale(rows: Iterable[Mapping[str, Any]], measure: Measure, *, with_zero: bool) -> Scale | None:
     """Make a scale that holds every interval; None without intervals."""
     ends = [
-        (row["mean"] + sign * row["ci95"]) * measure.scale
+        row[end] * measure.scale
         for row in rows
         if is_drawn(row)
-        for sign in (-1, 1)
+        for end in ("ci95_low", "ci95_high")
     ]  # fmt: skip
     if not ends:
         return None
@@ -83,7 +83,7 @@ def scale(rows: Iterable[Mapping[str, Any]], measure: Measure, *, with_zero: boo
 
 def is_drawn(row: Mapping[str, Any] | None) -> bool:
     """Whether a mean has an interval: without one it is not drawn."""
-    return row is not None and row["mean"] is not None and row["ci95"] is not None
+    return row is not None and row["mean"] is not None and row["ci95_low"] is not None
 
 
 def mark(index: int, x: float, y: float, whisker: tuple[float, float, bool], tip: str) -> Markup:
@@ -130,9 +130,8 @@ def tip(
     names: Iterable[str], row: Mapping[str, Any], measure: Measure, *, is_difference: bool
 ) -> str:
     """Describe a marker in words."""
-    sign = "+" if is_difference and round(row["mean"] * measure.scale, measure.digits) > 0 else ""
-    unit = f" {measure.unit}" if measure.unit else ""
-    value = f"{sign}{number(row['mean'], measure)} ± {number(row['ci95'], measure)}{unit}"
+    written = difference if is_difference else with_interval
+    value = f"{written(row, measure)} {measure.unit}".strip()
     count = f"{row['replicates']} {'pairs' if is_difference else 'replicates'}"
     return "\n".join([value, *filter(None, names), f"{measure.label}, {count}"])
 

@@ -76,7 +76,6 @@ def _short(names: Iterable[str]) -> str:
 
 
 def _metric(chapter: Chapter, measure: Measure) -> dict[str, Any]:
-    better = {True: "higher is better", False: "lower is better", None: ""}[measure.more_is_better]
     means = charts.plots(chapter, chapter.summary, measure)
     differences = (
         charts.plots(chapter, chapter.differences, measure, are_differences=True)
@@ -88,12 +87,12 @@ def _metric(chapter: Chapter, measure: Measure) -> dict[str, Any]:
         "key": measure.key,
         "title": measure.title[:1].upper() + measure.title[1:],
         "short": measure.label,
-        "better": better,
+        "better": measure.better,
         "means": means,
         "differences": differences,
         "more_plots": max(0, len(chapter.panels()) - MOST_PANELS),
         "undrawn": of_metric.filter(
-            of_metric["mean"].is_not_null() & of_metric["ci95"].is_null()
+            of_metric["mean"].is_not_null() & of_metric["ci95_low"].is_null()
         ).height,
         "table": tables.means(chapter, measure),
         "compared": tables.differences(chapter, measure) if chapter.baseline else None,

@@ -38,7 +38,7 @@ class Tally(NamedTuple):
 
 
 def means(chapter: Chapter, measure: Measure) -> Table:
-    """Mean and half-width of the 95 % confidence interval."""
+    """Mean and 95 % confidence interval."""
     return _table(chapter, measure, are_differences=False)
 
 

@@ -100,7 +100,7 @@ class Judged:
 def not_searched(claim: Claim) -> Judged:
     """Return the verdict on a claim without a quantity."""
     note = claim.arguments.get("why", "nothing here computes it")
-    return Judged(claim, Estimate(None, None, 0), UNDECIDED, note=note)
+    return Judged(claim, Estimate(None, None, None, 0), UNDECIDED, note=note)
 
 
 def read_claims(file: Path) -> list[Claim]:
@@ -137,5 +137,5 @@ _OWN = ("id", "claim", "section", "statement", "reading", "quantity", "exact", "
 def _numbers(found: Estimate, is_exact: bool) -> dict[str, Any]:
     if found.mean is None or (found.half_width is None and not is_exact):
         return {"measured": found.mean, "interval": None}
-    width = 0.0 if is_exact else found.half_width or 0.0
-    return {"measured": found.mean, "interval": [found.mean - width, found.mean + width]}
+    ends = [found.mean, found.mean] if is_exact else [found.low, found.high]
+    return {"measured": found.mean, "interval": ends}

@@ -69,9 +69,9 @@ def number(found: Estimate, *, exact: bool = False) -> str:
 
     Examples
     --------
-    >>> number(Estimate(0.123456, 0.01, 10)), number(Estimate(None, None, 0))
+    >>> number(Estimate.around(0.123456, 0.01, 10)), number(Estimate(None, None, None, 0))
     ('0.123 ± 0.010', '-')
-    >>> number(Estimate(1e-12, None, 1))
+    >>> number(Estimate(1e-12, None, None, 1))
     '1e-12'
     """
     if found.mean is None:

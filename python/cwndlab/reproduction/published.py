@@ -55,7 +55,7 @@ class Beside:
         --------
         >>> number = Printed(Claim("table1", "goodput", "table 1", "", Reading("printed", "")),
         ...                  50.0, "KB/s")
-        >>> Beside(number, Estimate(75.0, 1.0, 10)).relative
+        >>> Beside(number, Estimate.around(75.0, 1.0, 10)).relative
         0.5
         """
         if self.ours.mean is None or self.printed.value == 0:
@@ -64,17 +64,15 @@ class Beside:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        claim, mean, width = self.printed.claim, self.ours.mean, self.ours.half_width
+        claim, ours = self.printed.claim, self.ours
         return {
             "id": claim.id,
             "what": claim.name,
             "place": claim.section,
             "unit": self.printed.unit,
             "published": self.printed.value,
-            "ours": mean,
-            "interval": None
-            if mean is None or width is None or claim.is_exact
-            else [mean - width, mean + width],
+            "ours": ours.mean,
+            "interval": None if ours.low is None or claim.is_exact else [ours.low, ours.high],
             "relative": self.relative,
         }
 

@@ -52,15 +52,14 @@ class Reading(NamedTuple):
         Examples
         --------
         >>> fair = reading("fair")
-        >>> [fair.verdict(Estimate(0.4, half_width, 10)) for half_width in (0.05, 0.2, None)]
+        >>> [fair.verdict(Estimate.around(0.4, half_width, 10)) for half_width in (0.05, 0.2, None)]
         ['holds', 'undecided', 'undecided']
-        >>> fair.verdict(Estimate(0.8, 0.2, 10))
+        >>> fair.verdict(Estimate.around(0.8, 0.2, 10))
         'fails'
         """
-        if measured.mean is None or (measured.half_width is None and not exact):
+        low, high = (measured.mean,) * 2 if exact else (measured.low, measured.high)
+        if low is None or high is None:
             return UNDECIDED
-        width = 0.0 if exact else measured.half_width or 0.0
-        low, high = measured.mean - width, measured.mean + width
         if low >= self.least and low > self.above and high <= self.most:
             return HOLDS
         if high < self.least or high <= self.above or low > self.most:

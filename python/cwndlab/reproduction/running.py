@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
 from cwndlab.reproduction.claims import Claim, Judged, not_searched
 from cwndlab.reproduction.paper import Experiment, Paper, load
 from cwndlab.reproduction.published import Beside
@@ -286,7 +287,7 @@ def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[M
 
 def write_claims(found: Reproduction, path: Path) -> None:
     """Write the verdicts as JSON."""
-    write_whole(path, (dumps(found.to_dict(), 2) + "\n").encode("utf-8"))
+    write_whole(path, (dumps(stamped("reproduce", found.to_dict()), 2) + "\n").encode("utf-8"))
 
 
 def experiments(found: Reproduction) -> list[Experiment]:

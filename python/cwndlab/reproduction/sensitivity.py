@@ -38,6 +38,7 @@ import numpy as np
 from cwndlab.errors import ScenarioError
 from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
 from cwndlab.reproduction.claims import Claim
 from cwndlab.reproduction.paper import Paper, load
 from cwndlab.reproduction.readings import HOLDS
@@ -127,7 +128,9 @@ def sensitivity(
     found.wall_s = time.perf_counter() - began_s
     folder = Path(out) / key
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / NAME, (dumps(found.to_dict(), 2) + "\n").encode("utf-8"))
+    write_whole(
+        folder / NAME, (dumps(stamped("sensitivity", found.to_dict()), 2) + "\n").encode("utf-8")
+    )
     return found
 
 
@@ -212,7 +215,7 @@ def _is_about(claim: Claim, data: Data) -> bool:
 
 
 def _is_met(claim: Claim, value: float) -> bool:
-    measured = Estimate(value, None, 1) if np.isfinite(value) else Estimate(None, None, 0)
+    measured = Estimate(value if np.isfinite(value) else None, None, None, 1)
     return claim.reading.verdict(measured, exact=True) == HOLDS
 
 

@@ -16,6 +16,7 @@ from cwndlab.errors import ScenarioError
 from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.message import unknown
+from cwndlab.outputs import stamped
 from cwndlab.reproduction.summary_text import markdown
 
 if TYPE_CHECKING:
@@ -119,7 +120,8 @@ def _is_about(part: str, paper: Mapping[str, Any], claims: Sequence[Mapping[str,
 
 def _write(data: dict[str, Any], folder: Path) -> Path:
     data["papers"] = dict(sorted(data["papers"].items()))
-    write_whole(folder / f"{NAME}.json", (dumps(data, 1) + "\n").encode("utf-8"))
+    whole = stamped("reproduction", {"papers": data["papers"]})
+    write_whole(folder / f"{NAME}.json", (dumps(whole, 1) + "\n").encode("utf-8"))
     target = folder / f"{NAME}.md"
     text = f"{HEAD}<!-- generated: {PART} -->\n{markdown(data)}<!-- end -->\n"
     write_whole(target, text.encode("utf-8"))

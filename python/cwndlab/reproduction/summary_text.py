@@ -174,8 +174,8 @@ def _section(
 
 def _measured(entry: Mapping[str, Any], key: str) -> str:
     mean, interval = entry[key], entry["interval"]
-    width = None if interval is None else (interval[1] - interval[0]) / 2
-    return number(Estimate(mean, width, 0), exact=entry.get("exact", False))
+    low, high = (None, None) if interval is None else interval
+    return number(Estimate(mean, low, high, 0), exact=entry.get("exact", False))
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

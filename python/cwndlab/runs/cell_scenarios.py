@@ -47,7 +47,7 @@ class CellScenarios:
         """Return the scenario of a replicate."""
         document = self._cell.document(replicate)
         if self._trace is not None and replicate == 0:
-            return canonical({**document, "trace": dict(self._trace)})
+            return canonical({**document, "trace": {**document.get("trace", {}), **self._trace}})
         if self._cell.is_drawn:
             return canonical(document)
         return f"{self._before}{document['seed']}{self._after}"

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import polars as pl
 
-from cwndlab import native
 from cwndlab.errors import RunError, ScenarioError
 from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
 from cwndlab.results import Result
 from cwndlab.runs.cell_scenarios import CellScenarios
 from cwndlab.runs.execution import Execution, Finished, Place, opened
 from cwndlab.runs.plan import Plan, Run, named
 from cwndlab.runs.store import Store, Use, definition_digest
 from cwndlab.runs.until import LEAST, Target
+from cwndlab.statistics import Bounds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,8 +49,20 @@ class Collection:
     COMPARED: ClassVar[str] = "rule"
     """Axis whose levels are compared: they take the same number of replicates."""
 
+    OUTPUT: ClassVar[str]
+    """Name of its JSON."""
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """What the JSON has beside plan and tables."""
+        return {}
+
     def measure(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """Measure one run, given as `Result.to_dict` gives it."""
+        raise NotImplementedError
+
+    def bounds(self, measure: str) -> Bounds:
+        """Bounds of a measure."""
         raise NotImplementedError
 
     @property
@@ -81,7 +94,7 @@ class Collection:
         same = [pl.col(axis).cast(pl.String) == label for axis, label in labels.items()
                 if axis != self.COMPARED]  # fmt: skip
         wanted = [
-            target.needed(rows[target.metric].to_list(), done)
+            target.needed(rows[target.metric].to_list(), done, self.bounds(target.metric))
             for _, rows in self.tables["runs"].filter(same).group_by(self.COMPARED)
             for target in targets
         ]
@@ -112,10 +125,15 @@ class Collection:
         """Write ``plan.json`` and every table as Parquet into a directory, and return it."""
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "plan.json").write_text(self.plan.to_json() + "\n", encoding="utf-8")
+        self.save_plan(folder)
         for name, table in self.tables.items():
             table.write_parquet(folder / f"{name}.parquet")
         return folder
+
+    def save_plan(self, folder: Path) -> None:
+        """Write ``plan.json``."""
+        text = dumps(stamped("plan", self.plan.to_dict()))
+        (folder / "plan.json").write_text(text + "\n", encoding="utf-8")
 
     def _repr_html_(self) -> str:
         return self.tables["summary"]._repr_html_()
@@ -134,12 +152,12 @@ class Collection:
                 for row, result in zip(runs, finished, strict=True)
             ]
         head = {
-            "cwndlab_version": native.version(),
+            **self.head,
             "complete": self.complete,
             "profile": self.profile,
             "plan": self.plan.to_dict(),
         }
-        return {**head, **tables, "runs": runs}
+        return stamped(self.OUTPUT, {**head, **tables, "runs": runs})
 
     def to_json(self, *, raw: bool = True, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text; numbers that are not finite are null."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, same_name, unknown
 from cwndlab.metrics import BY_KEY
-from cwndlab.statistics import estimate
+from cwndlab.statistics import UNBOUNDED, Bounds, estimate
 
 LEAST, MOST = 5, 100
 """Values before an interval is trusted, and the default limit of replicates."""
@@ -43,7 +43,12 @@ class Target:
         """Target half-width around a mean."""
         return abs(mean) * self.limit if self.is_relative else self.limit
 
-    def needed(self, values: Sequence[float | None], done: int | None = None) -> int | None:
+    def needed(
+        self,
+        values: Sequence[float | None],
+        done: int | None = None,
+        bounds: Bounds = UNBOUNDED,
+    ) -> int | None:
         """Estimate the number of replicates that suffices; None if there are enough.
 
         Parameters
@@ -52,6 +57,8 @@ class Target:
             One value per replicate; None if it has none.
         done : int, optional
             Number of replicates done, if it exceeds the number of values: some failed.
+        bounds : (float, float)
+            Bounds of the metric.
 
         Returns
         -------
@@ -59,7 +66,7 @@ class Target:
             A number above `done`. None, too, if none of `LEAST` or more replicates has a value:
             more would have none either.
         """
-        found, done = estimate(values), len(values) if done is None else done
+        found, done = estimate(values, bounds=bounds), len(values) if done is None else done
         if done < LEAST:
             return LEAST
         if found.count == 0:

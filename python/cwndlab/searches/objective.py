@@ -10,7 +10,7 @@ import numpy as np
 from cwndlab import native
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, missing, same_name, unknown
-from cwndlab.metrics import BY_KEY
+from cwndlab.metrics import BY_KEY, Metric
 
 REPRESENTATIVES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
 """One rule of each linear family, by Akella et al. (2002), section 3.2."""
@@ -101,6 +101,11 @@ class Objective:
         return min(known) if known else None
 
     @property
+    def measure(self) -> Metric:
+        """The metric's definition."""
+        return BY_KEY[self.metric]
+
+    @property
     def text(self) -> str:
         """The objective in words."""
         return ", ".join(
@@ -122,7 +127,7 @@ class Objective:
         ndarray
             In the metric's unit, of that shape; above 0 where the objective is met.
         """
-        sign = 1.0 if BY_KEY[self.metric].more_is_better else -1.0
+        sign = 1.0 if self.measure.more_is_better else -1.0
         merits = {rule: sign * np.asarray(values[rule]) for rule in self.rules}
         found = []
         if self.best:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
 from cwndlab.searches.objective import Objective
 from cwndlab.statistics import Estimate
 
@@ -63,12 +64,11 @@ class SearchResult:
     @property
     def is_met(self) -> bool:
         """Whether the whole interval of the margin is above 0."""
-        mean, width, _ = self.confirmed
-        return mean is not None and width is not None and mean - width > 0
+        return self.confirmed.low is not None and self.confirmed.low > 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
-        return {
+        found = {
             "best": self.objective.best,
             "worst": self.objective.worst,
             "metric": self.objective.metric,
@@ -78,16 +78,14 @@ class SearchResult:
             "values": dict(self.values),
             "waveform": dict(self.shape),
             "met": self.is_met,
-            "margin": {"mean": self.confirmed.mean, "ci95": self.confirmed.half_width},
-            "rules": {
-                rule: {"mean": found.mean, "ci95": found.half_width}
-                for rule, found in self.rules.items()
-            },
+            "margin": _with_interval(self.confirmed),
+            "rules": {rule: _with_interval(found) for rule, found in self.rules.items()},
             "replicates": self.confirmed.count,
             "waveforms_tried": self.tried,
             "runs": self.runs,
             "wall_s": self.wall_s,
         }
+        return stamped("search", found)
 
     def table(self) -> pl.DataFrame:
         """One row per evaluated waveform.
@@ -108,11 +106,10 @@ class SearchResult:
         """
         from cwndlab.plots import FigureStyle, waveform
 
-        values = {rule: (found.mean, found.half_width) for rule, found in self.rules.items()}
         return FigureStyle.of(**figure).draw(
             waveform,
             self.shape,
-            values,
+            self.rules,
             title=f"{self.family}: {self.objective.text}",
             metric=self.objective.metric,
         )
@@ -126,3 +123,7 @@ class SearchResult:
         plots.save(self.plot(), folder / "plot.png")
         write_whole(folder / NAME, (dumps(self.to_dict(), 2) + "\n").encode("utf-8"))
         return folder / NAME
+
+
+def _with_interval(found: Estimate) -> dict[str, float | None]:
+    return {"mean": found.mean, "ci95_low": found.low, "ci95_high": found.high}

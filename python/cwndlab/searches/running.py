@@ -126,8 +126,11 @@ def search(
     return SearchResult(
         objective, name, f"{recovery}/{queue}", chosen.profile, shapes.values(position),
         shapes.shape(shapes.values(position)),
-        {rule: estimate(list(found)) for rule, found in values.items()},
-        estimate(list(objective.margins(values))),
+        {
+            rule: estimate(list(found), bounds=objective.measure.bounds)
+            for rule, found in values.items()
+        },
+        estimate(list(objective.margins(values)), bounds=objective.measure.difference_bounds),
         len(work.history), work.runs, time.perf_counter() - began_s, work.history,
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ PROVENANCE = ("duration_s", "finished", "machine", "version", "build", "key")
 """Columns of a run's origin."""
 RESERVED = (
     "sweep", "replicate", "replicates", "seed", "definition", "trace_hash", "metric", "mean",
-    "ci95", "baseline",
+    "ci95_low", "ci95_high", "baseline",
     *PROVENANCE,
 )  # fmt: skip
 """Columns of a sweep's tables beside axes and metrics."""

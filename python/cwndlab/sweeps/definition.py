@@ -100,7 +100,7 @@ class Sweep:
     ...                     "dumbbell.queue.limit": ["5pkt", "20pkt"]})
     >>> found = sweep.run()
     >>> found.runs.height, found.summary.columns
-    (8, ['rule', 'dumbbell.queue.limit', 'metric', 'mean', 'ci95', 'replicates'])
+    (8, ['rule', 'dumbbell.queue.limit', 'metric', 'mean', 'ci95_low', 'ci95_high', 'replicates'])
     """
 
     name: str = "sweep"

@@ -5,16 +5,14 @@ They are the metrics of comparisons, or any number of a result by its name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import polars as pl
-
-from cwndlab.columns import SCHEMAS, TABLES
+from cwndlab.columns import COLUMNS, RUN, TABLES, Column
 from cwndlab.errors import ScenarioError
-from cwndlab.message import invalid, unknown
-from cwndlab.metrics import BY_KEY, only
-from cwndlab.statistics import estimate
+from cwndlab.message import invalid, nearest, unknown
+from cwndlab.metrics import BY_KEY, RTT_PERCENTILES, Metric, mean, only
+from cwndlab.statistics import UNBOUNDED
 
 METRIC = (
     f"{', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
@@ -22,26 +20,9 @@ METRIC = (
     "flows.*.mean_rtt_s"
 )
 _NAMES = {"flows": "group", "links": "link", "cross": "source", "arrivals": "group"}
-_UNITS = {"bps": ("Mbit/s", 1e-6), "s": ("ms", 1e3), "packets": ("packets", 1.0)}
 
-
-class Measure(NamedTuple):
-    """One number per run, and its display."""
-
-    key: str
-    label: str
-    unit: str
-    scale: float
-    digits: int
-    more_is_better: bool | None
-    """None if neither direction is better."""
-    read: Callable[[Mapping[str, Any], Mapping[str, Any] | None], float | None]
-    needs_link: bool
-
-    @property
-    def title(self) -> str:
-        """Label and unit."""
-        return f"{self.label} [{self.unit}]" if self.unit else self.label
+Measure = Metric
+"""A number per run: a metric of comparisons, or a column of a result."""
 
 
 def find(key: str) -> Measure:
@@ -54,45 +35,45 @@ def find(key: str) -> Measure:
 
     Examples
     --------
-    >>> find("loss_rate").title, find("links.bottleneck.mean_queueing_delay_s").title
-    ('loss rate [%]', 'links.bottleneck.mean_queueing_delay_s [ms]')
+    >>> find("loss_rate").title, find("links.bottleneck.p99_queueing_delay_s").title
+    ('loss rate [%]', 'p99 queueing delay of bottleneck [ms]')
+    >>> find("flows.*.mean_rtt_s").better, find("links.back.marked_packets").better
+    ('lower is better', '')
     """
     if key in BY_KEY:
-        metric = BY_KEY[key]
-        return Measure(
-            key, metric.label, metric.unit, metric.scale, metric.digits, metric.more_is_better,
-            metric.read,
-            needs_link=_reads_link(key),
-        )  # fmt: skip
-    unit, scale = _UNITS.get(key.rsplit("_", 1)[-1], ("", 1.0))
+        return BY_KEY[key]
     parts = key.split(".")
     if len(parts) == 1:
-        return Measure(
-            key, key, unit, scale, 3, None, lambda run, _: _number(key, run), needs_link=False
-        )
+        # What a live run, or a paper, adds to a run has no definition.
+        column = RUN.get(key) or Column(key, "float", key, "", None, UNBOUNDED, "")
+        if column.kind == "text":
+            raise _unknown(key)
+        return Metric.of(column, lambda run, _: _number(key, run))
     # A name may contain dots: only the first and last parts are fixed.
-    table, name, column = parts[0], ".".join(parts[1:-1]), parts[-1]
-    if (
-        table not in TABLES
-        or column not in SCHEMAS[table]
-        or not name
-        or SCHEMAS[table][column] == pl.String
-    ):
-        raise ScenarioError(invalid("metrics", key, METRIC))
-    return Measure(
-        key,
-        key,
-        unit,
-        scale,
-        3,
-        None,
-        lambda run, _: _mean(key, run[table], _NAMES[table], name, column),
-        False,
+    table, name, column_name = parts[0], ".".join(parts[1:-1]), parts[-1]
+    column = COLUMNS.get(table, {}).get(column_name)
+    if column is None or not name or column.kind == "text":
+        raise _unknown(key)
+    whose = table if name == "*" else name
+    return Metric.of(
+        column,
+        lambda run, _: _mean(key, run[table], _NAMES[table], name, column_name),
+        key=key,
+        label=f"{column.label} of {whose}",
+        patch=RTT_PERCENTILES.get(column_name) if table == "flows" else None,
     )
 
 
-def _reads_link(key: str) -> bool:
-    return key in ("goodput", "goodput_left", "mean_queueing_delay_s")
+def _unknown(key: str) -> ScenarioError:
+    table, _, rest = key.partition(".")
+    known = [*BY_KEY, *(name for name, column in RUN.items() if column.kind != "text")]
+    if rest and table in COLUMNS:
+        place = key.rpartition(".")[0]
+        place = place if place != table else f"{table}.*"
+        known = [
+            f"{place}.{name}" for name, column in COLUMNS[table].items() if column.kind != "text"
+        ]
+    return ScenarioError(invalid("metrics", key, METRIC, nearest(key, known)))
 
 
 def measure(
@@ -122,14 +103,14 @@ def measure(
     if place is None and any(entry.needs_link for entry in measures):
         names = [entry["link"] for entry in run["links"]]
         raise ScenarioError(unknown("link", link, names))
-    return {entry.key: entry.read(counted, place) for entry in measures}
+    return {entry.key: entry.read(counted, place or {}) for entry in measures if entry.read}
 
 
 def _number(key: str, run: Mapping[str, Any]) -> float | None:
     # A field that is not a number is refused like an unknown name.
     value = run.get(key, "")
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise ScenarioError(invalid("metrics", key, METRIC))
+        raise _unknown(key)
     return value
 
 
@@ -140,4 +121,4 @@ def _mean(
     if not chosen:
         known = dict.fromkeys(row[names] for row in rows)
         raise ScenarioError(unknown(f"metrics: {key}: {names}", name, [*known, "*"]))
-    return estimate(chosen).mean
+    return mean(chosen)

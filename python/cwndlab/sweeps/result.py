@@ -10,8 +10,10 @@ import numpy as np
 
 from cwndlab import native
 from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
 from cwndlab.runs.until import LEAST
 from cwndlab.statistics import Estimate, estimate
+from cwndlab.sweeps.measures import find
 from cwndlab.sweeps.values import NOT_DONE, Values
 
 if TYPE_CHECKING:
@@ -89,7 +91,8 @@ class SweepResult:
         if self.count(cell) >= LEAST and self._values.is_one_run(cell):
             return None
         needed = (
-            target.needed(self.values(cell, target.metric), done) for target in self.sweep.targets
+            target.needed(self.values(cell, target.metric), done, find(target.metric).bounds)
+            for target in self.sweep.targets
         )
         return max((count for count in needed if count is not None), default=None)
 
@@ -120,7 +123,8 @@ class SweepResult:
     def summary(self) -> pl.DataFrame:
         """One row per cell and metric.
 
-        ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
+        ``mean``, its 95 % confidence interval from ``ci95_low`` to ``ci95_high``
+        (`cwndlab.statistics.estimate`), and ``replicates``.
 
         A cell whose replicates are all the same run has no interval.
         """
@@ -128,15 +132,18 @@ class SweepResult:
 
     def summary_of(self, cells: np.ndarray) -> pl.DataFrame:
         """Return `summary` of some cells, by their numbers in the plan."""
-        metrics = self.sweep.metrics
+        measures = self.sweep.measures
+        metrics = [measure.key for measure in measures]
         found = [
-            _without_interval(estimate(self.values(cell, metric)), is_one)
+            _without_interval(
+                estimate(self.values(cell, measure.key), bounds=measure.bounds), is_one
+            )
             for cell in cells.tolist()
             for is_one in (self._values.is_one_run(cell),)
-            for metric in metrics
+            for measure in measures
         ]
         return self._frame(
-            cells.repeat(len(metrics)), {"metric": list(metrics) * len(cells), **_columns(found)}
+            cells.repeat(len(metrics)), {"metric": metrics * len(cells), **_columns(found)}
         )
 
     @property
@@ -144,19 +151,22 @@ class SweepResult:
         """Differences of the compared axis's levels from the baseline, in otherwise equal cells.
 
         One row per cell and metric: ``baseline``, ``mean`` of the differences between runs of the
-        same replicate, which share their random numbers, its ``ci95``, and ``replicates``, the
+        same replicate, which share their random numbers, its interval, and ``replicates``, the
         number of pairs. If the compared axis is zipped, levels differ in all of its axes.
         """
         return self.differences_of(self.finished)
 
     def differences_of(self, cells: np.ndarray) -> pl.DataFrame:
         """Return `differences` of some cells, by their numbers in the plan."""
-        metrics, found, compared = list(self.sweep.metrics), [], self.pairs(cells)
+        measures, found, compared = self.sweep.measures, [], self.pairs(cells)
+        metrics = [measure.key for measure in measures]
         for cell, other in compared:
             is_one = self._values.is_one_run(cell, other)
-            for metric in metrics:
-                pairs = zip(self.values(cell, metric), self.values(other, metric), strict=False)
-                between = estimate(None if a is None or b is None else a - b for a, b in pairs)
+            for measure in measures:
+                key, bounds = measure.key, measure.difference_bounds
+                pairs = zip(self.values(cell, key), self.values(other, key), strict=False)
+                less = (None if a is None or b is None else a - b for a, b in pairs)
+                between = estimate(less, bounds=bounds)
                 found.append(_without_interval(between, is_one))
         names = {
             "baseline": self.sweep.compared_labels[:1] * len(found),
@@ -184,19 +194,16 @@ class SweepResult:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         tables = {name: table.to_dicts() for name, table in self.tables.items()}
-        head = {
-            "cwndlab_version": native.version(),
+        found = {
             "build": native.build(),
             "sweep": self.sweep.to_dict(),
-        }
-        return {
-            **head,
             "complete": not self.failed,
             "failed": self.failed,
             "unmet": self.unmet,
             "notes": self.notes,
             **tables,
         }
+        return stamped("sweep", found)
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text; numbers that are not finite are null."""
@@ -261,7 +268,7 @@ def _without_interval(found: Estimate, is_one_run: bool) -> Estimate:
 
     Their agreement says nothing about other seeds.
     """
-    return found._replace(half_width=None) if is_one_run else found
+    return found._replace(low=None, high=None) if is_one_run else found
 
 
 def _columns(found: list[Estimate]) -> dict[str, np.ndarray]:
@@ -274,6 +281,7 @@ def _columns(found: list[Estimate]) -> dict[str, np.ndarray]:
 
     return {
         "mean": column(entry.mean for entry in found),
-        "ci95": column(entry.half_width for entry in found),
+        "ci95_low": column(entry.low for entry in found),
+        "ci95_high": column(entry.high for entry in found),
         "replicates": column((entry.count for entry in found), np.int64),
     }

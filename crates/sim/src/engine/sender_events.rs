@@ -267,6 +267,7 @@ fn trace_ack<S: EventScheduler, T: Tracer>(
     let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
     let (marked, echo_s, echo) = (sender.is_marked(ack, knobs), ack.echo_s, ack.echo);
     let row = row(PacketEvent::Ack, flow, packet);
+    datapath.trace.rtt(packet.at_s, flow, packet.at_s - packet.sent_s);
     datapath.trace.ack(PacketRow { cwnd, ssthresh, echo_s, marked, echo, ..row }, sack);
 }
 

@@ -1,6 +1,8 @@
 //! Traces: what a run records beside its metrics. The tracer is a type parameter of the engine, so
 //! that a run without traces pays nothing.
 
+use super::histogram::Histogram;
+use super::window::MeasurementWindow;
 use crate::packet::{CROSS, Flags, Packet};
 use cwndlab_rules::WindowRule;
 use cwndlab_scenario::{Sampling, Scenario};
@@ -185,6 +187,12 @@ pub trait Tracer {
     fn packet(&mut self, _row: PacketRow) {}
     /// An ACK reached its sender.
     fn ack(&mut self, _row: PacketRow, _sack: Option<&SackBlocks>) {}
+    /// An ACK reached its sender so long after the packet that triggered it was sent.
+    fn rtt(&mut self, _now_s: f64, _flow: u32, _rtt_s: f64) {}
+    /// RTTs of a flow, if they are recorded.
+    fn rtts(&self, _flow: u32) -> Option<&Histogram> {
+        None
+    }
     /// The sender of `flow` is about to process an event at `now_s`.
     fn before(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
     /// The sender of `flow` has processed an event.
@@ -258,6 +266,9 @@ pub struct TraceRecorder {
     /// Phase of each flow in its last row of the rule trace.
     phases: Vec<&'static str>,
     rate_bin_s: Option<f64>,
+    /// RTTs of each flow within the measurement window; empty unless wanted.
+    rtts: Vec<Histogram>,
+    measured: MeasurementWindow,
     /// Packet events.
     pub packets: Vec<PacketRow>,
     /// SACK blocks of the recorded ACKs.
@@ -292,6 +303,7 @@ impl TraceRecorder {
     pub fn new(scenario: &Scenario) -> Self {
         let flows = scenario.flows.iter().map(|flow| flow.count as usize).sum();
         let (lines, arrivals) = (scenario.cross.len(), scenario.arrivals.len());
+        let [from_s, to_s] = scenario.window().map(|time| time.seconds());
         Self {
             packets_wanted: scenario.trace.packets,
             losses_wanted: scenario.trace.cwnd.is_some(),
@@ -299,6 +311,8 @@ impl TraceRecorder {
             rule_samples: Samples::new(scenario.trace.rule, flows),
             phases: vec![""; flows],
             rate_bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
+            rtts: if scenario.trace.rtt { vec![Histogram::default(); flows] } else { Vec::new() },
+            measured: MeasurementWindow { from_s, to_s },
             rates: vec![Vec::new(); flows],
             carried: vec![Vec::new(); lines + arrivals],
             groups: TrafficGroups { lines: lines as u32, ..TrafficGroups::default() },
@@ -376,6 +390,18 @@ impl Tracer for TraceRecorder {
             }
             self.packets.push(row);
         }
+    }
+
+    fn rtt(&mut self, now_s: f64, flow: u32, rtt_s: f64) {
+        if let (Some(rtts), true) =
+            (self.rtts.get_mut(flow as usize), self.measured.contains(now_s))
+        {
+            rtts.add(rtt_s);
+        }
+    }
+
+    fn rtts(&self, flow: u32) -> Option<&Histogram> {
+        self.rtts.get(flow as usize)
     }
 
     /// Records the state that has held at each sampling time since the last event.

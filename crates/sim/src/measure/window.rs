@@ -1,7 +1,7 @@
 //! Measurement window.
 
 /// The measurement window [from, to).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct MeasurementWindow {
     /// Start, seconds.
     pub from_s: f64,

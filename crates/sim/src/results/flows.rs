@@ -28,6 +28,9 @@ pub struct FlowResult {
     pub undone_reductions: Option<u64>,
     pub loss_rate: Option<f64>,
     pub mean_rtt_s: Option<f64>,
+    pub p50_rtt_s: Option<f64>,
+    pub p95_rtt_s: Option<f64>,
+    pub p99_rtt_s: Option<f64>,
     pub mean_rto_s: Option<f64>,
     pub mean_cwnd_packets: f64,
     pub rate_cov: Option<f64>,
@@ -103,6 +106,12 @@ pub fn fairness_spread(values: impl ExactSizeIterator<Item = f64> + Clone) -> Op
     (mean > 0.0).then(|| (high - low) / mean)
 }
 
+/// Starvation: smallest over mean; none if all values are zero.
+pub fn lowest_share(values: impl ExactSizeIterator<Item = f64> + Clone) -> Option<f64> {
+    let mean = values.clone().sum::<f64>() / values.len() as f64;
+    (mean > 0.0).then(|| values.fold(f64::INFINITY, f64::min) / mean)
+}
+
 /// Results of all listed flows.
 pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) -> Vec<FlowResult> {
     let BuiltNetwork { engine, flows, .. } = network;
@@ -114,6 +123,8 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) 
         let (endpoint, sink) = (&engine.senders[flow], &datapath.sinks.receivers[flow]);
         let delivered_bytes = sink.delivered_bytes(&engine.knobs[endpoint.knobs as usize]);
         let did = engine.measured(flow);
+        let rtts = datapath.trace.rtts(flow as u32);
+        let rtt_s = |q| rtts.and_then(|rtts| rtts.quantile_s(q));
         let [timeouts, fast_retransmits, ecn_reductions] =
             [did.timeouts, did.fast_retransmits, did.ecn_reductions].map(u64::from);
         results.push(FlowResult {
@@ -130,6 +141,9 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) 
             undone_reductions: Some(did.undone_reductions.into()),
             loss_rate: mean(sink.dropped as f64, did.sent),
             mean_rtt_s: mean(did.rtt_sum_s, did.rtt_count),
+            p50_rtt_s: rtt_s(0.5),
+            p95_rtt_s: rtt_s(0.95),
+            p99_rtt_s: rtt_s(0.99),
             mean_rto_s: mean(did.rto_sum_s, did.rto_count),
             mean_cwnd_packets: did.cwnd_area / window.seconds(),
             rate_cov: sink.bins.coefficient_of_variation(
@@ -154,9 +168,12 @@ mod tests {
 
     #[test]
     fn fairness_by_hand() {
-        // Jain 1984: x = (1, 1, 4): 36/(3 x 18) = 2/3; spread (4 - 1)/2.
+        // Jain 1984: x = (1, 1, 4): 36/(3 x 18) = 2/3; spread (4 - 1)/2; lowest 1/2.
         assert!((jain_index([1.0, 1.0, 4.0].into_iter()).unwrap() - 2.0 / 3.0).abs() < 1e-15);
         assert_eq!(fairness_spread([1.0, 1.0, 4.0].into_iter()), Some(1.5));
+        assert_eq!(lowest_share([1.0, 1.0, 4.0].into_iter()), Some(0.5));
+        assert_eq!(lowest_share([0.0, 1.0].into_iter()), Some(0.0));
         assert_eq!(jain_index([0.0, 0.0].into_iter()), None);
+        assert_eq!(lowest_share([0.0, 0.0].into_iter()), None);
     }
 }

@@ -29,7 +29,9 @@ pub struct LinkResult {
     pub utilization: f64,
     pub mean_queue_packets: f64,
     pub mean_queueing_delay_s: Option<f64>,
+    pub p50_queueing_delay_s: Option<f64>,
     pub p95_queueing_delay_s: Option<f64>,
+    pub p99_queueing_delay_s: Option<f64>,
     pub cross_bps: f64,
     pub available_bps: f64,
     pub left_bps: f64,
@@ -80,7 +82,9 @@ fn link_result(
             / (info.rate_bps * window.seconds()),
         mean_queue_packets: (end.waiting_area_s - begin.waiting_area_s) / window.seconds(),
         mean_queueing_delay_s: link.metrics.waiting.mean_s(),
+        p50_queueing_delay_s: link.metrics.waiting.quantile_s(0.5),
         p95_queueing_delay_s: link.metrics.waiting.quantile_s(0.95),
+        p99_queueing_delay_s: link.metrics.waiting.quantile_s(0.99),
         cross_bps: info.cross_bps + measured.offered_bps,
         available_bps: info
             .target_available_bps

@@ -8,8 +8,8 @@ mod mean;
 mod run;
 mod traffic;
 
-pub use columns::{ColumnType, TABLES, Table};
-pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index};
+pub use columns::{Better, Column, ColumnType, RUN, TABLES, TRACES, Table, trace_column, unit_of};
+pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index, lowest_share};
 pub use links::LinkResult;
 pub(crate) use links::link_results;
 pub use run::{RunResult, collect};

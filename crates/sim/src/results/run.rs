@@ -1,6 +1,6 @@
 //! Result of a run.
 
-use super::flows::{FlowResult, fairness_spread, flow_results, jain_index};
+use super::flows::{FlowResult, fairness_spread, flow_results, jain_index, lowest_share};
 use super::links::{LinkResult, link_results};
 use super::traffic::{ArrivalResult, CrossResult, arrival_results, cross_results};
 use crate::build::BuiltNetwork;
@@ -38,6 +38,8 @@ pub struct RunResult {
     pub rtt_weighted_jain_index: Option<f64>,
     /// (largest - smallest)/mean of the flows' goodputs.
     pub fairness_spread: Option<f64>,
+    /// Smallest over mean of the flows' goodputs.
+    pub lowest_share: Option<f64>,
     /// Sum of the flows' goodputs, bit/s.
     pub aggregate_goodput_bps: f64,
     /// Listed flows.
@@ -81,6 +83,7 @@ pub fn collect<S: EventScheduler, T: Tracer>(
         jain_index: jain_index(goodputs.clone()),
         rtt_weighted_jain_index: jain_index(weighted),
         fairness_spread: fairness_spread(goodputs.clone()),
+        lowest_share: lowest_share(goodputs.clone()),
         aggregate_goodput_bps: goodputs.fold(0.0, |sum, goodput| sum + goodput),
         flows,
         links: link_results(network, &arrivals),

@@ -93,7 +93,7 @@ def waveform(data: Data, experiment: Experiment) -> Figure:
     }
     title = f"{experiment.id}: {experiment.title}"
     shape = waveforms.shapes(tables.plan_file(plan))[case]
-    return plots.waveform(shape, {rule: found[:2] for rule, found in values.items()}, title=title)
+    return plots.waveform(shape, values, title=title)
 
 
 def _by_environment(

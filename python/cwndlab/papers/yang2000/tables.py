@@ -141,18 +141,20 @@ def friendliness_table(data: Data, experiment: Experiment) -> pl.DataFrame:
     found = cell_table(data, "friendliness", [setting]).filter(
         ~pl.col("metric").str.starts_with("flows.")
     )
-    crossed = [
+    rows = [
         (
             "friendliness",
             setting,
             "crossover",
             rule,
             "flows",
-            *crossover(data, "friendliness", setting, rule)[:2],
+            crossed.mean,
+            crossed.half_width,
         )
         for rule in data.boards["friendliness"].rules
+        for crossed in (crossover(data, "friendliness", setting, rule),)
     ]
-    return pl.concat([found, pl.DataFrame(crossed, schema=found.schema, orient="row")])
+    return pl.concat([found, pl.DataFrame(rows, schema=found.schema, orient="row")])
 
 
 def crossover(data: Data, plan: str, setting: str, rule: str) -> Estimate:
@@ -203,9 +205,12 @@ def published_table(data: Data, _experiment: Experiment) -> pl.DataFrame:
     """Every printed number next to ours, with the relative difference and our half-width."""
     found = beside(data)
     rows = [
-        (row["name"], row["what"], row["place"], float(row["value"]), *found[row["name"]][:2])
+        (
+            row["name"], row["what"], row["place"], float(row["value"]),
+            found[row["name"]].mean, found[row["name"]].half_width,
+        )
         for row in published()
-    ]
+    ]  # fmt: skip
     columns = ["name", "what", "place", "printed", "ours", "ci95"]
     table = pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
     return table.with_columns(relative_difference=pl.col("ours") / pl.col("printed") - 1)

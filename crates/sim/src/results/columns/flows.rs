@@ -1,0 +1,133 @@
+//! Columns of listed flows.
+
+use super::Column;
+
+const RTT_PERCENTILES: &str = "percentiles of the times of `mean_rtt_s`, from a histogram as that \
+    of the queueing delay of a link. null unless `trace.rtt` asks for them, and for live flows";
+
+/// One row per flow.
+pub const FLOWS: &[Column] = &[
+    Column::text("flow", "name of the flow"),
+    Column::text("group", "name of the entry of `[[flows]]` it comes from"),
+    Column::text("rule", "the rule in canonical notation"),
+    Column::text("recovery", "`tahoe`, `reno`, `newreno`, `sack` or `fack`"),
+    Column::rate(
+        "goodput_bps",
+        "goodput",
+        "`delivered_packets` x 8 x `packet_size` / T: payload only, no headers. T is the \
+         measuring window for a finite transfer or a late start too",
+    )
+    .higher(),
+    Column::packets(
+        "delivered_packets",
+        "delivered packets",
+        "unique data packets that arrived at the receiver in the window. A packet counts when it \
+         arrives for the first time, in order or not; the SYN and duplicates do not count",
+    )
+    .higher(),
+    Column::packets(
+        "sent_packets",
+        "sent packets",
+        "data packets that left the sender: new ones, retransmissions, SYN",
+    ),
+    Column::packets(
+        "retransmitted_packets",
+        "retransmitted packets",
+        "sent packets whose number was sent before, whether or not the retransmission was necessary",
+    )
+    .lower(),
+    Column::packets(
+        "dropped_packets",
+        "dropped packets",
+        "packets of the flow lost on its forward path, to a full queue or to a loss model, by the \
+         time at which they arrived at the link that lost them. Lost ACKs do not count",
+    )
+    .lower(),
+    Column::count(
+        "timeouts",
+        "timeouts",
+        "expiries of the retransmission timer with data outstanding, including those after \
+         back-off and those of a lost SYN",
+    )
+    .lower(),
+    Column::count(
+        "fast_retransmits",
+        "fast retransmits",
+        "fast retransmits that reduced the window: at most one per recovery, also for `tahoe`",
+    ),
+    Column::count(
+        "ecn_reductions",
+        "ECN reductions",
+        "window reductions because of ECN echoes: at most one per window of data",
+    ),
+    Column::count(
+        "window_reductions",
+        "window reductions",
+        "`timeouts` + `fast_retransmits` + `ecn_reductions`",
+    ),
+    Column::count(
+        "undone_reductions",
+        "undone reductions",
+        "reductions for losses that the sender undid because nothing was lost (`undo`); they \
+         count in the fields above as well. null for live flows",
+    ),
+    Column::fraction("loss_rate", "loss rate", "`dropped_packets` / `sent_packets`").lower(),
+    Column::time(
+        "mean_rtt_s",
+        "mean RTT",
+        "mean over all ACKs that reach the sender in the window of (arrival of the ACK - sending \
+         of the packet that triggered it). It includes duplicate ACKs, retransmitted packets (a \
+         simulator knows which copy it was), the SYN, and the delay of a delayed ACK. It is not \
+         the sender's srtt",
+    )
+    .lower(),
+    Column::time("p50_rtt_s", "median RTT", RTT_PERCENTILES).lower(),
+    Column::time("p95_rtt_s", "p95 RTT", RTT_PERCENTILES).lower(),
+    Column::time("p99_rtt_s", "p99 RTT", RTT_PERCENTILES).lower(),
+    Column::time(
+        "mean_rto_s",
+        "mean RTO",
+        "mean of the sender's retransmission timeout as it stands after each of its own RTT \
+         samples, with floor, cap and back-off",
+    ),
+    Column::amount(
+        "mean_cwnd_packets",
+        "mean cwnd",
+        "time average of cwnd, (1/T) integral of cwnd dt. It counts as 0 before the flow's start \
+         and excludes the inflation by duplicate ACKs; where `cap_window` is false it can exceed \
+         `window`",
+    ),
+    Column::ratio(
+        "rate_cov",
+        "coefficient of variation of the rate",
+        "coefficient of variation (standard deviation, with division by the number of bins, over \
+         mean) of the packets counted by `delivered_packets` in bins of `rate_bin`, over the \
+         whole bins of the window. null with fewer than two bins",
+    )
+    .lower(),
+    Column::time(
+        "base_rtt_s",
+        "base RTT",
+        "sum of the propagation delays in both directions, own links included: no transmission, \
+         no queue. Not measured",
+    ),
+    Column::time(
+        "finish_s",
+        "finish",
+        "simulated time (not time since the start) at which the ACK of the last packet reached \
+         the sender: of a finite transfer, of a response unless another has begun, or of the data \
+         sent before the flow stopped; null otherwise",
+    ),
+    Column::packets("total_sent_packets", "sent packets, whole run", "`sent_packets`, whole run"),
+    Column::packets(
+        "total_delivered_packets",
+        "delivered packets, whole run",
+        "data packets that arrived at the receiver, whole run, **duplicates and SYN included**",
+    ),
+    Column::packets("total_dropped_packets", "dropped packets, whole run", "`dropped_packets`, whole run"),
+    Column::packets(
+        "in_flight_packets",
+        "packets in flight",
+        "data packets in flight when the run ended",
+    ),
+];
