@@ -103,6 +103,7 @@ def generate(name: str) -> str:
         return about[kind](what)
     makers = {
         "knobs": tables.knobs,
+        "dated knobs": tables.dated_knobs,
         "rules": tables.rules,
         "events": families.events,
         "luck": four.luck,

@@ -166,8 +166,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _output(process: subprocess.Popen[bytes], folder: Path) -> str:
     printed = (folder / "out").read_text("utf-8", "replace")
-    told = (folder / "err").read_text("utf-8", "replace").splitlines()
-    errors = [line for line in told if not line.startswith(SAYS) and line.strip()]
+    reported = (folder / "err").read_text("utf-8", "replace").splitlines()
+    errors = [line for line in reported if not line.startswith(SAYS) and line.strip()]
     if process.returncode != 0 or errors:
         said = " ".join([*errors, *printed.splitlines()[-3:]])[:500]
         raise RunError(f"ns: exit code {process.returncode}: {said}")
