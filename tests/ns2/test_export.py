@@ -140,7 +140,7 @@ def test_a_path_that_ns2_would_not_take_is_refused():
 
 @needs_ns2
 def test_names_cannot_put_commands_into_a_script():
-    name = '"] [exec touch /tmp/cwndlab-injected] {$x} \\'
+    name = '"] [exec touch injected] {$x} \\'
     scenario = cwndlab.Scenario(BASE).patch({"name": name, "flows.a.name": name})
     script = export(scenario)
     assert "exec" not in script.replace("_exec", "").replace("[exec", "")
