@@ -5,16 +5,18 @@ Ns-2 at its fastest.
 
 from __future__ import annotations
 
-import random
 import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.ns2.queues import queue
-from tests.ns2.tcl import NETWORK, SENDERS
-from tests.ns2.translate import delay, endpoints, instances, quantity
+from cwndlab import Scenario
+from cwndlab.ns2 import tcl
+from cwndlab.ns2.agents import defaults, endpoints
+from cwndlab.ns2.network import network
+from cwndlab.ns2.queues import queue
+from cwndlab.ns2.rules import rule_variables
 
 PARTS = Path(__file__).with_name("ns2")
 # Above this number of flows they cannot have a node each: routes take memory and time with the
@@ -38,68 +40,52 @@ class Reference:
         return self.sent_packets - self.dropped_packets
 
 
-def draw(value, source: random.Random) -> float:
-    """Return the quantity, or draw one uniformly where the scenario gives a range."""
-    if isinstance(value, list):
-        return source.uniform(*(quantity(end) for end in value))
-    return quantity(value)
-
-
-def row(scenario: dict) -> tuple[dict, list[dict], list[str]]:
-    """Return the hops' common keys (as in ``[dumbbell]``), the hops, and the routers' names."""
-    if "dumbbell" in scenario:
-        return scenario["dumbbell"], [scenario["dumbbell"]], ["r1", "r2"]
-    links = scenario["links"]
-    routers = [links[0]["from"], *(link["to"] for link in links)]
-    # One queue for all, and each link begins where the one before ends: what ns2/begin.tcl builds.
-    assert all(link["queue"] == links[0]["queue"] and link["duplex"] for link in links)
-    assert [link["from"] for link in links] == routers[:-1]
-    return links[0], links, routers
-
-
 def script(scenario: dict, by_hand: bool) -> str:
     """Write a benchmark scenario as Tcl; its flows differ only in path, delay and start."""
-    shared, hops, routers = row(scenario)
-    source = random.Random(scenario.get("seed", 1))
-    flows = [
-        {"from": routers[0], "to": routers[-1], **shared, **flow}
-        for flow in instances(scenario["flows"])
-    ]
-    if "links" in scenario:
-        for flow, own in zip(flows, instances(scenario["flows"]), strict=True):
-            flow.update({"from": own["from"], "to": own["to"]})
-    (kind,) = {(flow["rule"], flow["recovery"]) for flow in flows}
-    (access_rate,) = {flow["access_rate"] for flow in flows}
-    ends = endpoints(scenario, flows[0])
-    discipline = queue({**scenario, "dumbbell": shared})
+    checked = Scenario(scenario)
+    document, built = checked.canonical(), network(checked)
+    # One queue for all, and each link begins where the one before ends: what ns2/begin.tcl builds.
+    hops = [link for link in built.links if not link.name.endswith("-back")]
+    if "links" in document:
+        back = {f"{link['to']}-{link['from']}" for link in document["links"]}
+        hops = [link for link in built.links if link.name not in back]
+    names = [hop.name for hop in hops]
+    discipline = queue(hops[0], len(built.flows))
+    assert all(queue(hop, len(built.flows)) == discipline for hop in hops)
+    ways = [(names.index(flow.forward[0]), names.index(flow.forward[-1]) + 1)
+            for flow in built.flows]  # fmt: skip
+    (access_rate,) = {flow.access_bps for flow in built.flows}
+    rule, ends = document["flows"][0]["rule"], endpoints(document, 0)
     # ns-2 starts with the threshold at the window limit, so both have to be the same here.
-    assert ends.initial_ssthresh == scenario["tcp"]["window"]
-    ways = (f"{{{routers.index(flow['from'])} {routers.index(flow['to'])}}}" for flow in flows)
+    assert ends.initial_ssthresh is None
+    set_on_flows = [*rule_variables(rule), *ends.sender_variables]
     variables = {
-        "hops": " ".join(f"{quantity(hop['rate'])!r} {delay(hop['delay'])}" for hop in hops),
+        "hops": " ".join(f"{hop.rates[0][1]!r} {tcl.delay(hop.delay_ns)}" for hop in hops),
         "kind": discipline.kind,
         "limit": discipline.limit,
         "queue_variables": " ".join(
             f"{name} {value}" for name, value in discipline.variables.items()
         ),
-        "access_rate": quantity(access_rate),
-        "delays": " ".join(delay(draw(flow["access_delay"], source)) for flow in flows),
-        "starts": " ".join(f"{draw(flow.get('start', 0), source):.9f}" for flow in flows),
-        "ways": " ".join(ways),
-        "sender": SENDERS[kind[1]],
-        "sink_kind": "Agent/TCPSink/Sack1" if kind[1] == "sack" else "Agent/TCPSink",
-        "variables": " ".join(f"{name} {value}" for name, value in ends.sender.items()),
-        "duration": quantity(scenario["duration"]),
+        "access_rate": access_rate,
+        "delays": " ".join(tcl.delay(flow.access_delay_ns) for flow in built.flows),
+        "starts": " ".join(f"{flow.start_s:.9f}" for flow in built.flows),
+        "ways": " ".join(f"{{{first} {last}}}" for first, last in ways),
+        "sender": ends.sender,
+        "sink_kind": ends.sink,
+        "variables": " ".join(f"{each.name} {each.value}" for each in set_on_flows),
+        "defaults": "; ".join(
+            line.partition(" ;#")[0] for line in defaults(document) if not line.startswith("#")
+        ),
+        "duration": checked.duration_s,
     }
     settings = "".join(f"set {name} {{{value}}}\n" for name, value in variables.items())
     # A queue that tells sources apart by their address needs the nodes.
     own_links = (
-        "hand"
-        if (by_hand or len(flows) > MOST_NODES) and not discipline.hashes_sources
+        "hand" if (by_hand or len(built.flows) > MOST_NODES) and not discipline.by_source
         else "nodes"
-    )
+    )  # fmt: skip
     parts = [PARTS / f"{name}.tcl" for name in ("begin", own_links, "end")]
-    return NETWORK.read_text() + settings + "".join(part.read_text() for part in parts)
+    return settings + "".join(part.read_text() for part in parts)
 
 
 def available() -> bool:

@@ -7,8 +7,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.ns2.queues import queue
-from tests.ns2.translate import instances, quantity
+from cwndlab import Scenario
+from cwndlab.ns2.network import network as built_network
+from cwndlab.ns2.queues import queue
 
 SOURCE = Path(__file__).with_suffix(".cc")
 MODULES = ("applications", "core", "internet", "network", "point-to-point", "traffic-control")
@@ -65,16 +66,18 @@ def compiled(folder: Path) -> Path:
 
 def network(scenario: dict) -> list[str]:
     """Write a dumbbell over drop-tail as arguments of a program: ns3_reference.cc, htsim.md."""
-    bell = scenario["dumbbell"]
-    discipline = queue(scenario)
+    checked = Scenario(scenario)
+    built = built_network(checked)
+    link = built.link("bottleneck")
+    discipline = queue(link, len(built.flows))
     assert discipline.kind == "DropTail"
     nanoseconds = [
-        str(round(quantity(flow.get(key, bell.get(key, 0))) * 1e9))
-        for flow in instances(scenario["flows"])
-        for key in ("access_delay", "start")
+        str(round(value))
+        for flow in built.flows
+        for value in (flow.access_delay_ns, (flow.start_s or 0.0) * 1e9)
     ]
-    arguments = [quantity(bell["rate"]), round(quantity(bell["delay"]) * 1e9), discipline.limit]
-    arguments += [quantity(bell["access_rate"]), quantity(scenario["duration"])]
+    arguments = [link.rates[0][1], round(link.delay_ns), discipline.limit]
+    arguments += [float(built.flows[0].access_bps or 0), checked.duration_s]
     return [*map(str, arguments), *nanoseconds]
 
 

@@ -32,7 +32,7 @@ from parts.text import ROOT
 
 DOCUMENTS = (
     "README.md", "docs/environments.md", "docs/live-beside.md", "docs/custom-rules.md",
-    "docs/metrics.md", "docs/papers.md",
+    "docs/metrics.md", "docs/ns2.md", "docs/papers.md",
     "docs/performance.md", "docs/profiles.md", "docs/reproduction.md", "docs/rules.md",
     "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
 )  # fmt: skip
@@ -112,6 +112,7 @@ def generate(name: str) -> str:
         "traces": columns.traces,
         "metrics": columns.metrics,
         "measures": columns.measures,
+        "dated knobs": tables.dated_knobs,
         "rules": tables.rules,
         "events": families.events,
         "luck": four.luck,

@@ -13,7 +13,7 @@ from parts.text import ROOT, code, code_name, table
 def knobs() -> str:
     """Table of the endpoint knobs with their value in each profile."""
     entries = native.knobs()
-    profiles = list(entries[0]["values"])
+    profiles = ["linux", "ns2-2.35", "rfc"]
     rows = [
         [
             code_name(entry["name"]),
@@ -23,6 +23,20 @@ def knobs() -> str:
         for entry in entries
     ]
     return table(["knob", *profiles, "meaning"], rows)
+
+
+def dated_knobs() -> str:
+    """Table of the endpoint knobs whose defaults in ns-2 have changed."""
+    entries = native.knobs()
+    profiles = sorted(name for name in entries[0]["values"] if name.startswith("ns2-2"))
+    # 2.35 is of 2011.
+    profiles.sort(key=lambda name: "." in name)
+    rows = [
+        [code_name(entry["name"]), *(knob_value(entry["values"][name]) for name in profiles)]
+        for entry in entries
+        if len({str(entry["values"][name]) for name in profiles}) > 1
+    ]
+    return table(["knob", *profiles], rows)
 
 
 def knob_value(value: object) -> str:

@@ -17,7 +17,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cwndlab import environments, plots, theory
+    from cwndlab import environments, ns2, plots, theory
     from cwndlab.comparing import compare
     from cwndlab.comparison import Comparison
     from cwndlab.custom_rules import Leave, WindowRule
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from cwndlab.native import Ack, knobs, rule, rules, schema
+    from cwndlab.ns2.script import export
     from cwndlab.pairwise import Pairwise, against
     from cwndlab.report import write_report
     from cwndlab.results import Result
@@ -66,6 +67,7 @@ _HOMES = {
     "against": "pairwise",
     "compare": "comparing",
     "dumbbell": "scenario",
+    "export": "ns2.script",
     "knobs": "native",
     "rule": "native",
     "rules": "native",
@@ -74,7 +76,7 @@ _HOMES = {
     "schema": "native",
     "write_report": "report",
 }
-_MODULES = ("environments", "plots", "theory")
+_MODULES = ("environments", "ns2", "plots", "theory")
 _RENAMED = {"Contest": "Pairwise"}
 
 __all__ = [
@@ -101,7 +103,9 @@ __all__ = [
     "compare",
     "dumbbell",
     "environments",
+    "export",
     "knobs",
+    "ns2",
     "plots",
     "rule",
     "rules",

@@ -24,7 +24,7 @@ from .scenarios import everything
 
 def check(case: Case) -> str | None:
     """None where both agree, else what differs."""
-    theirs = ns2.flows(reference.live(ns2.run_of(case.scenario, case.draw)), case.scenario)
+    theirs = ns2.flows(reference.live(ns2.run_of(case.scenario, case.draw)))
     try:
         ours = product.run(case.scenario, [flow.timer_phase_s for flow in theirs])
     except (

@@ -18,7 +18,6 @@ import polars
 
 from . import reference
 from .reference import Columns, Run, millionths
-from .tcl import NETWORK
 
 HEAD = Path(__file__).with_name("modern_rules.tcl")
 EVERY_S = 0.002
@@ -95,7 +94,7 @@ def epochs(trace: Trace) -> list[Epoch]:
 def script(side: Side, network: Network) -> str:
     """The Tcl that samples the windows."""
     variables = " ".join(f"{name} {value}" for name, value in side.parameters.items())
-    lines = [HEAD.read_text(), NETWORK.read_text(), "set r1 [$ns node]", "set r2 [$ns node]"]
+    lines = [HEAD.read_text(), "set r1 [$ns node]", "set r2 [$ns node]"]
     lines += [
         f"bottleneck $r1 $r2 {network.rate_bps} {1e3 * network.delay_s}ms DropTail {network.limit}"
     ]

@@ -1,8 +1,46 @@
 # One or several flows of ns-2's Agent/TCP/Linux, or of its own agents, over a dumbbell, their windows sampled. Argument:
-# the file for the samples. today.py writes what follows: links (network.tcl), agents, losses, the end.
+# the file for the samples. modern_rules.py writes what follows: links, agents, losses, the end.
 set tcl_precision 17
 set ns [new Simulator]
 set out [open [lindex $argv 0] w]
+set unlimited 1000000
+proc pipe {from to rate delay} {
+    global ns unlimited
+    $ns duplex-link $from $to $rate $delay DropTail
+    $ns queue-limit $from $to $unlimited
+    $ns queue-limit $to $from $unlimited
+}
+proc bottleneck {from to rate delay kind limit} {
+    global ns unlimited
+    $ns simplex-link $from $to $rate $delay $kind
+    $ns queue-limit $from $to $limit
+    $ns simplex-link $to $from $rate $delay DropTail
+    $ns queue-limit $to $from $unlimited
+}
+proc model {link_from link_to packets after} {
+    global ns
+    set model [new ErrorModel/List]
+    $model unit pkt
+    $model droplist $packets
+    set link [$ns link $link_from $link_to]
+    if {$after} {
+        $model target [[$link link] target]
+        [$link link] target $model
+    } else {
+        $ns lossmodel $model $link_from $link_to
+    }
+    $model drop-target [new Agent/Null]
+    return $model
+}
+proc drops {link_from link_to packets after} { model $link_from $link_to $packets $after }
+proc connect {index} {
+    global ns tcp sink s d ftp
+    $ns attach-agent $s($index) $tcp($index)
+    $ns attach-agent $d($index) $sink($index)
+    $ns connect $tcp($index) $sink($index)
+    set ftp($index) [new Application/FTP]
+    $ftp($index) attach-agent $tcp($index)
+}
 proc sample {every} {
     global ns out tcp
     for {set i 0} {$i < [array size tcp]} {incr i} {

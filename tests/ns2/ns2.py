@@ -7,9 +7,14 @@ from pathlib import Path
 
 import numpy
 
-from . import tcl
+from cwndlab import Scenario
+from cwndlab.ns2.script import export, with_commands
+
 from .reference import Columns, Run, millionths
-from .translate import instances
+
+PROBES, PHASES = (
+    Path(__file__).with_name(name).read_text() for name in ("probes.tcl", "phases.tcl")
+)
 
 
 @dataclass
@@ -37,10 +42,21 @@ def run_of(scenario: dict, draw: int = 0) -> Run:
     Each sender adds a random phase of less than one tick to its clock. It is the ``draw``-th number
     of ns-2's default stream; flow k takes number ``draw + k``. The value is part of the output, for
     the other simulator to use."""
-    return Run("packets", tcl.script(scenario), ("sends", "phases", str(draw)), _read)
+    script = with_commands(export(scenario), [PROBES, PHASES])
+    return Run("packets", script, ("sends", "phases", str(draw)), _read)
+
+
+def exported(scenario: Scenario) -> Run:
+    """The run of a script as it is exported, with its own timer phases."""
+    return Run("examples", with_commands(export(scenario), [PROBES]), ("sends",), _sends)
 
 
 def _read(folder: Path) -> Columns:
+    phases = numpy.array((folder / "phases").read_text().split(), float)
+    return {**_sends(folder), "phase_s": phases}
+
+
+def _sends(folder: Path) -> Columns:
     """Times to the nanosecond; flow by flow, which compresses best."""
     rows = sorted(
         (line.split() for line in (folder / "sends").read_text().splitlines()),
@@ -56,15 +72,14 @@ def _read(folder: Path) -> Columns:
         "ssthresh_millionths": millionths(ssthresh),
         "timeouts": numpy.array(timeouts, "i4"),
         "backoff": numpy.array(backoff, "i4"),
-        "phase_s": numpy.array((folder / "phases").read_text().split(), float),
     }
 
 
-def flows(columns: Columns, scenario: dict) -> list[Flow]:
-    """One ``Flow`` for every flow of the scenario."""
-    if len(instances(scenario["flows"])) != len(columns["phase_s"]):
-        raise ValueError("ns-2 had another number of flows")
-    found = [Flow(timer_phase_s=phase_s) for phase_s in columns["phase_s"].tolist()]
+def flows(columns: Columns, phases_s: list[float] | None = None) -> list[Flow]:
+    """One ``Flow`` for every flow of the scenario; ``phases_s`` where the run does not have
+    them."""
+    phases = columns["phase_s"].tolist() if phases_s is None else phases_s
+    found = [Flow(timer_phase_s=phase_s) for phase_s in phases]
     sent = (
         columns["time_ns"] * 1e-9,
         columns["seq"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import modern_rules, ns2, scenarios, statistical, window_equations
+from . import exported, modern_rules, ns2, scenarios, statistical, window_equations
 from .reference import Run
 from .statistical_scenarios import EXPERIMENTS
 
@@ -15,6 +15,8 @@ def everything() -> Iterator[Run]:
     for experiment in EXPERIMENTS:
         for replicate in range(statistical.REPLICATES):
             yield statistical.run_of(experiment.scenario(replicate))
+    for name in exported.WITHOUT_CHANCE:
+        yield ns2.exported(exported.example(name, duration="12s"))
     for law in window_equations.LAWS:
         yield modern_rules.run_of(law.side, law.network)
     for side, network, _ in window_equations.VEGAS:

@@ -21,19 +21,23 @@ from pathlib import Path
 
 import numpy
 
+from cwndlab import Scenario
+from cwndlab.ns2.results import read
+from cwndlab.ns2.script import export, with_commands
 from cwndlab.statistics import estimate
 
 from . import reference
 from .reference import Columns, Run
 from .statistical_scenarios import EXPERIMENTS, Experiment
-from .tcl import NETWORK, cross_lines, network_lines, start_lines
-from .translate import instances, number, quantity
 
 REPLICATES = 10
 TOLERANCE = 0.03
 # Two-sided 95 % of the normal distribution: over all experiments there are many replicates.
 Z_POOLED = 1.960
-MONITOR = Path(__file__).with_name("monitor.tcl")
+MONITOR = Path(__file__).with_name("timeouts.tcl")
+OF_THE_LINK = (
+    "utilization", "mean_queue_packets", "arrived_packets", "dropped_packets", "marked_packets"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,58 +78,32 @@ class Comparison:
         return abs(self.mean_difference) <= self.allowed
 
 
-def script(scenario: dict) -> str:
-    """Tcl that prints the counts at both ends of the measuring window."""
-    flows = instances(scenario["flows"])
-    lines = [MONITOR.read_text(), NETWORK.read_text(), *network_lines(scenario)]
-    lines.append("set monitor [$ns monitor-queue $r1 $r2 {}]")
-    for index, flow in enumerate(flows):
-        lines += [f"watch {index}", *start_lines(scenario, index, flow)]
-    lines += cross_lines(scenario)
-    begin, end = (number(quantity(edge)) for edge in scenario["measure"])
-    lines += [
-        f"$ns at {begin} snapshot",
-        f"$ns at {end} {{ snapshot; close $out; close $events; exit 0 }}",
-        "$ns run",
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def run_of(scenario: dict) -> Run:
-    """The run of ns-2 for one replicate."""
-    from_s, to_s = (quantity(edge) for edge in scenario["measure"])
+    """The run of ns-2 for one replicate: its measures, and how many timers expired in the
+    window."""
+    whole = Scenario(scenario)
+    from_s, to_s = scenario["measure"]
 
-    def read(folder: Path) -> Columns:
-        """The counts at both ends of the measuring window, and how many timers expired in it."""
-        counts = [line.split() for line in (folder / "counts").read_text().splitlines()]
+    def columns(folder: Path) -> Columns:
         events = [line.split() for line in (folder / "events").read_text().splitlines()]
         expired_s = [float(event[1]) for event in events if event[5] == "TIMEOUT"]
+        idle = int((folder / "idle").read_text())
+        result = read((folder / "measures").read_text(), whole)
+        (link,) = (link for link in result["links"] if link["link"] == "bottleneck")
         return {
-            "counts": numpy.array(counts, float),
-            "timeouts": numpy.array([sum(from_s <= time_s < to_s for time_s in expired_s)]),
+            "goodput_bps": numpy.array([flow["goodput_bps"] for flow in result["flows"]]),
+            "link": numpy.array([link[name] for name in OF_THE_LINK], float),
+            "timeouts": numpy.array([sum(from_s <= time_s < to_s for time_s in expired_s) - idle]),
         }
 
-    return Run("distributions", script(scenario), ("counts", "events", str(scenario["seed"])), read)
+    script = with_commands(export(whole), [MONITOR.read_text()])
+    return Run("distributions", script, ("measures", "events", "idle"), columns)
 
 
 def metrics_in_ns2(scenario: dict, columns: Columns) -> dict[str, float]:
     """Metrics of one replicate from what ns-2 printed."""
-    begin, end = columns["counts"]
-    from_s, to_s = (quantity(edge) for edge in scenario["measure"])
-    waiting, arrived, dropped, marked, departed_bytes, idle, *acked = (end - begin).tolist()
-    flows = instances(scenario["flows"])
-    sizes = [flow.get("tcp", {}).get("packet_size", 1000) for flow in flows]
-    return metrics(
-        flows,
-        goodput=[
-            8 * size * packets / (to_s - from_s) for size, packets in zip(sizes, acked, strict=True)
-        ],
-        utilization=8 * departed_bytes / (to_s - from_s) / quantity(scenario["dumbbell"]["rate"]),
-        queue=waiting / (to_s - from_s),
-        loss=dropped / arrived,
-        marks=marked / arrived,
-        timeouts=int(columns["timeouts"][0]) - idle,
-    )
+    link = dict(zip(OF_THE_LINK, columns["link"].tolist(), strict=True))
+    return of_link(scenario, link, columns["goodput_bps"].tolist(), int(columns["timeouts"][0]))
 
 
 def run_product(scenario: dict) -> dict[str, float]:
@@ -134,14 +112,20 @@ def run_product(scenario: dict) -> dict[str, float]:
 
     result = json.loads(native.Scenario(json.dumps(scenario), "json").run().to_json())
     (link,) = (link for link in result["links"] if link["link"] == "bottleneck")
+    goodput = [flow["goodput_bps"] for flow in result["flows"]]
+    return of_link(scenario, link, goodput, sum(flow["timeouts"] for flow in result["flows"]))
+
+
+def of_link(scenario: dict, link: dict, goodput: list[float], timeouts: int) -> dict[str, float]:
+    """The metrics of a run, from those of its bottleneck and its flows."""
     return metrics(
-        instances(scenario["flows"]),
-        goodput=[flow["goodput_bps"] for flow in result["flows"]],
+        scenario["flows"],
+        goodput=goodput,
         utilization=link["utilization"],
         queue=link["mean_queue_packets"],
         loss=link["dropped_packets"] / link["arrived_packets"],
         marks=link["marked_packets"] / link["arrived_packets"],
-        timeouts=sum(flow["timeouts"] for flow in result["flows"]),
+        timeouts=timeouts,
     )
 
 

@@ -6,7 +6,7 @@ use crate::resolver::PythonResolver;
 use crate::run::PyRun;
 use crate::traces::traces;
 use cwndlab_scenario::Scenario;
-use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
+use cwndlab_sim::{DrawnNetwork, EventSchedulerKind, Options, Simulation, Status};
 use cwndlab_units::message::unknown;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -55,6 +55,12 @@ impl PyScenario {
     fn to_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.scenario)
             .map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
+    /// The network as built, with what its seed draws, as one line of JSON.
+    fn drawn_network(&self, py: Python<'_>) -> PyResult<String> {
+        let network = py.detach(|| DrawnNetwork::new(&self.scenario));
+        serde_json::to_string(&network).map_err(|error| ScenarioError::new_err(error.to_string()))
     }
 
     fn __reduce__<'py>(

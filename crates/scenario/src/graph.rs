@@ -48,6 +48,14 @@ pub struct NetworkGraph<'a> {
 impl<'a> NetworkGraph<'a> {
     /// The one-way links of a scenario; fails if a name or a node is invalid.
     pub fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
+        let mut graph = Self::as_written(scenario)?;
+        if let Some(profile) = scenario.router_profile {
+            graph.links.iter_mut().for_each(|link| link.queue = profile.complete(link.queue));
+        }
+        Ok(graph)
+    }
+
+    fn as_written(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
         let links = match (&scenario.dumbbell, scenario.links.is_empty()) {
             (Some(_), false) => {
                 return Err(ScenarioError::at(

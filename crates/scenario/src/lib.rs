@@ -25,6 +25,7 @@ mod link;
 mod parse;
 mod queue;
 mod resolver;
+mod router_profile;
 mod routing;
 mod scenario;
 mod serde_messages;
@@ -42,6 +43,7 @@ pub use link::{Dumbbell, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutagePolic
 pub use parse::schema;
 pub use queue::QueueSpec;
 pub use resolver::Resolver;
+pub use router_profile::RouterProfile;
 pub use routing::{FlowPath, Routes};
 pub use scenario::{Bdp, ProfileName, Scenario};
 pub use trace_spec::{Sampling, TraceSpec};

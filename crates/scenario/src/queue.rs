@@ -46,18 +46,19 @@ pub enum QueueSpec {
         /// (q_weight_).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weight: Option<f64>,
-        /// From `max` to twice `max` the probability rises from `max_p` to 1 (gentle_).
-        #[serde(default = "yes")]
-        gentle: bool,
+        /// From `max` to twice `max` the probability rises from `max_p` to 1; true when absent
+        /// (gentle_).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gentle: Option<bool>,
         /// Spaces drops out (wait_).
         #[serde(default = "yes")]
         wait: bool,
-        /// Scales the probability with packet size (bytes_).
-        #[serde(default)]
-        bytes: bool,
-        /// Averages the queue in bytes instead of packets (queue_in_bytes_).
-        #[serde(default)]
-        queue_in_bytes: bool,
+        /// Scales the probability with packet size; false when absent (bytes_).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bytes: Option<bool>,
+        /// Averages the queue in bytes instead of packets; false when absent (queue_in_bytes_).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue_in_bytes: Option<bool>,
         /// Mean packet size, for idle times, bytes and automatic values; the first flow's when
         /// absent (mean_pktsize_).
         #[serde(default, skip_serializing_if = "Option::is_none")]

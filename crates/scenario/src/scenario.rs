@@ -3,6 +3,7 @@
 use crate::arrivals::ArrivalSpec;
 use crate::knobs::KnobOverrides;
 use crate::link::{Dumbbell, LinkSpec};
+use crate::router_profile::RouterProfile;
 use crate::trace_spec::TraceSpec;
 use crate::traffic::{CrossSpec, FlowSpec};
 use cwndlab_tcp::Profile;
@@ -28,6 +29,9 @@ pub struct Scenario {
     /// Profile of the endpoints' knobs.
     #[serde(default)]
     pub profile: ProfileName,
+    /// Defaults of routers: where keys of RED and DRR queues are absent, those of this ns-2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub router_profile: Option<RouterProfile>,
     /// Bin length for `rate_cov`, the coefficient of variation of a flow's rate.
     #[serde(default = "one_second")]
     pub rate_bin: Time,
@@ -82,6 +86,15 @@ pub enum ProfileName {
     /// ns-2.35.
     #[serde(rename = "ns2-2.35")]
     Ns2_235,
+    /// ns-2 of 2009.
+    #[serde(rename = "ns2-2009")]
+    Ns2_2009,
+    /// ns-2 of 2002.
+    #[serde(rename = "ns2-2002")]
+    Ns2_2002,
+    /// ns-2 of 2001.
+    #[serde(rename = "ns2-2001")]
+    Ns2_2001,
     /// ns-2 of the year 2000.
     #[serde(rename = "ns2-2000")]
     Ns2_2000,
@@ -98,6 +111,9 @@ impl From<ProfileName> for Profile {
     fn from(name: ProfileName) -> Self {
         match name {
             ProfileName::Ns2_235 => Self::Ns2_235,
+            ProfileName::Ns2_2009 => Self::Ns2_2009,
+            ProfileName::Ns2_2002 => Self::Ns2_2002,
+            ProfileName::Ns2_2001 => Self::Ns2_2001,
             ProfileName::Ns2_2000 => Self::Ns2_2000,
             ProfileName::Rfc => Self::Rfc,
             ProfileName::Linux => Self::Linux,

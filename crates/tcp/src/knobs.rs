@@ -1,10 +1,10 @@
 //! Knobs: every setting of a TCP endpoint with its value per profile, in one table that code,
 //! scenario files and docs read.
 //!
-//! `ns2-2.35` has the defaults that `ns` prints (Debian's package). `ns2-2000` has those of ns-2
-//! around the year 2000, dated by ns-2's CHANGES and ns-default.tcl; docs/profiles.md cites a
-//! source for each and names the uncertain ones. `rfc` follows RFC 5681, 6298, 6582, 6675, 7323,
-//! 3042, 3168 and 3390. `linux` has the defaults of current Linux, as far as they are modelled.
+//! `ns2-2.35` has the defaults that `ns` prints (Debian's package). The dated profiles of ns-2
+//! follow from it: `ns2_history.rs` has the day on which each default changed. `rfc` follows RFC
+//! 5681, 6298, 6582, 6675, 7323, 3042, 3168 and 3390. `linux` has the defaults of current Linux, as
+//! far as they are modelled.
 
 use crate::{EcnFeedback, ShortPacket, SlowStartScheme};
 use cwndlab_units::Time;
@@ -14,7 +14,13 @@ use cwndlab_units::Time;
 pub enum Profile {
     /// ns-2 2.35.
     Ns2_235,
-    /// ns-2 of 2000, as far as its records date the defaults.
+    /// ns-2.34 (17 June 2009).
+    Ns2_2009,
+    /// ns-2.1b9 (13 April 2002), as far as ns-2's records date the defaults.
+    Ns2_2002,
+    /// ns-2.1b8 (6 June 2001).
+    Ns2_2001,
+    /// ns-2.1b7a (16 October 2000).
     Ns2_2000,
     /// Current RFCs.
     #[default]
@@ -25,9 +31,18 @@ pub enum Profile {
 
 impl Profile {
     /// Names in scenarios, in the order of the variants.
-    pub const NAMES: [&'static str; 4] = ["ns2-2.35", "ns2-2000", "rfc", "linux"];
+    pub const NAMES: [&'static str; 7] =
+        ["ns2-2.35", "ns2-2009", "ns2-2002", "ns2-2001", "ns2-2000", "rfc", "linux"];
     /// All profiles, in the order of the variants.
-    pub const ALL: [Self; 4] = [Self::Ns2_235, Self::Ns2_2000, Self::Rfc, Self::Linux];
+    pub const ALL: [Self; 7] = [
+        Self::Ns2_235,
+        Self::Ns2_2009,
+        Self::Ns2_2002,
+        Self::Ns2_2001,
+        Self::Ns2_2000,
+        Self::Rfc,
+        Self::Linux,
+    ];
 
     /// Name in scenarios.
     pub fn name(self) -> &'static str {
@@ -35,208 +50,184 @@ impl Profile {
     }
 }
 
-/// Passes the table of knobs to the macro `$use`: `name: type = [ns2-2.35, ns2-2000, rfc, linux],
+/// Passes the table of knobs to the macro `$use`: `name: type = [ns2-2.35, rfc, linux],
 /// "meaning";`.
 #[macro_export]
 macro_rules! for_each_knob {
     ($use:ident) => {
         $use! {
-            packet_size: u32 = [1000, 1000, 1000, 1448],
+            packet_size: u32 = [1000, 1000, 1448],
                 "payload of a data packet, bytes (packetSize_)";
-            header_size: u32 = [40, 0, 40, 40],
+            header_size: u32 = [40, 40, 40],
                 "bytes added to every data packet on the wire (tcpip_base_hdr_size_; 0 is \
 useHeaders_ false)";
-            syn_size: u32 = [40, 40, 40, 60],
+            syn_size: u32 = [40, 40, 60],
                 "bytes of packet 0 where syn is true";
-            ack_size: u32 = [40, 40, 40, 40],
+            ack_size: u32 = [40, 40, 40],
                 "bytes of an ACK without SACK blocks";
-            sack_block_size: u32 = [8, 8, 8, 8],
+            sack_block_size: u32 = [8, 8, 8],
                 "bytes of a SACK block";
-            timestamp_size: u32 = [10, 0, 12, 12],
+            timestamp_size: u32 = [10, 12, 12],
                 "bytes that timestamps add to a data packet (ts_option_size_; RFC 7323)";
-            ack_timestamp_size: u32 = [0, 0, 12, 12],
+            ack_timestamp_size: u32 = [0, 12, 12],
                 "bytes that timestamps add to an ACK (ns-2: none)";
-            max_sack_blocks: u32 = [3, 3, 3, 3],
+            max_sack_blocks: u32 = [3, 3, 3],
                 "SACK blocks in an ACK, at most 3 (maxSackBlocks_)";
-            window: f64 = [20.0, 20.0, 1e9, 1e9],
+            window: f64 = [20.0, 1e9, 1e9],
                 "the receiver's advertised window rwnd, packets (window_)";
-            initial_ssthresh: f64 = [1e9, 1e9, 1e9, 1e9],
+            initial_ssthresh: f64 = [1e9, 1e9, 1e9],
                 "initial ssthresh, packets; never above window";
-            initial_window: f64 = [2.0, 1.0, 4.0, 10.0],
+            initial_window: f64 = [2.0, 4.0, 10.0],
                 "initial cwnd, packets (windowInit_; RFC 3390 at 1000 bytes)";
-            syn: bool = [true, false, true, true],
+            syn: bool = [true, true, true],
                 "packet 0 is a SYN without data (syn_)";
-            delay_growth: bool = [true, false, true, true],
+            delay_growth: bool = [true, true, true],
                 "cwnd is one packet until the SYN is acknowledged, then initial_window \
 (delay_growth_)";
-            restart_after_syn_loss: bool = [true, false, true, false],
+            restart_after_syn_loss: bool = [true, true, false],
                 "loss of packet 0 makes the initial window 1 (bugfix_ss_, RFC 5681 section 3.1)";
-            fast_retransmit_first: bool = [true, false, true, true],
+            fast_retransmit_first: bool = [true, true, true],
                 "fast retransmit works while only packet 0 is acknowledged (bugfix_ss_)";
-            dupack_threshold: u32 = [3, 3, 3, 3],
+            dupack_threshold: u32 = [3, 3, 3],
                 "duplicate ACKs that trigger fast retransmit (numdupacks_; DupThresh of RFC 6675)";
-            limited_transmit: bool = [true, false, true, true],
+            limited_transmit: bool = [true, true, true],
                 "new data on the first two duplicate ACKs (singledup_, RFC 3042)";
-            bug_fix: bool = [true, true, true, true],
+            bug_fix: bool = [true, true, true],
                 "no second fast retransmit within one window (bugFix_, RFC 6582 section 4)";
-            less_careful: bool = [false, false, false, false],
+            less_careful: bool = [false, false, false],
                 "NewReno's less careful variant (lessCareful_)";
-            exit_fast_retransmit: bool = [true, false, true, true],
+            exit_fast_retransmit: bool = [true, true, true],
                 "no window inflation without a fast retransmit (exitFastRetrans_)";
-            impatient: bool = [true, false, true, true],
+            impatient: bool = [true, true, true],
                 "NewReno restarts its timer on the first partial ACK only (newreno_changes1_)";
-            partial_window_deflation: bool = [true, false, true, true],
+            partial_window_deflation: bool = [true, true, true],
                 "a partial ACK deflates the window (partial_window_deflation_)";
-            exit_recovery_fix: bool = [false, false, true, true],
+            exit_recovery_fix: bool = [false, true, true],
                 "NewReno leaves recovery with min(ssthresh, outstanding packets) \
 (exit_recovery_fix_)";
-            recovery_burst: u32 = [2, 2, 0, 0],
+            recovery_burst: u32 = [2, 0, 0],
                 "packets NewReno sends per ACK in recovery; 0: no limit";
-            max_burst: u32 = [0, 0, 0, 0],
+            max_burst: u32 = [0, 0, 0],
                 "packets sent per ACK; 0: no limit (maxburst_)";
-            sack_rfc6675: bool = [false, false, true, true],
+            sack_rfc6675: bool = [false, true, true],
                 "SACK recovery as RFC 6675 (pipe, rescue); false: as ns-2's Sack1";
-            prr: bool = [false, false, false, true],
+            prr: bool = [false, false, true],
                 "SACK recovery reduces cwnd by proportional rate reduction (RFC 9937), with rack \
 also after ECE; false: at once";
-            rack: bool = [false, false, false, true],
+            rack: bool = [false, false, true],
                 "SACK recovery detects losses by time, lost retransmissions too (RACK, RFC 8985); \
 false: by counting SACKed packets";
-            tlp: bool = [false, false, false, true],
+            tlp: bool = [false, false, true],
                 "with rack: a tail loss probe after two round trips without an ACK, well before \
 the RTO (RFC 8985 section 7)";
-            undo: bool = [false, false, false, true],
+            undo: bool = [false, false, true],
                 "a reduction is undone when an ACK shows that nothing was lost: by timestamps \
 (RFC 3522), F-RTO without them (RFC 5682), or dsack (RFC 3708); RFC 4015";
-            dsack: bool = [false, false, false, true],
+            dsack: bool = [false, false, true],
                 "the receiver of SACK reports packets that arrive twice (RFC 2883)";
-            slow_start: SlowStartScheme = [
-                SlowStartScheme::Standard,
-                SlowStartScheme::Standard,
-                SlowStartScheme::Standard,
-                SlowStartScheme::Linux
-            ],
+            slow_start: SlowStartScheme = [SlowStartScheme::Standard, SlowStartScheme::Standard, SlowStartScheme::Linux],
                 "the slow-start scheme, by name: standard (until a loss), or one that ends slow \
 start earlier or slows it down; linux: hystart for CUBIC, standard for other rules";
-            halve_first_cut: bool = [true, true, false, false],
+            halve_first_cut: bool = [true, false, false],
                 "the connection's first reduction halves, whatever the rule (TcpAgent::slowdown)";
-            halve_in_slow_start: bool = [true, true, false, false],
+            halve_in_slow_start: bool = [true, false, false],
                 "a reduction in slow start halves, whatever the rule";
-            halve_after_timeout: bool = [true, true, false, false],
+            halve_after_timeout: bool = [true, false, false],
                 "ssthresh after a timeout is half the window, whatever the rule";
-            hold_ssthresh: bool = [false, false, true, true],
+            hold_ssthresh: bool = [false, true, true],
                 "ssthresh stays when the same packet times out again (RFC 5681 section 3.1)";
-            halve_if_half: bool = [true, true, false, false],
+            halve_if_half: bool = [true, false, false],
                 "a rule whose decrease_num_ is exactly 0.5 halves the window, whatever its other \
 parameters";
-            precise_reduction: bool = [true, false, true, false],
+            precise_reduction: bool = [true, true, false],
                 "reductions work on the fractional window (precisionReduce_)";
-            integer_ssthresh: bool = [true, true, false, true],
+            integer_ssthresh: bool = [true, false, true],
                 "ssthresh is truncated to whole packets";
-            ns2_arithmetic: bool = [true, true, false, false],
+            ns2_arithmetic: bool = [true, false, false],
                 "rules compute in ns-2's order of operations";
-            cwnd_floor: f64 = [-1e9, -1e9, 1.0, 1.0],
+            cwnd_floor: f64 = [-1e9, 1.0, 1.0],
                 "smallest cwnd after a reduction, packets; ns-2 has none: its cwnd can fall below \
 zero";
-            cap_window: bool = [false, false, true, false],
+            cap_window: bool = [false, true, false],
                 "cwnd never grows past window (maxcwnd_)";
-            grow_by_packets: bool = [false, false, false, true],
+            grow_by_packets: bool = [false, false, true],
                 "growth counts the packets that an ACK acknowledges (appropriate byte counting, \
 RFC 3465; Linux); false: ACKs (RFC 5681 section 3.1)";
-            grow_when_limited: bool = [false, false, true, true],
+            grow_when_limited: bool = [false, true, true],
                 "cwnd grows only while the flow is limited by it (control_increase_, RFC 7661)";
-            slow_start_restart: bool = [true, true, false, false],
+            slow_start_restart: bool = [true, false, false],
                 "a timeout that expires with all data acknowledged sets cwnd to 1 \
 (slow_start_restart_)";
-            idle_restart: bool = [false, false, true, false],
+            idle_restart: bool = [false, true, false],
                 "after an RTO without sending, cwnd restarts from initial_window at most (RFC 5681 \
 section 4.1)";
-            ecn: bool = [false, false, false, false],
+            ecn: bool = [false, false, false],
                 "the sender negotiates ECN and sends ECT packets (ecn_; RFC 3168)";
-            ecn_handshake: bool = [true, true, false, false],
+            ecn_handshake: bool = [true, false, false],
                 "packet 0, a SYN or not, is not ECT, and ECE on its ACK completes the negotiation \
 of ECN (ns-2 ect_)";
-            ecn_on_retransmission: bool = [true, true, false, false],
+            ecn_on_retransmission: bool = [true, false, false],
                 "retransmissions are ECT (RFC 3168 section 6.1.5: they are not)";
-            cwr_on_retransmission: bool = [true, true, false, false],
+            cwr_on_retransmission: bool = [true, false, false],
                 "a retransmission can carry CWR (SetCWRonRetransmit_; RFC 3168 section 6.1.2: new \
 data only)";
-            ecn_after_timeout: bool = [true, true, false, false],
+            ecn_after_timeout: bool = [true, false, false],
                 "the first ECE after a timeout reduces cwnd again, whatever it acknowledges \
 (TcpAgent::ecn)";
-            ecn_covers_last_cut: bool = [true, true, false, false],
+            ecn_covers_last_cut: bool = [true, false, false],
                 "the reduction for ECE covers a loss if it was the last reduction; false: if the \
 packet was outstanding then (RFC 3168 section 6.1.2)";
-            ecn_ends_recovery: bool = [false, false, true, true],
+            ecn_ends_recovery: bool = [false, true, true],
                 "an ACK beyond the recovery point ends recovery before its ECE reduces cwnd; \
 false: ECE reduces the inflated window, and Sack1 stays in recovery";
-            ecn_backoff: bool = [true, true, false, false],
+            ecn_backoff: bool = [true, false, false],
                 "a second ECE in a row at a window of one packet backs off the RTO (ns-2 \
 ecn_backoff_)";
-            grow_in_repair: bool = [false, false, true, true],
+            grow_in_repair: bool = [false, true, true],
                 "after a timeout ECE does not stop growth until all that was outstanding is \
 acknowledged, because only new data can carry CWR";
-            pacing: bool = [false, false, false, false],
+            pacing: bool = [false, false, false],
                 "packets are paced at 2 cwnd/srtt in slow start, later at 1.2 cwnd/srtt; rules \
 with a pacing rate pace in any case";
-            ecn_feedback: EcnFeedback = [
-                EcnFeedback::Ece, EcnFeedback::Ece, EcnFeedback::Ece, EcnFeedback::Ece
-            ],
+            ecn_feedback: EcnFeedback = [EcnFeedback::Ece, EcnFeedback::Ece, EcnFeedback::Ece],
                 "how the receiver reports marks: ece (RFC 3168), exact-ece (each packet's own, RFC \
 8257; rules that need it have it in place of ece), accecn (RFC 9768), or accecn-without-option";
-            ect1: bool = [false, false, false, false],
+            ect1: bool = [false, false, false],
                 "with ecn: packets are ECT(1), not ECT(0) (L4S, RFC 9331)";
-            tick: Time = [Time::ns(10_000_000), Time::ns(100_000_000), Time::ns(0), Time::ns(0)],
+            tick: Time = [Time::ns(10_000_000), Time::ns(0), Time::ns(0)],
                 "granularity of RTT samples (tcpTick_); 0: exact, RFC 6298 arithmetic";
-            min_rto: Time = [
-                Time::ns(200_000_000), Time::ns(0), Time::ns(1_000_000_000), Time::ns(200_000_000)
-            ],
+            min_rto: Time = [Time::ns(200_000_000), Time::ns(1_000_000_000), Time::ns(200_000_000)],
                 "minimum RTO (minrto_)";
-            max_rto: Time = [
-                Time::ns(60_000_000_000),
-                Time::ns(64_000_000_000),
-                Time::ns(60_000_000_000),
-                Time::ns(120_000_000_000)
-            ],
+            max_rto: Time = [Time::ns(60_000_000_000), Time::ns(60_000_000_000), Time::ns(120_000_000_000)],
                 "maximum RTO (maxrto_)";
-            initial_rto: Time = [
-                Time::ns(3_000_000_000),
-                Time::ns(6_000_000_000),
-                Time::ns(1_000_000_000),
-                Time::ns(1_000_000_000)
-            ],
+            initial_rto: Time = [Time::ns(3_000_000_000), Time::ns(1_000_000_000), Time::ns(1_000_000_000)],
                 "RTO before the first RTT sample (rtxcur_init_)";
-            clamp_before_backoff: bool = [true, false, true, true],
+            clamp_before_backoff: bool = [true, true, true],
                 "min_rto applies before backoff (rfc2988_)";
-            min_rto_on_variation: bool = [false, false, false, true],
+            min_rto_on_variation: bool = [false, false, true],
                 "min_rto is the minimum of the variance term that is added to srtt, not of the RTO \
 (Linux)";
-            timer_after_sample: bool = [true, false, true, true],
+            timer_after_sample: bool = [true, true, true],
                 "an ACK updates the RTT estimate before it restarts the timer (timerfix_)";
-            forget_srtt: bool = [true, true, false, false],
+            forget_srtt: bool = [true, false, false],
                 "after four backoffs srtt is reset (TcpAgent::rtt_backoff)";
-            timestamps: bool = [false, false, true, true],
+            timestamps: bool = [false, true, true],
                 "RTT samples from timestamps on every ACK (timestamps_)";
-            timestamps_reset_backoff: bool = [false, false, true, true],
+            timestamps_reset_backoff: bool = [false, true, true],
                 "with timestamps every new ACK ends the backoff (ts_resetRTO_)";
-            timestamp_echo_fix: bool = [true, false, true, true],
+            timestamp_echo_fix: bool = [true, true, true],
                 "the receiver echoes the timestamp of the packet that advanced RCV.NXT \
 (ts_echo_bugfix_)";
-            delayed_ack: bool = [false, false, false, true],
+            delayed_ack: bool = [false, false, true],
                 "delayed ACKs: acknowledge every second packet (TCPSink/DelAck)";
-            delayed_ack_interval: Time = [
-                Time::ns(100_000_000),
-                Time::ns(100_000_000),
-                Time::ns(100_000_000),
-                Time::ns(40_000_000)
-            ],
+            delayed_ack_interval: Time = [Time::ns(100_000_000), Time::ns(100_000_000), Time::ns(40_000_000)],
                 "delayed-ACK timeout (interval_)";
-            quick_acks: u32 = [0, 0, 0, 16],
+            quick_acks: u32 = [0, 0, 16],
                 "packets at the start that are acknowledged at once despite delayed_ack (Linux: \
 16)";
-            immediate_ack_on_fill: bool = [true, true, true, true],
+            immediate_ack_on_fill: bool = [true, true, true],
                 "a packet that fills a gap is acknowledged at once (RFC2581_immediate_ack_)";
-            immediate_ack_on_syn: bool = [true, false, true, true],
+            immediate_ack_on_syn: bool = [true, true, true],
                 "packet 0 is acknowledged at once (SYN_immediate_ack_)";
         }
     };
@@ -244,7 +235,7 @@ with a pacing rate pace in any case";
 
 macro_rules! define_knobs {
     ($(
-        $name:ident: $type:ty = [$ns2_235:expr, $ns2_2000:expr, $rfc:expr, $linux:expr],
+        $name:ident: $type:ty = [$ns2_235:expr, $rfc:expr, $linux:expr],
             $meaning:literal;
     )*) => {
         /// The settings of a TCP endpoint.
@@ -258,7 +249,10 @@ macro_rules! define_knobs {
             pub fn profile(profile: Profile) -> Self {
                 match profile {
                     Profile::Ns2_235 => Self { $($name: $ns2_235),* },
-                    Profile::Ns2_2000 => Self { $($name: $ns2_2000),* },
+                    Profile::Ns2_2009 => Self::ns2_on((2009, 6, 17)),
+                    Profile::Ns2_2002 => Self::ns2_on((2002, 4, 13)),
+                    Profile::Ns2_2001 => Self::ns2_on((2001, 6, 6)),
+                    Profile::Ns2_2000 => Self::ns2_on((2000, 10, 16)),
                     Profile::Rfc => Self { $($name: $rfc),* },
                     Profile::Linux => Self { $($name: $linux),* },
                 }

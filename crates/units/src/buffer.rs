@@ -10,8 +10,8 @@ use std::{borrow::Cow, fmt, str::FromStr};
 /// A buffer: packets, bytes, time at the link's rate, or multiples of the bandwidth-delay product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Buffer {
-    /// A number of packets.
-    Packets(u64),
+    /// A number of packets. A limit is rounded to whole packets, a threshold of an average is not.
+    Packets(f64),
     /// A number of bytes.
     Bytes(u64),
     /// The bytes that the link's nominal rate carries in this time.
@@ -37,7 +37,7 @@ impl FromStr for Buffer {
             if (low..=high).contains(&value) { Ok(value) } else { Err(quoted(text, BUFFER)) }
         };
         match unit {
-            "pkt" | "packets" | "p" => Ok(Self::Packets(inside(1.0, 1e8)?.round() as u64)),
+            "pkt" | "packets" | "p" => Ok(Self::Packets(inside(1.0, 1e8)?)),
             "bdp" => Ok(Self::Bdp(inside(1e-6, 1e6)?)),
             "B" => Ok(Self::Bytes(inside(1.0, 1e12)? as u64)),
             "kB" => Ok(Self::Bytes((inside(1e-3, 1e9)? * 1e3).round() as u64)),
@@ -122,6 +122,7 @@ mod tests {
         assert_eq!("1bdp".parse::<Buffer>(), Ok(Buffer::Bdp(1.0)));
         assert_eq!("64kB".parse::<Buffer>(), Ok(Buffer::Bytes(64_000)));
         assert_eq!("50ms".parse::<Buffer>().unwrap().to_string(), "50ms");
+        assert_eq!("8.4pkt".parse::<Buffer>().unwrap().to_string(), "8.4pkt");
         for text in ["0pkt", "0bdp", "0ms", "100", "1e300pkt", "-1pkt", "1Mbit"] {
             assert!(text.parse::<Buffer>().unwrap_err().contains("1bdp"), "{text}");
         }

@@ -9,6 +9,7 @@ from cwndlab.cli.completion import complete_names, completion
 from cwndlab.cli.demo import demo
 from cwndlab.cli.doctor import doctor
 from cwndlab.cli.environments import environments
+from cwndlab.cli.export import export
 from cwndlab.cli.init import init
 from cwndlab.cli.knobs import knobs
 from cwndlab.cli.live import live
@@ -67,9 +68,8 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, compare, sweep, results, report, reproduce, search, environments, topology, rules, knobs,
-    schema, demo, theory,
-    live, doctor, init, completion,
+    run, export, compare, sweep, results, report, reproduce, search, environments, topology,
+    rules, knobs, schema, demo, theory, live, doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:
     share_options(_command)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
@@ -115,6 +116,7 @@ class QueueOption(click.Option):
 @expect_options.expect_options
 @click.option("--detail", is_flag=True, help="Print the means of every environment.")
 @options.out_option
+@besides.beside_options
 def compare(
     rules: tuple[str, ...],
     recovery: tuple[str, ...],
@@ -143,6 +145,8 @@ def compare(
     out: Path | None,
     look: FigureStyle | None,
     expected: expect_options.Expected,
+    beside: str | None,
+    ns: Path | None,
 ) -> None:
     """Compare rules over environments, or against another rule.
 
@@ -180,6 +184,8 @@ def compare(
         "patch": patch,
     }
     options.check_cluster(on, jobs)
+    besides.check_beside(beside, ns, until=until, on=on, plot=plot, out=out, against=against,
+                         expect=expected.all)  # fmt: skip
     if most is not None and until is None:
         raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
     work: dict[str, Any] = {"jobs": jobs, "store": store, "on": on, "out": out, "note": note}
@@ -230,6 +236,13 @@ def compare(
     figure_options.check(look, itertools.chain.from_iterable(levels.values()), levels["rule"])
     if common["duration_s"] is not None:
         assumed = assumed.with_(duration=duration)
+    if beside is not None:
+        from cwndlab.sweeps import Sweep
+
+        sweep = Sweep.from_dict(definition_of(plan, assumed, patch))
+        besides.run_beside(sweep, store or Path("out") / "compare-beside", ns, jobs=jobs,
+                           as_json=as_json)  # fmt: skip
+        return
     comparison = execute_plan(
         Comparison(plan, metrics=measured),
         definition=None if store is None else definition_of(plan, assumed, measured),

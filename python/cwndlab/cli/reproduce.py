@@ -10,10 +10,13 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
 from cwndlab.cli.reproduce_sensitivity import teller, vary
+from cwndlab.cli.reproduce_witness import testify
 from cwndlab.message import plural
 
 if TYPE_CHECKING:
     from cwndlab.reproduction import Reproduction
+
+DATED = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35")
 
 
 @click.command()
@@ -56,6 +59,17 @@ if TYPE_CHECKING:
     help="Write the summary of all verdicts to DIR: reproduction.md, its data, the plots. Papers "
     "that were not run stay as they are.",
 )
+@click.option(
+    "--witness", type=options.Choice("ns2"), metavar="ns2",
+    help="Judge the claims by runs of ns-2 beside runs of cwndlab, over the cells that ns-2 can "
+    "express.",
+)  # fmt: skip
+@click.option("--ns", type=click.Path(path_type=Path), metavar="PATH",
+              help="Program of ns-2, with --witness; by default ns on the path.")  # fmt: skip
+@click.option(
+    "--profile", type=options.Choice(*DATED), metavar="NAME",
+    help="Endpoints and routers of an ns-2 of another year: " + ", ".join(DATED) + ".",
+)  # fmt: skip
 @options.assume_option
 @options.jobs_option
 @click.option(
@@ -73,6 +87,9 @@ def reproduce(
     sensitivity: bool,
     is_all: bool,
     page: Path | None,
+    witness: str | None,
+    ns: Path | None,
+    profile: str | None,
     assume: tuple[str, ...],
     jobs: int | None,
     on: str | None,
@@ -101,13 +118,23 @@ def reproduce(
     values = {text.partition("=")[0].strip() for text in assume}
     assumed = {name: getattr(given, name) for name in values}
     options.make_folder(out)
+    if witness is None and ns is not None:
+        raise click.UsageError("`--ns` needs `--witness ns2`")
+    if witness is not None:
+        others = {"--sensitivity": sensitivity, "--page": page, "--assume": assume, "--on": on,
+                  "--profile": profile}  # fmt: skip
+        if refused := [name for name, value in others.items() if value]:
+            raise click.UsageError(f"`{refused[0]}` cannot be used with `--witness`")
+        testify(chosen, ns=ns, out=out, replicates=replicates, quick=quick, jobs=jobs,
+                as_json=as_json)  # fmt: skip
+        return
     if sensitivity:
         if page is not None and quick:
             raise click.UsageError(
                 "`--page` cannot be used with `--quick`: the page has full reproductions only"
             )
         vary(targets, chosen, quick=quick, out=out, page=page, jobs=jobs, as_json=as_json, refused={
-            "--on": on, "--replicates": replicates, "--assume": assume,
+            "--on": on, "--replicates": replicates, "--assume": assume, "--profile": profile,
         })  # fmt: skip
         return
     if page is not None:
@@ -115,12 +142,12 @@ def reproduce(
             quick
             or assumed
             or replicates is not None
+            or profile is not None
             or any(len(ids) < len(papers.load(key).experiments) for key, ids in chosen.items())
         ):
             raise click.UsageError(
-                "`--page` cannot be used with `ID`, `--quick`, `--assume` or `--replicates`: the "
-                "page has "
-                "whole papers only"
+                "`--page` cannot be used with `ID`, `--quick`, `--assume`, `--profile` or "
+                "`--replicates`: the page has whole papers only"
             )
         options.make_folder(page)
     if not quick:
@@ -128,7 +155,15 @@ def reproduce(
     done: list[Reproduction] = []
     for key, ids in chosen.items():
         found = _reproduce(
-            key, ids, quick=quick, out=out, assume=assumed, replicates=replicates, jobs=jobs, on=on
+            key,
+            ids,
+            quick=quick,
+            out=out,
+            assume=assumed,
+            replicates=replicates,
+            profile=profile,
+            jobs=jobs,
+            on=on,
         )
         if as_json:
             from cwndlab.jsontext import dumps

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.hints import document, refuse_sweep, warn_of_bare_rates
 from cwndlab.cli.output import detail, meter, say
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
     from cwndlab.results import Result
     from cwndlab.scenario import Scenario
+    from cwndlab.sweeps import Sweep
     from cwndlab.sweeps.measures import Measure
 
 DEFAULT_PLOT = "="
@@ -44,8 +46,14 @@ DEFAULT_PLOT = "="
 @options.rules_option
 @options.seed_option
 @click.option(
-    "--profile", metavar="NAME", help="Profile of TCP knobs: rfc, linux, ns2-2.35, ns2-2000."
+    "--profile", metavar="NAME", help="Profile of TCP knobs: rfc, linux, ns2-2.35, ns2-2000, ..."
 )
+@besides.beside_options
+@click.option(
+    "--replicates", type=options.WholeNumber(1, 1_000_000), metavar="N",
+    help="With --beside: runs of each, with seeds from the scenario's on.  [default: 1]",
+)  # fmt: skip
+@options.jobs_option
 def run(
     file: Path | None,
     as_json: bool,
@@ -57,10 +65,14 @@ def run(
     profile: str | None,
     look: FigureStyle | None,
     expected: expect_options.Expected,
+    beside: str | None,
+    ns: Path | None,
+    replicates: int | None,
+    jobs: int | None,
 ) -> None:
     """Simulate a scenario and print its flows and links.
 
-    FILE is TOML or JSON.
+    FILE is TOML or JSON. With --beside it also runs in ns-2.
     """
     if (
         file is None
@@ -73,9 +85,17 @@ def run(
         raise click.UsageError(missing("FILE.toml", "a scenario in TOML or JSON"))
     picture = _picture(plot, file, out)
     options.check_plot(picture)
+    besides.check_beside(beside, ns, plot=plot, pcap=pcap, expect=expected.all)
+    if beside is None and (replicates or jobs):
+        raise click.UsageError(f"`--{'replicates' if replicates else 'jobs'}` needs `--beside ns2`")
     scenario = _scenario(
         file, options.patch_of(settings), seed, profile, with_traces=picture is not None
     )
+    if beside is not None:
+        folder = out or Path("out") / f"{file.stem}-beside"
+        sweep = _beside_sweep(file.stem, scenario, replicates or 1)
+        besides.run_beside(sweep, folder, ns, jobs=jobs, as_json=as_json)
+        return
     options.make_folder(out)
     options.check_parent("--pcap", pcap)
     from cwndlab.metrics import patch_of
@@ -101,6 +121,28 @@ def run(
         print_result(result)
     if expected.all:
         expected.judge(_summary(result, measures), f"run {file.stem}")
+
+
+def _beside_sweep(name: str, scenario: Scenario, replicates: int) -> Sweep:
+    """Return the runs of a scenario beside ns-2: what both measure of its links and groups."""
+    from cwndlab.sweeps import Sweep
+    from cwndlab.topology import topology
+
+    document = scenario.canonical()
+    crossed = {link for path in topology(document).paths for link in path.forward}
+    of_links = ("utilization", "mean_queue_packets", "dropped_packets", "arrived_packets")
+    groups = list(dict.fromkeys(flow["name"] for flow in document["flows"]))
+    sources = [cross["name"] for cross in document.get("cross", [])]
+    metrics = [
+        "aggregate_goodput_bps", "jain_index", "loss_rate",
+        *(f"flows.{group}.{column}" for group in groups
+          for column in ("goodput_bps", "sent_packets", "timeouts")),
+        *(f"links.{link}.{column}" for link in sorted(crossed) for column in of_links),
+        *(f"cross.{source}.delivered_bps" for source in sources),
+    ]  # fmt: skip
+    base = {key: value for key, value in document.items() if key != "trace"}
+    return Sweep(name=name, base=base, replicates=replicates, metrics=metrics,
+                 link=sorted(crossed)[0])  # fmt: skip
 
 
 def _measures(expected: expect_options.Expected) -> list[Measure]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.hints import document, refuse_scenario, warn_of_bare_rates
 from cwndlab.cli.output import detail, say, warn
@@ -55,6 +56,7 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
 )
 @figure_options.figure_options
 @expect_options.expect_options
+@besides.beside_options
 def sweep(
     file: Path,
     store: Path | None,
@@ -71,6 +73,8 @@ def sweep(
     plot: Path | None,
     look: FigureStyle | None,
     expected: expect_options.Expected,
+    beside: str | None,
+    ns: Path | None,
 ) -> None:
     """Run a sweep: a base scenario, axes, replicates.
 
@@ -80,6 +84,7 @@ def sweep(
     options.check_plot(plot)
     options.check_format(as_json)
     options.check_cluster(on, jobs)
+    besides.check_beside(beside, ns, until=until, on=on, plot=plot, expect=expected.all)
     changes = {
         "until": until,
         "most": most,
@@ -95,6 +100,10 @@ def sweep(
     refuse_scenario(file)
     warn_of_bare_rates({**document(file), **patch})
     chosen = Sweep.load(file, patch=patch, **given)
+    if beside is not None:
+        folder = store or Path("out") / chosen.name
+        besides.run_beside(chosen, folder, ns, jobs=jobs, again=again, as_json=as_json)
+        return
     if most is not None and not chosen.until:
         raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
     if plot is not None and chosen.replicates < 2 and not chosen.until:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cwndlab.errors import LiveError
 from cwndlab.live_runs import program
+from cwndlab.ns2.program import Ns2
 
 # linux/capability.h
 CAP_NET_ADMIN, CAP_SYS_ADMIN, CAP_BPF = 12, 21, 39
@@ -151,6 +152,11 @@ def _on_path(name: str) -> Callable[[], str | None]:
     return lambda: shutil.which(name)
 
 
+def _ns2() -> str | None:
+    program = Ns2()
+    return f"ns-2 {program.version}, {program.path}"
+
+
 def _output(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=20, check=False).stdout
 
@@ -179,6 +185,6 @@ PARTS: tuple[tuple[str, Callable[[], str | None], str, str], ...] = (
     ("clang with BPF", _clang, BUILD, "apt-get install clang"),
     ("libelf headers", _header("libelf.h"), BUILD, "apt-get install libelf-dev"),
     ("zlib headers", _header("zlib.h"), BUILD, "apt-get install zlib1g-dev"),
-    ("ns-2", _on_path("ns"), "agreement with ns-2", "apt-get install ns2"),
+    ("ns-2", _ns2, "export --to ns2, --beside ns2, agreement", "apt-get install ns2"),
     ("tshark", _on_path("tshark"), "tests of captures", "apt-get install tshark"),
 )

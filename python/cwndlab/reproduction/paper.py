@@ -150,6 +150,7 @@ class Paper:
         quick: bool = False,
         assume: Mapping[str, Any] | None = None,
         replicates: int | None = None,
+        profile: str | None = None,
     ) -> Sweep:
         """Make the sweep of a plan.
 
@@ -164,6 +165,8 @@ class Paper:
             with their own network.
         replicates : int, optional
             Largest number of replicates.
+        profile : str, optional
+            An ns-2 whose endpoints and routers the runs have, instead of the paper's profile.
         """
         from cwndlab.sweeps import Sweep
 
@@ -176,6 +179,13 @@ class Paper:
         has_environments = "env" in whole["axes"]
         if has_environments and assumed:
             whole["assume"] = {**assumed, **whole.get("assume", {})}
+        if profile is not None:
+            whole["name"] += f"-{profile}"
+            dated = {"profile": profile, "router_profile": profile}
+            whole["base"] = {**whole.get("base", {}), **dated}
+            if has_environments:
+                whole["base"] = {"router_profile": profile}
+                whole["assume"] = {**whole.get("assume", {}), "profile": profile}
         if replicates is not None:
             whole["replicates"] = min(replicates, whole.get("replicates", replicates))
         if quick:

@@ -108,6 +108,7 @@ def reproduce(
     on: str | None = None,
     assume: Mapping[str, Any] | None = None,
     replicates: int | None = None,
+    profile: str | None = None,
     progress: Tell | None = None,
 ) -> Reproduction:
     """Reproduce experiments of a paper.
@@ -134,6 +135,8 @@ def reproduce(
         Assumptions of the environments (`cwndlab.environments.Assumptions`).
     replicates : int, optional
         Largest number of replicates of every plan, for a first look; a later call adds the others.
+    profile : str, optional
+        An ns-2 whose endpoints and routers all runs have, such as ``"ns2-2001"``.
     progress : callable, optional
         Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number":
         ...}`` before each.
@@ -177,7 +180,9 @@ def reproduce(
                 if progress is not None:
                     progress({"event": "plan", "plan": plan, "number": number, "of": len(plans)})
                 boards[plan], cost = _run(
-                    paper.sweep(plan, quick=quick, assume=assume, replicates=replicates),
+                    paper.sweep(
+                        plan, quick=quick, assume=assume, replicates=replicates, profile=profile
+                    ),
                     paper,
                     plan,
                     store,

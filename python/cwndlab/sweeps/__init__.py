@@ -8,9 +8,10 @@ They survive crashes, add replicates until intervals are narrow, and can run on 
 
 from __future__ import annotations
 
+from cwndlab.sweeps.beside import Beside, run_beside
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.result import SweepResult
 from cwndlab.sweeps.running import execute
 from cwndlab.sweeps.stored import stored_runs
 
-__all__ = ["Sweep", "SweepResult", "execute", "stored_runs"]
+__all__ = ["Beside", "Sweep", "SweepResult", "execute", "run_beside", "stored_runs"]

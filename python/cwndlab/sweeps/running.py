@@ -25,6 +25,9 @@ from cwndlab.sweeps.traces import kept_traces
 if TYPE_CHECKING:
     from distributed import Client
 
+    from cwndlab.runs.ns2_runs import Ns2Runs
+    from cwndlab.runs.plan import Cell
+
 SAME_RUNS = ("name", "replicates", "metrics", "compare", "baseline", "until", "most", "yes")
 """Keys of a sweep that do not affect its runs."""
 CHECKED = 10_000
@@ -39,20 +42,22 @@ def execute(
     jobs: int | None = None,
     executor: Executor | None = None,
     on: str | Client | None = None,
+    in_ns2: Ns2Runs | None = None,
     again: bool = False,
     progress: Callable[[dict[str, Any]], object] | None = None,
 ) -> SweepResult:
     """Execute a sweep as `Sweep.run` does, and fill `findings`.
 
-    The caller keeps them after Ctrl-C.
+    The caller keeps them after Ctrl-C. With `in_ns2` its runs are runs of ns-2.
     """
     report = Report(sweep, findings, progress)
     is_ours = not isinstance(store, Store)
-    with opened(store, jobs=jobs, executor=executor, on=on, workers=report.workers) as (
+    with opened(store, jobs=jobs, executor=in_ns2 or executor, on=on, workers=report.workers) as (
         kept,
         chosen,
     ):
-        work = _Work(sweep, findings, report, kept)
+        make = CellScenarios if in_ns2 is None else in_ns2.scenarios
+        work = _Work(sweep, findings, report, kept, make)
         execution = Execution(
             work.scenarios,
             work,
@@ -83,9 +88,15 @@ class _Work:
     """What one execution of a sweep finds: a listener."""
 
     def __init__(
-        self, sweep: Sweep, findings: SweepResult, report: Report, store: Store | None
+        self,
+        sweep: Sweep,
+        findings: SweepResult,
+        report: Report,
+        store: Store | None,
+        make: Callable[[Cell, str | float | None], CellScenarios],
     ) -> None:
         self.sweep, self.findings, self.report, self._store = sweep, findings, report, store
+        self._make = make
         self._texts: tuple[int, CellScenarios] | None = None
         self.definition = ""
         self._digests: array[int] = array("Q")
@@ -180,7 +191,7 @@ class _Work:
         if self._texts is None or self._texts[0] != index:
             self._texts = (
                 index,
-                CellScenarios(self.sweep.plan.cell(index), self.sweep.count_arrivals),
+                self._make(self.sweep.plan.cell(index), self.sweep.count_arrivals),
             )
         texts = self._texts[1]
         if index == len(self._digests):

@@ -12,7 +12,7 @@ const MAX_PACKET_BYTES: u64 = 65_535;
 /// Checks that a buffer has room for a packet, as far as its own unit tells.
 pub fn holds_a_packet(key: &str, limit: Buffer) -> Checked {
     match limit {
-        Buffer::Packets(0) | Buffer::Bytes(0) => invalid(key, limit, "at least one packet"),
+        Buffer::Bytes(0) => invalid(key, limit, "at least one packet"),
         _ => Ok(()),
     }
 }
@@ -57,10 +57,11 @@ pub fn thresholds(
     }
     let (Some(low), Some(high)) = (low, high) else { return Ok(()) };
     let in_order = match (low, high) {
-        (Buffer::Packets(low), Buffer::Packets(high))
-        | (Buffer::Bytes(low), Buffer::Bytes(high)) => low < high,
+        (Buffer::Packets(low), Buffer::Packets(high)) | (Buffer::Bdp(low), Buffer::Bdp(high)) => {
+            low < high
+        }
+        (Buffer::Bytes(low), Buffer::Bytes(high)) => low < high,
         (Buffer::Time(low), Buffer::Time(high)) => low < high,
-        (Buffer::Bdp(low), Buffer::Bdp(high)) => low < high,
         _ => {
             return conflict(
                 format!("{key}.{low_name}"),

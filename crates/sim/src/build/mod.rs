@@ -3,6 +3,7 @@
 mod arrivals;
 mod builder;
 mod cross_traffic;
+mod drawn_network;
 mod flow_schedule;
 mod flows;
 mod info;
@@ -15,5 +16,6 @@ mod queues;
 mod rates;
 mod routes;
 
+pub use drawn_network::{DrawnFlow, DrawnLink, DrawnNetwork, DrawnSource};
 pub use info::{GroupInfo, LinkInfo, Options};
 pub use network::{BuiltNetwork, build};

@@ -61,10 +61,10 @@ impl NetworkPlan<'_> {
                 max_packets: threshold(max),
                 max_p,
                 weight: weight(w),
-                gentle,
+                gentle: gentle.unwrap_or(true),
                 wait,
-                bytes,
-                queue_in_bytes,
+                bytes: bytes.unwrap_or(false),
+                queue_in_bytes: queue_in_bytes.unwrap_or(false),
                 ecn,
                 mark_p,
                 adaptive: adaptive.then(AdaptiveRed::default),
@@ -151,7 +151,7 @@ impl NetworkPlan<'_> {
     }
 
     /// Size of a data packet of the first flow that crosses a link.
-    fn packet_bytes(&self, link: u32) -> u32 {
+    pub fn packet_bytes(&self, link: u32) -> u32 {
         self.groups_crossing(link).next().map_or(1000, |group| self.knobs(&group.spec).wire_size(1))
     }
 
@@ -159,7 +159,7 @@ impl NetworkPlan<'_> {
     /// the link.
     pub fn limit(&self, buffer: Buffer, link: u32, flows: &FlowInfos) -> Limit {
         match buffer {
-            Buffer::Packets(packets) => Limit::Packets(packets),
+            Buffer::Packets(packets) => Limit::Packets(packets.round() as u64),
             Buffer::Bytes(bytes) => Limit::Bytes(bytes),
             Buffer::Unlimited => Limit::Packets(u64::MAX / 2),
             Buffer::Time(_) | Buffer::Bdp(_) => {
@@ -169,11 +169,11 @@ impl NetworkPlan<'_> {
     }
 
     /// A buffer size in packets, not always an integer.
-    fn packets(&self, buffer: Buffer, link: u32, flows: &FlowInfos) -> f64 {
+    pub fn packets(&self, buffer: Buffer, link: u32, flows: &FlowInfos) -> f64 {
         let plan = &self.links[link as usize];
         let packets = |bits: f64| bits / 8.0 / f64::from(self.packet_bytes(link));
         match buffer {
-            Buffer::Packets(packets) => packets as f64,
+            Buffer::Packets(packets) => packets,
             Buffer::Unlimited => u64::MAX as f64 / 2.0,
             Buffer::Bytes(bytes) => packets(8.0 * bytes as f64),
             Buffer::Time(time) => packets(plan.rate.first().bps() as f64 * time.seconds()),

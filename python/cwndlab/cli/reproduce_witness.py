@@ -1,0 +1,74 @@
+"""`cwndlab reproduce --witness ns2`: claims judged by ns-2 beside cwndlab."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cwndlab.cli.output import print_table, say
+from cwndlab.cli.reproduce_sensitivity import teller
+
+if TYPE_CHECKING:
+    from cwndlab.reproduction.claims import Judged
+    from cwndlab.reproduction.witness import Witness
+
+
+def testify(
+    chosen: Mapping[str, Sequence[str]],
+    *,
+    ns: Path | None,
+    out: Path,
+    replicates: int | None,
+    quick: bool,
+    jobs: int | None,
+    as_json: bool,
+) -> None:
+    """Run the claims' cells in both programs, and print who agrees with the paper."""
+    from cwndlab.cli.sweep_progress import progress_bar
+    from cwndlab.jsontext import dumps
+    from cwndlab.reproduction import witness
+
+    for key, ids in chosen.items():
+        with progress_bar() as show:
+            found = witness.witness(
+                key, ids, out=out, ns=ns, replicates=replicates or witness.REPLICATES,
+                quick=quick, jobs=jobs, progress=teller(key, show),
+            )  # fmt: skip
+        if as_json:
+            click.echo(dumps(found.to_dict(), indent=None))
+        else:
+            _print(found)
+        say(f"wrote {out / key / 'witness.json'}")
+
+
+def _print(found: Witness) -> None:
+    rows = [
+        (
+            entry.claim.id, entry.claim.name, entry.claim.reading.text,
+            _number(entry.ns2), _number(entry.ours), entry.relation,
+        )
+        for entry in found.testimonies
+    ]  # fmt: skip
+    print_table(
+        f"{found.paper.key}: claims about packets, {found.replicates} replicates in each program",
+        ("experiment", "claim", "the paper", found.version, "cwndlab", "who agrees"),
+        rows,
+        text_columns=6,
+    )
+    counted = [(relation, str(count)) for relation, count in found.counts.items()]
+    print_table("Who disagrees with whom", ("relation", "claims"), counted)
+    why = [(entry.claim.id, entry.claim.name, entry.why) for entry in found.testimonies
+           if entry.why]  # fmt: skip
+    why += [(plan, label, reason) for plan, labels in found.left_out.items()
+            for label, reason in labels.items()]  # fmt: skip
+    if why:
+        print_table("Not judged, or left out", ("where", "what", "why"), why, text_columns=3)
+
+
+def _number(judged: Judged | None) -> str:
+    from cwndlab.reproduction.page import number
+
+    return "-" if judged is None else f"{number(judged.measured)} ({judged.verdict})"

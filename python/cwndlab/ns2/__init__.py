@@ -1,0 +1,11 @@
+"""ns-2 2.35: scenarios written as Tcl scripts, run, and read back as results.
+
+`script` writes what ns-2 can express and refuses the rest by its key; `program` runs `ns`;
+`results` reads what a script prints.
+"""
+
+from cwndlab.ns2.program import Ns2
+from cwndlab.ns2.results import run
+from cwndlab.ns2.script import export
+
+__all__ = ["Ns2", "export", "run"]

@@ -1,0 +1,110 @@
+"""A scenario's network as the core builds it: buffers in packets, and what the seed draws."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cwndlab.scenario import Scenario
+
+Steps = tuple[tuple[float, float], ...]
+"""A rate over time: seconds, bit/s from then on."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """One direction of a link."""
+
+    name: str
+    queue_key: str
+    rates: Steps
+    delay_ns: float
+    queue: Mapping[str, Any]
+    """With the defaults of the router profile."""
+    limit_packets: int | None
+    limit_bytes: int | None
+    """Neither, if the buffer is unlimited."""
+    min_packets: float | None
+    max_packets: float | None
+    packet_bytes: int
+    """Size of a data packet of the first flow that crosses it."""
+    rate_bps: float
+    """Mean over the measuring window."""
+    cross_bps: float
+    target_available_bps: float | None
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One TCP flow; without a rate an access link is a pure delay."""
+
+    name: str
+    group: int
+    start_s: float | None
+    """None if it never starts."""
+    stop_s: float | None
+    access_bps: int | None
+    access_delay_ns: float
+    sink_bps: int | None
+    sink_delay_ns: float
+    forward: tuple[str, ...]
+    back: tuple[str, ...]
+    """Empty if the reverse path is a pure delay."""
+    back_delay_ns: float
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source of cross traffic."""
+
+    name: str
+    entry: int
+    path: tuple[str, ...]
+    start_s: float
+    stop_s: float | None
+    rates: Steps
+    phase: float
+    """Fraction of a packet's time after which its first packet leaves."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Links, flows and sources of a scenario, in its order.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell
+    >>> found = network(dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)"))
+    >>> [link.name for link in found.links], found.links[0].limit_packets
+    (['bottleneck', 'bottleneck-back'], 48)
+    """
+
+    links: tuple[Link, ...]
+    flows: tuple[Flow, ...]
+    sources: tuple[Source, ...]
+
+    def link(self, name: str) -> Link:
+        """Find a link by its name."""
+        return next(link for link in self.links if link.name == name)
+
+
+def network(scenario: Scenario) -> Network:
+    """Return the network of a scenario, with the draws of its seed."""
+    data = json.loads(scenario.core.drawn_network())
+    return Network(
+        tuple(Link(**{**link, "rates": _steps(link["rates"])}) for link in data["links"]),
+        tuple(
+            Flow(**{**flow, "forward": tuple(flow["forward"]), "back": tuple(flow["back"])})
+            for flow in data["flows"]
+        ),
+        tuple(
+            Source(**{**source, "path": tuple(source["path"]), "rates": _steps(source["rates"])})
+            for source in data["sources"]
+        ),
+    )
+
+
+def _steps(pairs: list[list[float]]) -> Steps:
+    return tuple((begin_s, bps) for begin_s, bps in pairs)

@@ -1,0 +1,265 @@
+"""Flows and cross traffic as Tcl: nodes, access links, agents, and what happens when."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cwndlab.ns2 import tcl
+from cwndlab.ns2.agents import Endpoints, endpoints
+from cwndlab.ns2.network import Flow, Network, Source
+from cwndlab.ns2.refusals import refused, refused_key
+from cwndlab.ns2.routes import Routes
+from cwndlab.ns2.rules import rule_variables
+from cwndlab.quantities import seconds
+
+INSTANT = "1e300"
+"""Rate of links that are pure delays, bit/s: adding the time of a packet changes no time."""
+NEVER = "1e9"
+"""A time after the end of every run."""
+TICK_SEED = (1435829, 22644, 4294967087)
+"""ns-2's generator (L'Ecuyer 1999, MRG32k3a): its first number of seed k is (a k + b)/m."""
+
+
+def flow_lines(network: Network, routes: Routes, document: Mapping[str, Any]) -> list[str]:
+    """Write every ``[[flows]]`` entry."""
+    numbered = list(enumerate(network.flows, 1))
+    lines: list[str] = []
+    for index, spec in enumerate(document["flows"]):
+        own = [(number, flow) for number, flow in numbered if flow.group == index]
+        lines += ["", *_group_lines(network, routes, document, index, spec, own)]
+    return lines
+
+
+def _group_lines(
+    network: Network,
+    routes: Routes,
+    document: Mapping[str, Any],
+    index: int,
+    spec: Mapping[str, Any],
+    flows: Sequence[tuple[int, Flow]],
+) -> list[str]:
+    if "responses" in spec:
+        raise refused_key(f"flows[{index}].responses", "the script has no requests and responses")
+    if "bytes" in spec:
+        raise refused(f"flows[{index}].bytes", spec["bytes"], "`packets`, all of one size")
+    ends = endpoints(document, index)
+    rule = rule_variables(
+        spec["rule"], f"flows[{index}].rule", halves_if_half=ends.knobs["halve_if_half"]
+    )
+    first = flows[0][1]
+    values = {
+        "i": [str(number) for number, _ in flows],
+        "flow": [tcl.name(flow.name) for _, flow in flows],
+        "start": [_time(flow.start_s) for _, flow in flows],
+        "stop": [_time(flow.stop_s) for _, flow in flows],
+        "access": [tcl.delay(flow.access_delay_ns) for _, flow in flows],
+        "sink_delay": [tcl.delay(flow.sink_delay_ns) for _, flow in flows],
+    }
+    body = [
+        *_place("s", first.access_bps, any(flow.access_delay_ns for _, flow in flows),
+                f"$n({routes.first(first.forward)})", "access",
+                _has_buckets(network, first.forward)),
+        *_place("d", first.sink_bps, any(flow.sink_delay_ns for _, flow in flows),
+                f"$n({routes.last(first.forward)})", "sink_delay",
+                _has_buckets(network, first.back)),
+        f"set tcp($i) [new {ends.sender}] ;# recovery = {spec['recovery']}",
+        f"set sink($i) [new {ends.sink}]",
+        *tcl.settings("$tcp($i)", [*rule, *ends.sender_variables]),
+        *tcl.settings("$sink($i)", ends.sink_variables),
+        f"tcp-flow $i $flow $s $d {ends.knobs['packet_size']} {ends.packet_bytes} "
+        f"{{{' '.join(map(tcl.name, first.forward))}}}",
+        *_timer_lines(ends),
+        *_schedule(spec, index, any(flow.stop_s is not None for _, flow in flows)),
+    ]  # fmt: skip
+    count = f", count = {len(flows)}" if len(flows) > 1 else ""
+    title = f"# [[flows]] name = {tcl.plain(spec['name'])}, rule = {tcl.plain(spec['rule'])}{count}"
+    return [title, *_over(values, body)]
+
+
+def _over(values: Mapping[str, Sequence[str]], body: Sequence[str]) -> list[str]:
+    """Write a body for one flow, or for each of several: what they have in common stands in it."""
+    used = {
+        key: column for key, column in values.items() if any(f"${key}" in line for line in body)
+    }
+    constant = {key: column[0] for key, column in used.items() if len(set(column)) == 1}
+    varying = {key: column for key, column in used.items() if key not in constant}
+    written = [_substituted(line, constant) for line in body]
+    if len(next(iter(values.values()))) == 1:
+        return written
+    table = _aligned(list(zip(*varying.values(), strict=True)))
+    return tcl.loop(list(varying), table, written)
+
+
+def _substituted(line: str, constant: Mapping[str, str]) -> str:
+    # Longer names first: `$start` begins with `$s`.
+    for key in sorted(constant, key=len, reverse=True):
+        line = line.replace(f"${key}", constant[key]) if key != "i" else line
+    return (
+        line.replace("$i)", f"{constant['i']})").replace("$i ", f"{constant['i']} ")
+        if ("i" in constant)
+        else line
+    )
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
+
+
+def _place(
+    node: str, bps: int | None, is_delayed: bool, router: str, delay: str, own_bucket: bool
+) -> list[str]:
+    """Write the node of an endpoint: the router itself, or one behind an access link."""
+    if bps is None and not is_delayed and not own_bucket:
+        return [f"set {node} {router}"]
+    made = "[bucket-node]" if own_bucket else "[$ns node]"
+    rate = INSTANT if bps is None else tcl.rate(bps)
+    ends = f"${node} {router}" if node == "s" else f"{router} ${node}"
+    return [f"set {node} {made}", f"pipe {ends} {rate} ${delay}"]
+
+
+def _timer_lines(ends: Endpoints) -> list[str]:
+    lines: list[str] = []
+    seed = timer_seed(ends.timer_phase_s / (seconds(ends.knobs["tick"]) or 1.0))
+    if seed != 1:
+        lines.append(f"set phase($i) {seed} ;# tcp.timer_phase = {ends.timer_phase_s:g}")
+    if ends.initial_ssthresh is not None:
+        ssthresh = int(ends.initial_ssthresh)
+        lines.append(f"set ssthresh($i) {ssthresh} ;# tcp.initial_ssthresh")
+    return lines
+
+
+def timer_seed(fraction: float) -> int:
+    """Return the seed whose first number is nearest to a fraction of a tick.
+
+    Examples
+    --------
+    >>> timer_seed(0.0), timer_seed(0.5)
+    (1, 1496)
+    """
+    factor, addend, modulus = TICK_SEED
+    return max(1, round((fraction * modulus - addend) / factor))
+
+
+def _schedule(spec: Mapping[str, Any], index: int, stops: bool) -> list[str]:
+    begin = f"$tcp($i) advanceby {spec['packets']}" if "packets" in spec else "$ftp($i) start"
+    comment = f" ;# packets = {spec['packets']}" if "packets" in spec else ""
+    lines = [f'$ns at $start "{begin}"{comment}']
+    if stops:
+        if "packets" in spec:
+            raise refused(f"flows[{index}].packets", spec["packets"], "no `packets` beside `stop`")
+        lines.append('$ns at $stop "$ftp($i) stop"')
+    return lines
+
+
+def _time(time_s: float | None) -> str:
+    return NEVER if time_s is None else tcl.number(time_s)
+
+
+def _has_buckets(network: Network, links: Sequence[str]) -> bool:
+    """Whether a path crosses a queue with a bucket for each source."""
+    return any(network.link(name).queue["kind"] == "drr" for name in links)
+
+
+def source_lines(network: Network, routes: Routes, document: Mapping[str, Any]) -> list[str]:
+    """Write every source of ``[[cross]]``."""
+    lines: list[str] = []
+    numbered = enumerate(network.sources, len(network.flows) + 1)
+    for entry, members in itertools.groupby(numbered, key=lambda pair: pair[1].entry):
+        spec = document["cross"][entry]
+        keys = ("name", "rate", "available", "source_rate", "on", "off")
+        shown = ", ".join(f"{key} = {_shown(spec[key])}" for key in keys if key in spec)
+        lines += ["", f"# [[cross]] {tcl.plain(shown)}"]
+        for number, source in members:
+            lines += _source_lines(network, routes, spec, number, source)
+    return lines
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {each}" for key, each in value.items())
+    return str(value)
+
+
+def _source_lines(
+    network: Network, routes: Routes, spec: Mapping[str, Any], number: int, source: Source
+) -> list[str]:
+    kind, variables = _generator(spec, source)
+    size = round(float(str(spec["packet_size"]).rstrip("B")))
+    router = f"$n({routes.first(source.path)})"
+    lines = [f"set s {router}"]
+    if _has_buckets(network, source.path):
+        lines = ["set s [bucket-node]", f"pipe $s {router} {INSTANT} 0ms"]
+    lines.append(
+        f"cross-traffic {number} {tcl.name(source.name)} {kind} $s $n({routes.last(source.path)}) "
+        f"{size} {{{' '.join(map(tcl.name, source.path))}}}"
+    )
+    generator = f"$generator({number})"
+    lines += [f"{generator} set {name} {value}" for name, value in variables.items()]
+    return [*lines, *_rate_lines(generator, source, size, kind)]
+
+
+def _generator(spec: Mapping[str, Any], source: Source) -> tuple[str, dict[str, str]]:
+    """Return ns-2's class below ``Application/Traffic/``, and its variables beside the rate."""
+    if "on" not in spec:
+        return "CBR", {}
+    key = f"cross[{source.entry}]"
+    if len(source.rates) > 1:
+        raise refused(f"{key}.rate", _shown(spec["rate"]), "a constant rate of an on-off source")
+    on, off = (spec[name] if isinstance(spec[name], Mapping) else {"kind": "constant"}
+               for name in ("on", "off"))  # fmt: skip
+    variables = {
+        f"{name}_time_": tcl.number(seconds(law["mean"]) or 0.0)
+        for name, law in (("burst", on), ("idle", off))
+        if "mean" in law
+    }
+    kinds = {on["kind"], off["kind"]}
+    if kinds == {"exponential"}:
+        return "Exponential", variables
+    is_bounded = "most" in on or "most" in off
+    if kinds == {"pareto"} and on["shape"] == off["shape"] and not is_bounded:
+        return "Pareto", {**variables, "shape_": tcl.number(on["shape"])}
+    raise refused(f"{key}.on", _shown(spec["on"]),
+           "exponential lengths in `on` and `off`, or Pareto ones of one shape")  # fmt: skip
+
+
+def _rate_lines(generator: str, source: Source, size: int, kind: str) -> list[str]:
+    """Write when a source sends, and at what rate.
+
+    ns-2's CBR sends at once when it starts, and its other sources after an idle time; cwndlab's
+    first packet leaves when it is complete.
+    """
+    steps = [(max(begin_s, source.start_s), bps)
+             for (begin_s, bps), (end_s, _) in itertools.pairwise((*source.rates, (1e300, 0.0)))
+             if end_s > source.start_s]  # fmt: skip
+    lines: list[str] = []
+    changes: list[list[str]] = []
+    is_on = False
+    for (begin_s, bps), (next_s, next_bps) in itertools.pairwise((*steps, (1e300, 1.0))):
+        if source.stop_s is not None and begin_s >= source.stop_s:
+            break
+        if bps == 0:
+            if is_on:
+                lines.append(f'$ns at {tcl.number(begin_s)} "{generator} stop"')
+            is_on = False
+            continue
+        if is_on:
+            changes.append([tcl.number(begin_s), tcl.rate(bps)])
+            continue
+        first_s = begin_s + (source.phase * 8 * size / bps if kind == "CBR" else 0.0)
+        if first_s >= next_s and next_bps == 0:
+            continue
+        is_on = True
+        if begin_s == source.start_s:
+            lines.append(f"{generator} set rate_ {tcl.rate(bps)}")
+        else:
+            changes.append([tcl.number(begin_s), tcl.rate(bps)])
+        lines.append(f'$ns at {tcl.number(first_s)} "{generator} start"')
+    if source.stop_s is not None:
+        lines.append(f'$ns at {tcl.number(source.stop_s)} "{generator} stop"')
+    if changes:
+        body = [f'$ns at $time "{generator} set rate_ $bps"']
+        lines += tcl.loop(["time", "bps"], changes, body)
+    return lines

@@ -1,0 +1,63 @@
+"""Files that ns-2 can express: the examples, and cells of the papers, under an ns-2 profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cwndlab import Scenario
+from cwndlab.reproduction import paper
+from cwndlab.runs.plan import Cell
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PHASE_S = 0.00033956977 * 0.01
+"""Timer phase of an exported script: the first number of ns-2's stream of seed 1, in ticks."""
+WITHOUT_CHANCE = (
+    "exact-drops", "four-rules", "one-flow-sawtooth", "parking-lot", "ring", "rules-shared",
+    "rules-unequal",
+)  # fmt: skip
+"""Examples in which no router draws a number during the run, and no rate changes."""
+WITH_CHANCE = ("random-loss", "rules-random", "rules-square", "square-wave")
+REFUSED = {
+    "aqm": "dumbbell.queue.kind",
+    "cellular": "dumbbell.rate",
+    "custom-rule": "flows[0].rule",
+    "live-cellular": "dumbbell.rate",
+    "live-drop-tail": "flows[0].rule",
+    "live-ecn": "flows[0].rule",
+    "live-one-flow": "flows[0].rule",
+    "live-red": "flows[0].rule",
+    "live-square-wave": "flows[0].rule",
+    "live-unequal": "flows[0].rule",
+    "request-response": "flows[0].responses",
+    "rules-marks": "dumbbell.outages",
+    "rules-window": "dumbbell.outages",
+    "second-topology": "arrivals",
+    "web-traffic": "arrivals",
+}
+"""The other examples, with the key that ns-2 cannot express; sweeps are not scenarios."""
+CELLS = (
+    ("akella2002", "representatives", {"recovery": "sack", "queue": "drop-tail", "env": "RWH"}),
+    ("akella2002", "representatives", {"recovery": "reno", "queue": "red", "env": "SQL"}),
+    ("akella2002", "appendix", {"recovery": "sack", "queue": "drr", "env": "SQH"}),
+    ("akella2002", "ring", {}),
+    ("yang2000", "friendliness", {"link": "1.5/red"}),
+    ("yang2000", "accuracy", {}),
+    ("chandrayana2002", "mixed", {}),
+    ("attie2003", "stationary", {}),
+    ("psaras2009", "fig1", {}),
+)
+"""Plan of a paper and labels of a cell."""
+
+
+def example(name: str, duration: str | None = None) -> Scenario:
+    """An example under ns-2's profile, without its traces."""
+    patch = {"profile": "ns2-2.35", "trace": None}
+    if duration is not None:
+        patch |= {"duration": duration, "measure": None}
+    return Scenario.load(EXAMPLES / f"{name}.toml").patch(patch)
+
+
+def cell(key: str, plan: str, labels: dict[str, str]) -> Cell:
+    """The first cell of a paper's plan that has these labels."""
+    sweep = paper.load(key).sweep(plan)
+    return next(each for each in sweep.plan.cells() if labels.items() <= each.labels.items())
