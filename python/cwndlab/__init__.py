@@ -30,15 +30,19 @@ if TYPE_CHECKING:
         ScenarioError,
         StoreError,
     )
+    from cwndlab.live_runs.result import LiveResult
+    from cwndlab.live_runs.running import live
     from cwndlab.native import Ack, knobs, rule, rules, schema
     from cwndlab.pairwise import Pairwise, against
     from cwndlab.report import write_report
+    from cwndlab.reproduction import Reproduction, reproduce
     from cwndlab.results import Result
     from cwndlab.runs.execute import run, run_many
     from cwndlab.runs.plan import Level, Plan
     from cwndlab.runs.store import Store
     from cwndlab.scenario import Scenario, dumbbell
-    from cwndlab.sweeps import Sweep
+    from cwndlab.searches import SearchResult, search
+    from cwndlab.sweeps import Sweep, SweepResult, sweep
 
     __version__: str
 
@@ -50,28 +54,36 @@ _HOMES = {
     "Comparison": "comparison",
     "CwndlabError": "errors",
     "Leave": "custom_rules",
-    "Pairwise": "pairwise",
     "Level": "runs.plan",
     "LiveError": "errors",
+    "LiveResult": "live_runs.result",
+    "Pairwise": "pairwise",
     "Plan": "runs.plan",
+    "Reproduction": "reproduction",
     "Result": "results",
     "RuleError": "errors",
     "RunError": "errors",
     "Scenario": "scenario",
     "ScenarioError": "errors",
+    "SearchResult": "searches",
     "Store": "runs.store",
     "StoreError": "errors",
     "Sweep": "sweeps",
+    "SweepResult": "sweeps",
     "WindowRule": "custom_rules",
     "against": "pairwise",
     "compare": "comparing",
     "dumbbell": "scenario",
     "knobs": "native",
+    "live": "live_runs.running",
+    "reproduce": "reproduction",
     "rule": "native",
     "rules": "native",
     "run": "runs.execute",
     "run_many": "runs.execute",
     "schema": "native",
+    "search": "searches",
+    "sweep": "sweeps",
     "write_report": "report",
 }
 _MODULES = ("environments", "plots", "theory")
@@ -85,16 +97,20 @@ __all__ = [
     "Leave",
     "Level",
     "LiveError",
+    "LiveResult",
     "Pairwise",
     "Plan",
+    "Reproduction",
     "Result",
     "RuleError",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "SearchResult",
     "Store",
     "StoreError",
     "Sweep",
+    "SweepResult",
     "WindowRule",
     "__version__",
     "against",
@@ -102,12 +118,16 @@ __all__ = [
     "dumbbell",
     "environments",
     "knobs",
+    "live",
     "plots",
+    "reproduce",
     "rule",
     "rules",
     "run",
     "run_many",
     "schema",
+    "search",
+    "sweep",
     "theory",
     "write_report",
 ]

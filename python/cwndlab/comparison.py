@@ -14,6 +14,7 @@ from cwndlab import environments, native
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.metrics import BY_KEY, METRICS, Metric, measure
+from cwndlab.result_tables import html_of
 from cwndlab.runs.collection import Collection
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.scores import scores
@@ -64,7 +65,7 @@ class Comparison(Collection):
         ``mean``, ``ci95`` (half-width, Student's t) and ``replicates``.
         """
         runs = self.runs
-        rows = []
+        rows: list[tuple[object, ...]] = []
         for cell, group in runs.group_by(AXES, maintain_order=True):
             for metric in METRICS:
                 mean, half_width, count = estimate(group[metric.key])
@@ -105,7 +106,7 @@ class Comparison(Collection):
 
     def _repr_html_(self) -> str:
         return "".join(
-            f"<p>{html.escape(metric.title)}</p>{self.table(metric.key)._repr_html_()}"
+            f"<p>{html.escape(metric.title)}</p>{html_of(self.table(metric.key))}"
             for metric in METRICS
         )
 
@@ -127,8 +128,10 @@ class Comparison(Collection):
         """
         from cwndlab.plots import FigureStyle, comparison_bars, goodput_points
 
-        draw = goodput_points if self.has_many_environments else comparison_bars
-        return FigureStyle.of(**figure).draw(draw, self)
+        style = FigureStyle.of(**figure)
+        if self.has_many_environments:
+            return style.draw(goodput_points, self)
+        return style.draw(comparison_bars, self)
 
 
 def _cell(mean: float | None, half_width: float | None, metric: Metric) -> str:

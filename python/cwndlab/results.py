@@ -19,10 +19,24 @@ from cwndlab.columns import SCHEMAS, TABLES, tables_from, tables_of, traces_of
 from cwndlab.jsontext import dumps
 
 if TYPE_CHECKING:
+    import pandas as pd  # pyright: ignore[reportMissingTypeStubs]
     from matplotlib.figure import Figure
 
 _OPTIONAL = ("cross", "arrivals")
 """Saved only if they have rows, which most runs do not."""
+
+
+FLOW_COLUMNS = (
+    "flow",
+    "rule",
+    "recovery",
+    "goodput_bps",
+    "loss_rate",
+    "mean_rtt_s",
+    "mean_cwnd_packets",
+    "timeouts",
+)
+"""Main columns of flows."""
 
 
 class Result:
@@ -119,6 +133,14 @@ class Result:
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text; numbers that are not finite are null."""
         return dumps(self.to_dict(), indent)
+
+    def table(self) -> pl.DataFrame:
+        """One row per flow: names, goodput, loss rate, RTT, window, timeouts."""
+        return self.flows.select(FLOW_COLUMNS)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return `flows` as a pandas data frame."""
+        return self.flows.to_pandas()
 
     def save(self, directory: str | Path) -> Path:
         """Write ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.

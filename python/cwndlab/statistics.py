@@ -15,7 +15,7 @@ class Estimate(NamedTuple):
     mean: float | None
     half_width: float | None
     """None with fewer than two values: one run says nothing about its own spread."""
-    count: int
+    count: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
     from cwndlab.plots import FigureStyle
 
-ENVIRONMENTS, REPLICATES = ("constant",), 3
-
 
 class QueueOption(click.Option):
     """Option whose help lists the queues of the core, which only the help loads."""
@@ -84,7 +82,7 @@ class QueueOption(click.Option):
     "--replicates",
     type=options.WholeNumber(1, 100_000),
     metavar="N",
-    help=f"Runs per cell, each with its own seed.  [default: {REPLICATES}; 20 with --against]",
+    help="Runs per cell, each with its own seed.  [default: 3; 20 with --against]",
 )
 @options.until_option
 @options.most_option
@@ -95,12 +93,7 @@ class QueueOption(click.Option):
 @options.set_option
 @options.rules_option
 @options.jobs_option
-@click.option(
-    "--store",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Keep finished runs in DIR; the same command continues from them.",
-)
+@options.store_option
 @options.on_option
 @options.json_option
 @options.format_option
@@ -160,23 +153,26 @@ def compare(
         # First, as in the report of the directory that `--out` writes.
         rules = _with_first(baseline, rules)
     recoveries, queues = _settings(recovery, queue, setting)
-    from cwndlab.comparing import definition_of
-    from cwndlab.comparison import Comparison, plan_rules
+    from cwndlab.comparing import plan_comparison
     from cwndlab.metrics import BY_KEY
-    from cwndlab.runs.until import MOST, targets_of
 
     patch = options.patch_of(settings)
     warn_of_bare_rates({"--rate": rate, **patch})
     compared = rules if against is None else (*rules, against)
     assumed, note = assumptions(assume, profile, compared, patch)
-    common: dict[str, Any] = {
+    given = {
         "recovery": recoveries,
         "queue": queues,
-        "duration_s": None if duration is None else options.seconds_of("--duration", duration),
+        "env": options.names_of("--env", env) if env else None,
+        "replicates": replicates,
+        "until": until,
+        "most": most,
+        "duration": None if duration is None else options.seconds_of("--duration", duration),
         "assume": assumed,
-        "seed": 1 if seed is None else seed,
+        "seed": seed,
         "patch": patch,
     }
+    common: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     options.check_cluster(on, jobs)
     if most is not None and until is None:
         raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
@@ -187,17 +183,12 @@ def compare(
                 "`--baseline` cannot be used with `--against`, which is the baseline itself"
             )
         refuse_together(detail=detail, has_rate=rate is not None, env=env, assume=assume)
-        if env:
-            common["env"] = options.names_of("--env", env)
         compare_against(
             rules,
             against,
             flows,
             rate,
             common,
-            replicates=replicates,
-            until=until,
-            most=most,
             work=work,
             as_json=as_json,
             plot=plot,
@@ -206,28 +197,13 @@ def compare(
         )
         return
     refuse_alone(flows=flows, rate=rate)
-    targets = targets_of(until, BY_KEY)
-    plan = plan_rules(
-        rules,
-        env=options.names_of("--env", env or ENVIRONMENTS),
-        replicates=(most or MOST) if targets else replicates or REPLICATES,
-        **common,
-    )
+    planned = plan_comparison(rules, **common)
     if baseline is not None and plot is not None:
         look = figure_options.with_baseline(look, rules[0])
-    levels = {axis: [level.label for level in found] for axis, found in plan.axes.items()}
+    levels = planned.plan.labels
     expected.check(BY_KEY, levels)
     figure_options.check(look, itertools.chain.from_iterable(levels.values()), levels["rule"])
-    if common["duration_s"] is not None:
-        assumed = assumed.with_(duration=duration)
-    comparison = execute_plan(
-        Comparison(plan),
-        definition=None if store is None else definition_of(plan, assumed, patch),
-        targets=targets,
-        first=replicates or REPLICATES,
-        keep=as_json,
-        **work,
-    )
+    comparison = execute_plan(planned, keep=as_json, **work)
     if plot is not None:
         _plot(comparison, plot, look)
     if as_json:

@@ -80,21 +80,15 @@ def sweep(
     options.check_plot(plot)
     options.check_format(as_json)
     options.check_cluster(on, jobs)
-    changes = {
-        "until": until,
-        "most": most,
-        "replicates": replicates,
-        "seed": seed,
-        "yes": yes or None,
-    }
-    given = {key: value for key, value in changes.items() if value is not None}
-
-    from cwndlab.sweeps import Sweep, SweepResult
+    from cwndlab.sweeps import SweepResult, as_sweep
 
     patch = options.patch_of(settings)
     refuse_scenario(file)
     warn_of_bare_rates({**document(file), **patch})
-    chosen = Sweep.load(file, patch=patch, **given)
+    chosen = as_sweep(
+        file, patch=patch, until=until, most=most, replicates=replicates, seed=seed,
+        yes=yes or None,
+    )  # fmt: skip
     if most is not None and not chosen.until:
         raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
     if plot is not None and chosen.replicates < 2 and not chosen.until:

@@ -325,7 +325,7 @@ def opened(
         )
     with ExitStack() as stack:
         if on is not None:
-            executor = stack.enter_context(cluster.connect(on, workers or (lambda **_: None)))
+            executor = stack.enter_context(cluster.connect(on, workers))
         if store is not None and not isinstance(store, Store):
             store = stack.enter_context(Store(store))
         yield store, executor or Threads(jobs, packets)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.result import SweepResult
-from cwndlab.sweeps.running import execute
+from cwndlab.sweeps.running import as_sweep, execute, sweep
 from cwndlab.sweeps.stored import stored_runs
 
-__all__ = ["Sweep", "SweepResult", "execute", "stored_runs"]
+__all__ = ["Sweep", "SweepResult", "as_sweep", "execute", "stored_runs", "sweep"]

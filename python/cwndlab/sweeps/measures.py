@@ -35,7 +35,8 @@ class Measure(NamedTuple):
     digits: int
     more_is_better: bool | None
     """None if neither direction is better."""
-    read: Callable[[Mapping[str, Any], Mapping[str, Any] | None], float | None]
+    read: Callable[[Mapping[str, Any], Any], float | None]
+    """Takes the run, and the row of the link if it needs one."""
     needs_link: bool
 
     @property
@@ -67,9 +68,11 @@ def find(key: str) -> Measure:
     unit, scale = _UNITS.get(key.rsplit("_", 1)[-1], ("", 1.0))
     parts = key.split(".")
     if len(parts) == 1:
-        return Measure(
-            key, key, unit, scale, 3, None, lambda run, _: _number(key, run), needs_link=False
-        )
+
+        def read(run: Mapping[str, Any], _link: object) -> float | None:
+            return _number(key, run)
+
+        return Measure(key, key, unit, scale, 3, None, read, needs_link=False)
     # A name may contain dots: only the first and last parts are fixed.
     table, name, column = parts[0], ".".join(parts[1:-1]), parts[-1]
     if (
@@ -79,16 +82,11 @@ def find(key: str) -> Measure:
         or SCHEMAS[table][column] == pl.String
     ):
         raise ScenarioError(invalid("metrics", key, METRIC))
-    return Measure(
-        key,
-        key,
-        unit,
-        scale,
-        3,
-        None,
-        lambda run, _: _mean(key, run[table], _NAMES[table], name, column),
-        False,
-    )
+
+    def mean(run: Mapping[str, Any], _link: object) -> float | None:
+        return _mean(key, run[table], _NAMES[table], name, column)
+
+    return Measure(key, key, unit, scale, 3, None, mean, needs_link=False)
 
 
 def _reads_link(key: str) -> bool:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab import native
-from cwndlab.jsontext import dumps
+from cwndlab.documents import is_list
+from cwndlab.result_tables import ResultTables
 from cwndlab.runs.until import LEAST
 from cwndlab.statistics import Estimate, estimate
 from cwndlab.sweeps.values import NOT_DONE, Values
+from cwndlab.tables import by_cell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from cwndlab.sweeps.definition import Sweep
 
 
-class SweepResult:
+class SweepResult(ResultTables):
     """Measured values of a sweep's finished runs, by cell and replicate.
 
     Attributes
@@ -151,7 +153,8 @@ class SweepResult:
 
     def differences_of(self, cells: np.ndarray) -> pl.DataFrame:
         """Return `differences` of some cells, by their numbers in the plan."""
-        metrics, found, compared = list(self.sweep.metrics), [], self.pairs(cells)
+        metrics, compared = list(self.sweep.metrics), self.pairs(cells)
+        found: list[Estimate] = []
         for cell, other in compared:
             is_one = self._values.is_one_run(cell, other)
             for metric in metrics:
@@ -198,9 +201,9 @@ class SweepResult:
             **tables,
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON text; numbers that are not finite are null."""
-        return dumps(self.to_dict(), indent)
+    def table(self) -> pl.DataFrame:
+        """One row per cell, a column per metric: mean ± 95 % CI in the units of the terminal."""
+        return by_cell(self.summary, self.axes, "metric", self.sweep.measures)
 
     def plot(self, **figure: Any) -> Figure:
         """Plot every metric's mean with its 95 % confidence interval (matplotlib).
@@ -246,12 +249,10 @@ class SweepResult:
                 )
         for name, values in columns.items():
             dtype = (
-                pl.String
-                if isinstance(values, list)
-                else pl.Int64
-                if values.dtype.kind == "i"
+                pl.String if is_list(values)
+                else pl.Int64 if values.dtype.kind == "i"
                 else pl.Float64
-            )
+            )  # fmt: skip
             found.append(pl.Series(name, values, dtype=dtype))
         return pl.DataFrame(found).fill_nan(None)
 
