@@ -17,7 +17,7 @@ PACKET_EVENTS = ("send", "receive", "ack", "drop", "timeout")
 
 _TYPES = {"text": pl.String, "whole": pl.Int64, "float": pl.Float64}
 
-SCHEMAS = {
+SCHEMAS: dict[str, dict[str, Any]] = {
     table: {column: _TYPES[kind] for column, kind in columns}
     for table, columns in native.columns().items()
 }

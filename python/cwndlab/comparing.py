@@ -141,7 +141,7 @@ def plan_comparison(
     )  # fmt: skip
     return Comparison(
         plan, targets=targets, first=replicates,
-        define=functools.partial(definition_of, plan, chosen, patch),
+        definition=functools.partial(definition_of, plan, chosen, patch),
     )  # fmt: skip
 
 

@@ -68,10 +68,8 @@ class Pairwise(Collection):
     rules: Sequence[str] = field(kw_only=True)
     """The rules compared with it."""
 
-    def __post_init__(self) -> None:
-        self.define = self._definition
-
-    def _definition(self) -> dict[str, Any]:
+    def define(self) -> Mapping[str, Any]:
+        """Return how a store names the runs."""
         plan = self.plan
         return {
             "name": "against",

@@ -83,10 +83,12 @@ class Result:
         self._run = dict(run)
         self.flows = flows
         self.links = links
-        self.cross = pl.DataFrame(schema=SCHEMAS["cross"]) if cross is None else cross
-        self.arrivals = pl.DataFrame(schema=SCHEMAS["arrivals"]) if arrivals is None else arrivals
-        self.traces = dict(traces or {})
-        self.scenario = dict(scenario or {})
+        self.cross: pl.DataFrame = pl.DataFrame(schema=SCHEMAS["cross"]) if cross is None else cross
+        self.arrivals: pl.DataFrame = (
+            pl.DataFrame(schema=SCHEMAS["arrivals"]) if arrivals is None else arrivals
+        )
+        self.traces: dict[str, pl.DataFrame] = dict(traces or {})
+        self.scenario: dict[str, Any] = dict(scenario or {})
 
     @classmethod
     def from_run(cls, run: native.Run, scenario: Mapping[str, Any]) -> Result:

@@ -47,11 +47,15 @@ class Collection(ResultTables):
     """Replicates are added until every interval is narrow enough, to at most the plan's."""
     first: int = LEAST
     """With targets, the replicates of each cell before the first check."""
-    define: Callable[[], Mapping[str, Any]] = lambda: {"name": "compare"}
-    """Returns how a store names the runs: ``name``, ``axes`` and what else defines them."""
+    definition: Callable[[], Mapping[str, Any]] | None = None
+    """Returns how a store names the runs; without it, `define` does."""
 
     COMPARED: ClassVar[str] = "rule"
     """Axis whose levels are compared: they take the same number of replicates."""
+
+    def define(self) -> Mapping[str, Any]:
+        """Return how a store names the runs: ``name``, ``axes`` and what else defines them."""
+        return {"name": "compare"} if self.definition is None else self.definition()
 
     def measure(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """Measure one run, given as `Result.to_dict` gives it."""

@@ -115,7 +115,8 @@ class Threads:
     def __init__(
         self, jobs: int | None = None, packets: Callable[[int], object] | None = None
     ) -> None:
-        self.jobs, self._packets = jobs or default_jobs(), packets
+        self.jobs: int = jobs or default_jobs()
+        self._packets = packets
 
     def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Generator[tuple[Any, Outcome]]:
         """Do every run, and give each as it finishes."""

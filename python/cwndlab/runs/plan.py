@@ -48,7 +48,8 @@ class Cell:
 
     def __init__(self, plan: Plan, index: int, levels: Sequence[Level]) -> None:
         self.index = index
-        self.labels = dict(zip(plan.axes, (level.label for level in levels), strict=True))
+        labels = (level.label for level in levels)
+        self.labels: dict[str, str] = dict(zip(plan.axes, labels, strict=True))
         """Axis name -> label."""
         self._plan, self._levels = plan, levels
         self._joint = plan.joint_of(self.labels)

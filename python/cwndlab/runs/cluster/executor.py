@@ -64,7 +64,7 @@ class Dask:
         self._finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._seen: tuple[int, int] | None = None
         self._room, self._looked_s = AT_LEAST, 0.0
-        self.most_in_flight = 0
+        self.most_in_flight: int = 0
 
     def ask(self, question: Callable[[], Any]) -> dict[str, Any]:
         """Call a function on every worker.

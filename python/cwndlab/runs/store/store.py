@@ -104,7 +104,8 @@ class Store:
     """
 
     def __init__(self, path: str | Path, *, write: bool = True) -> None:
-        self.path, self._write = Path(path), write
+        self.path: Path = Path(path)
+        self._write = write
         self._file = self.path / DATABASE
         self.notes: list[str] = []
         self._database: sqlite3.Connection | None = None
