@@ -1,6 +1,7 @@
 """Writes the generated parts of the documents: ``python docs/generate.py``.
 
-A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs``
+A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``api``
+(every public name of the package, from docstrings), ``knobs``
 (table of endpoint knobs), ``scenario TYPE`` (table of a type's keys, or of each of its kinds, from
 the JSON schema), ``rules`` (table of window rules), ``rule FAMILY`` (definition of a family of
 rules), ``events`` (results of each family on the lossy link), ``four SCENARIO`` (results of all
@@ -26,12 +27,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from parts import families, four, pictures, rates, scenario, tables
+from parts import api, families, four, pictures, rates, scenario, tables
 from parts.text import ROOT
 
 DOCUMENTS = (
-    "README.md", "docs/environments.md", "docs/live-beside.md", "docs/custom-rules.md",
-    "docs/papers.md",
+    "README.md", "docs/api.md", "docs/environments.md", "docs/live-beside.md",
+    "docs/custom-rules.md", "docs/papers.md",
     "docs/performance.md", "docs/profiles.md", "docs/reproduction.md", "docs/rules.md",
     "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
 )  # fmt: skip
@@ -102,6 +103,7 @@ def generate(name: str) -> str:
     if kind in about:
         return about[kind](what)
     makers = {
+        "api": api.reference,
         "knobs": tables.knobs,
         "rules": tables.rules,
         "events": families.events,

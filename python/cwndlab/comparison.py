@@ -35,9 +35,8 @@ class Comparison(Collection):
 
     Examples
     --------
-    >>> from cwndlab.runs.collection import collect
-    >>> plan = plan_rules(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration_s=2.0)
-    >>> comparison = collect(Comparison(plan))
+    >>> from cwndlab import compare
+    >>> comparison = compare(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration="2s")
     >>> comparison.runs.height
     4
     >>> comparison.scores.filter(pl.col("metric") == "goodput")["C_a"].min()

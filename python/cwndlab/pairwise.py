@@ -61,6 +61,13 @@ class Pairwise(Collection):
     """Results of a plan with the axes recovery, queue, env, flows and rule.
 
     The baseline runs are those whose `rule` is the other rule itself.
+
+    Examples
+    --------
+    >>> from cwndlab import against
+    >>> found = against("AIAD(1, 3)", "AIMD(1, 0.5)", flows=2, replicates=2, duration="5s")
+    >>> found.runs.height, found.table().columns[:5]
+    (4, ['recovery', 'queue', 'env', 'flows', 'rule'])
     """
 
     against: str = field(kw_only=True)

@@ -23,6 +23,13 @@ class LiveResult(Result):
     ----------
     simulated : Result or None
         The same scenario simulated, for a comparison.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell, live
+    >>> found = live(dumbbell("2Mbit", "5ms", flows="AIMD(1, 0.5)", duration="1s"), "quic")
+    >>> found.flows["rule"].to_list(), found.simulated is None
+    (['AIMD(1, 0.5)'], True)
     """
 
     simulated: Result | None = None

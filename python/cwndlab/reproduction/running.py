@@ -68,6 +68,15 @@ class Reproduction(ResultTables):
         Wall-clock time, seconds.
     folder : Path
         Directory of its report.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cwndlab import reproduce
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = reproduce("akella2002/bounds", out=folder)
+    >>> found.table()["verdict"].to_list()
+    ['✗ fails', '✓ holds', '✓ holds']
     """
 
     paper: Paper

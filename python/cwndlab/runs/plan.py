@@ -22,7 +22,13 @@ REPLICATE = "replicate"
 
 @dataclass(frozen=True)
 class Level:
-    """One value of an axis: its label in tables, and the dotted keys it sets."""
+    """One value of an axis: its label in tables, and the dotted keys it sets.
+
+    Examples
+    --------
+    >>> Level("small", {"dumbbell.queue.limit": "5pkt"}).label
+    'small'
+    """
 
     label: str
     patch: Mapping[str, Any]

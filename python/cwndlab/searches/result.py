@@ -47,6 +47,14 @@ class SearchResult(ResultTables):
         Number of evaluated waveforms.
     history : list of dict
         Every evaluated waveform, with its margin over the search's seeds.
+
+    Examples
+    --------
+    >>> from cwndlab import search
+    >>> found = search(best="AIAD(1, 3)", rules=["AIMD(1, 0.8)", "AIAD(1, 3)"], budget=5,
+    ...                duration="5s", replicates=1, confirm=2)
+    >>> found.confirmed.count, found.tables["tried"].height
+    (2, 5)
     """
 
     objective: Objective

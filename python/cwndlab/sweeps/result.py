@@ -37,6 +37,16 @@ class SweepResult(ResultTables):
         whose intervals exceed it), ``without`` (metrics without any value).
     notes : list of str
         Notes: damage in the store, runs that could not be stored, duplicate cells.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell, sweep
+    >>> drawn = {"access_delay": ["1ms", "9ms"]}
+    >>> base = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="5s", link=drawn)
+    >>> found = sweep(base, axes={"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"]}, replicates=2,
+    ...               metrics=["loss_rate"])
+    >>> found.summary.columns, found.differences["baseline"].to_list()
+    (['rule', 'metric', 'mean', 'ci95', 'replicates'], ['AIMD(1, 0.5)'])
     """
 
     def __init__(self, sweep: Sweep) -> None:

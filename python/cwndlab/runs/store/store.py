@@ -101,6 +101,16 @@ class Store:
     ----------
     notes : list of str
         Damaged runs that were left out: one line each.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cwndlab import compare
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = compare("AIMD(1, 0.5)", replicates=2, duration="2s", store=folder)
+    ...     with Store(folder, write=False) as store:
+    ...         len(store), list(store.definitions())
+    (2, ['compare'])
     """
 
     def __init__(self, path: str | Path, *, write: bool = True) -> None:
