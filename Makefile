@@ -87,11 +87,13 @@ test-python: $(SETUP) ## run the tests of the Python package, its examples and t
 	@$(STEP) "Python tests" "4 min" $(PYTEST)
 
 lint: lint-quick ## check formatting, lints, types and the arrows between modules
+	@$(STEP) "types" "20 s" $(BIN)/pyright --warnings
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(STEP) "types that users of the package see" "10 s" \
+		$(BIN)/pyright --verifytypes cwndlab --ignoreexternal
 	@$(STEP) "clippy" "1 min" cargo clippy --all-targets --quiet -- -D warnings
 	$(if $(filter Linux,$(shell uname -s)),@$(STEP) "clippy of live crates" "1 min" \
 		cargo clippy $(LIVE_PACKAGES) --all-targets --quiet -- -D warnings)
 
-# The stubs of the numpy for Python 3.10 leave the types of arrays open.
 lint-quick: $(SETUP)
 	cargo fmt --all --check
 	$(BIN)/ruff format --check python tests bench docs

@@ -1,6 +1,7 @@
 """Writes the generated parts of the documents: ``python docs/generate.py``.
 
-A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``knobs``
+A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``api``
+(every public name of the package, from docstrings), ``knobs``
 (table of endpoint knobs), ``scenario TYPE`` (table of a type's keys, or of each of its kinds, from
 the JSON schema), ``columns TABLE`` (of a result, or ``columns run``), ``traces`` (their columns),
 ``metrics`` and ``measures`` (of comparisons, and of one rule against another), ``rules`` (table of
@@ -27,12 +28,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from parts import columns, families, four, pictures, rates, scenario, tables
+from parts import api, columns, families, four, pictures, rates, scenario, tables
 from parts.text import ROOT
 
 DOCUMENTS = (
-    "README.md", "docs/environments.md", "docs/live-beside.md", "docs/custom-rules.md",
-    "docs/metrics.md", "docs/ns2.md", "docs/papers.md",
+    "README.md", "docs/api.md", "docs/environments.md", "docs/live-beside.md",
+    "docs/custom-rules.md", "docs/metrics.md", "docs/ns2.md", "docs/papers.md",
     "docs/performance.md", "docs/profiles.md", "docs/reproduction.md", "docs/rules.md",
     "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
 )  # fmt: skip
@@ -108,6 +109,7 @@ def generate(name: str) -> str:
     if kind in about:
         return about[kind](what)
     makers = {
+        "api": api.reference,
         "knobs": tables.knobs,
         "traces": columns.traces,
         "metrics": columns.metrics,

@@ -30,16 +30,20 @@ if TYPE_CHECKING:
         ScenarioError,
         StoreError,
     )
+    from cwndlab.live_runs.result import LiveResult
+    from cwndlab.live_runs.running import live
     from cwndlab.native import Ack, knobs, rule, rules, schema
     from cwndlab.ns2.script import export
     from cwndlab.pairwise import Pairwise, against
     from cwndlab.report import write_report
+    from cwndlab.reproduction import Reproduction, reproduce
     from cwndlab.results import Result
     from cwndlab.runs.execute import run, run_many
     from cwndlab.runs.plan import Level, Plan
     from cwndlab.runs.store import Store
     from cwndlab.scenario import Scenario, dumbbell
-    from cwndlab.sweeps import Sweep
+    from cwndlab.searches import SearchResult, search
+    from cwndlab.sweeps import Sweep, SweepResult, sweep
 
     __version__: str
 
@@ -51,29 +55,37 @@ _HOMES = {
     "Comparison": "comparison",
     "CwndlabError": "errors",
     "Leave": "custom_rules",
-    "Pairwise": "pairwise",
     "Level": "runs.plan",
     "LiveError": "errors",
+    "LiveResult": "live_runs.result",
+    "Pairwise": "pairwise",
     "Plan": "runs.plan",
+    "Reproduction": "reproduction",
     "Result": "results",
     "RuleError": "errors",
     "RunError": "errors",
     "Scenario": "scenario",
     "ScenarioError": "errors",
+    "SearchResult": "searches",
     "Store": "runs.store",
     "StoreError": "errors",
     "Sweep": "sweeps",
+    "SweepResult": "sweeps",
     "WindowRule": "custom_rules",
     "against": "pairwise",
     "compare": "comparing",
     "dumbbell": "scenario",
     "export": "ns2.script",
     "knobs": "native",
+    "live": "live_runs.running",
+    "reproduce": "reproduction",
     "rule": "native",
     "rules": "native",
     "run": "runs.execute",
     "run_many": "runs.execute",
     "schema": "native",
+    "search": "searches",
+    "sweep": "sweeps",
     "write_report": "report",
 }
 _MODULES = ("environments", "ns2", "plots", "theory")
@@ -87,16 +99,20 @@ __all__ = [
     "Leave",
     "Level",
     "LiveError",
+    "LiveResult",
     "Pairwise",
     "Plan",
+    "Reproduction",
     "Result",
     "RuleError",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "SearchResult",
     "Store",
     "StoreError",
     "Sweep",
+    "SweepResult",
     "WindowRule",
     "__version__",
     "against",
@@ -105,13 +121,17 @@ __all__ = [
     "environments",
     "export",
     "knobs",
+    "live",
     "ns2",
     "plots",
+    "reproduce",
     "rule",
     "rules",
     "run",
     "run_many",
     "schema",
+    "search",
+    "sweep",
     "theory",
     "write_report",
 ]

@@ -68,7 +68,7 @@ TRACES = {table: _by_name(entries) for table, entries in _DEFINED["traces"].item
 """Columns of traces; the trace ``rule`` has more, the state that rules report."""
 
 _TYPES = {"text": pl.String, "whole": pl.Int64, "float": pl.Float64}
-SCHEMAS = {
+SCHEMAS: dict[str, dict[str, Any]] = {
     table: {name: _TYPES[column.kind] for name, column in columns.items()}
     for table, columns in COLUMNS.items()
 }

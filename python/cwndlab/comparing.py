@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import native
 from cwndlab.comparison import AXES, Comparison, plan_rules
 from cwndlab.environments import Assumptions
-from cwndlab.errors import ScenarioError
-from cwndlab.message import invalid
+from cwndlab.environments.profile import assumed, listed
 from cwndlab.metrics import BY_KEY, Metric, chosen
-from cwndlab.quantities import Quantity, seconds
+from cwndlab.quantities import Quantity
 from cwndlab.runs.collection import collect
 from cwndlab.runs.until import MOST, targets_of
 
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
     from cwndlab.runs.plan import Plan
     from cwndlab.runs.store import Store
-
-TODAY = "linux"
-"""Profile for rules that are in use on today's Internet."""
 
 
 def compare(
@@ -114,72 +110,50 @@ def compare(
     >>> 0.1 < delays["p95_rtt_s"][0] <= delays["p99_rtt_s"][0]
     True
     """
-    names = {name: _listed(value) for name, value in
-             {"env": env, "queue": queue, "recovery": recovery}.items()}  # fmt: skip
-    asked = _listed(rules)
-    duration_s = None if duration is None else seconds(duration)
-    if duration is not None and not 0 < (duration_s or 0) < float("inf"):
-        raise ScenarioError(invalid("duration", duration, "a duration above 0, such as 100s"))
-    assumed = assume if isinstance(assume, Assumptions) else Assumptions().with_(**(assume or {}))
-    is_assumed = isinstance(assume, Assumptions) or "profile" in (assume or {})
-    assumed, _ = with_profile(
-        assumed, profile, asked, is_given=is_assumed or "profile" in (patch or {})
-    )
-    targets = targets_of(until, BY_KEY)
-    measured = chosen(metrics, also=[target.metric for target in targets])
-    plan = plan_rules(
-        asked, **names, replicates=most if targets else replicates, duration_s=duration_s,
-        assume=assumed, seed=seed, patch=patch, metrics=measured,
+    planned = plan_comparison(
+        rules, env=env, queue=queue, recovery=recovery, replicates=replicates, duration=duration,
+        profile=profile, assume=assume, seed=seed, patch=patch, metrics=metrics, until=until,
+        most=most,
     )  # fmt: skip
-    if duration_s is not None:
-        assumed = assumed.with_(duration=f"{duration_s!r}s")
-
     return collect(
-        Comparison(plan, metrics=measured), store=store, jobs=jobs, on=on, trace=trace,
-        progress=progress, keep=keep,
-        definition=None if store is None else definition_of(plan, assumed, measured),
-        targets=targets, first=replicates,
+        planned, store=store, jobs=jobs, on=on, trace=trace, progress=progress, keep=keep
+    )
+
+
+def plan_comparison(
+    rules: str | Sequence[str],
+    *,
+    env: str | Sequence[str] = "constant",
+    queue: str | Sequence[str] = "drop-tail",
+    recovery: str | Sequence[str] = "sack",
+    replicates: int = 3,
+    duration: Quantity | None = None,
+    profile: str | None = None,
+    assume: Assumptions | Mapping[str, Any] | None = None,
+    seed: int = 1,
+    patch: Mapping[str, Any] | None = None,
+    metrics: str | Sequence[str] | None = None,
+    also: Iterable[str] = (),
+    until: str | None = None,
+    most: int = MOST,
+) -> Comparison:
+    """Plan a comparison without its runs, which `cwndlab.runs.collection.collect` does.
+
+    Parameters are those of `compare`; `also` names metrics to measure beside `metrics`.
+    """
+    asked = listed(rules)
+    assumptions = assumed(asked, assume=assume, profile=profile, duration=duration, patch=patch)
+    targets = targets_of(until, BY_KEY)
+    measured = chosen(metrics, also=[*also, *(target.metric for target in targets)])
+    plan = plan_rules(
+        asked, env=listed(env), queue=listed(queue), recovery=listed(recovery),
+        replicates=most if targets else replicates, assume=assumptions, seed=seed, patch=patch,
+        metrics=measured,
     )  # fmt: skip
-
-
-def with_profile(
-    chosen: Assumptions, profile: str | None, rules: Iterable[str], *, is_given: bool
-) -> tuple[Assumptions, str | None]:
-    """Return the assumptions with a profile, and a rule in use today if it made the choice.
-
-    The profile is the one named; else, unless the assumptions were given one, `TODAY` where a rule
-    in use today is compared.
-
-    Examples
-    --------
-    >>> rules = ["AIMD(1, 0.5)", "CUBIC"]
-    >>> chosen, because = with_profile(Assumptions(), None, rules, is_given=False)
-    >>> chosen.profile, because
-    ('linux', 'CUBIC')
-    """
-    if profile is not None:
-        return chosen.with_(profile=profile), None
-    deployed = None if is_given else first_deployed(rules)
-    return (chosen if deployed is None else chosen.with_(profile=TODAY)), deployed
-
-
-def first_deployed(rules: Iterable[str]) -> str | None:
-    """Return the first rule that is in use on today's Internet.
-
-    Examples
-    --------
-    >>> first_deployed(["AIMD(1, 0.5)", "CUBIC(C=0.3)", "BBR3"]), first_deployed(["HTCP"])
-    ('CUBIC(C=0.3)', None)
-    """
-    names = {entry["name"] for entry in native.rules() if entry["deployed"]}
-    for rule in rules:
-        if rule.startswith("kernel:") or native.rule(rule).partition("(")[0] in names:
-            return rule
-    return None
-
-
-def _listed(value: str | Sequence[str]) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)
+    return Comparison(
+        plan, metrics=measured, targets=targets, first=replicates,
+        definition=functools.partial(definition_of, plan, assumptions, measured),
+    )  # fmt: skip
 
 
 def definition_of(plan: Plan, chosen: Assumptions, metrics: Sequence[Metric]) -> dict[str, Any]:
@@ -192,7 +166,7 @@ def definition_of(plan: Plan, chosen: Assumptions, metrics: Sequence[Metric]) ->
     sweep = Sweep.from_dict(
         {
             "name": "compare",
-            "axes": {name: [level.label for level in plan.axes[name]] for name in AXES},
+            "axes": {name: plan.labels[name] for name in AXES},
             "replicates": plan.replicates,
             "seed": plan.seed,
             "metrics": [metric.key for metric in metrics],

@@ -15,6 +15,7 @@ from cwndlab.columns import ESTIMATE
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.metrics import BY_KEY, Metric, chosen, measure, patch_of
+from cwndlab.result_tables import html_of
 from cwndlab.runs.collection import Collection
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.scores import scores
@@ -36,9 +37,8 @@ class Comparison(Collection):
 
     Examples
     --------
-    >>> from cwndlab.runs.collection import collect
-    >>> plan = plan_rules(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration_s=2.0)
-    >>> comparison = collect(Comparison(plan))
+    >>> from cwndlab import compare
+    >>> comparison = compare(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration="2s")
     >>> comparison.runs.height
     4
     >>> comparison.scores.filter(pl.col("metric") == "goodput")["C_a"].min()
@@ -77,7 +77,7 @@ class Comparison(Collection):
         (`cwndlab.statistics.estimate`), and ``replicates``.
         """
         runs = self.runs
-        rows = []
+        rows: list[tuple[object, ...]] = []
         for cell, group in runs.group_by(AXES, maintain_order=True):
             rows += [
                 (*cell, metric.key, *estimate(group[metric.key], bounds=metric.bounds))
@@ -121,7 +121,7 @@ class Comparison(Collection):
 
     def _repr_html_(self) -> str:
         return "".join(
-            f"<p>{html.escape(metric.title)}</p>{self.table(metric.key)._repr_html_()}"
+            f"<p>{html.escape(metric.title)}</p>{html_of(self.table(metric.key))}"
             for metric in self.metrics
         )
 
@@ -143,8 +143,10 @@ class Comparison(Collection):
         """
         from cwndlab.plots import FigureStyle, comparison_bars, goodput_points
 
-        draw = goodput_points if self.has_many_environments else comparison_bars
-        return FigureStyle.of(**figure).draw(draw, self)
+        style = FigureStyle.of(**figure)
+        if self.has_many_environments:
+            return style.draw(goodput_points, self)
+        return style.draw(comparison_bars, self)
 
 
 _RUN_SCHEMA: dict[str, Any] = {

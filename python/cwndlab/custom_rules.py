@@ -74,6 +74,18 @@ class WindowRule(Protocol):
         Pacing rate in packets/s, or None; called after every other method.
     ``state()``
         A dict of names and numbers (None: not known): columns of the trace ``rule``.
+
+    Examples
+    --------
+    >>> from cwndlab import Ack, dumbbell, rule, run
+    >>> class Patient:
+    ...     def increase(self, cwnd: float, ack: Ack) -> float:
+    ...         return cwnd + ack.acked_packets / cwnd
+    ...     def decrease(self, cwnd: float, signal: str) -> float:
+    ...         return cwnd - 1 if signal == "loss" else cwnd / 2
+    >>> path = dumbbell("2Mbit", "10ms", flows=rule(Patient), duration="5s")
+    >>> run(path).flows["goodput_bps"].item() > 1.5e6
+    True
     """
 
     def increase(self, cwnd: float, ack: Ack) -> float:
@@ -96,7 +108,24 @@ class WindowRule(Protocol):
 
 
 class Leave(float):
-    """The window at the end of slow start: ``return Leave(cwnd)`` in `WindowRule.slow_start`."""
+    """The window at the end of slow start: ``return Leave(cwnd)`` in `WindowRule.slow_start`.
+
+    Examples
+    --------
+    Slow start that ends at 20 packets, whatever ssthresh is:
+
+    >>> from cwndlab import dumbbell, rule, run
+    >>> class Early:
+    ...     def slow_start(self, cwnd, ack):
+    ...         return cwnd + 1 if cwnd < 20 else Leave(cwnd)
+    ...     def increase(self, cwnd, ack):
+    ...         return cwnd + 1 / cwnd
+    ...     def decrease(self, cwnd, signal):
+    ...         return cwnd / 2
+    >>> path = dumbbell("20Mbit", "50ms", flows=rule(Early), duration="1s", trace={"cwnd": "100ms"})
+    >>> 20 <= run(path).traces["cwnd"]["cwnd_packets"].max() < 30
+    True
+    """
 
 
 # Classes named by `name_of`, by place and name, for classes that their module does not export.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def written_whole(path: Path) -> Generator[Path]:
     """Give the name of a temporary file that replaces `path` once it is on the disk.
 
     Examples
@@ -54,7 +54,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def disk_errors(root: Path) -> Iterator[None]:
+def disk_errors(root: Path) -> Generator[None]:
     """Turn disk errors into StoreErrors that say what to do."""
     try:
         yield

@@ -28,6 +28,8 @@ import polars as pl
 
 from cwndlab import environments, native
 from cwndlab.columns import ESTIMATE
+from cwndlab.documents import is_whole
+from cwndlab.environments.profile import assumed, listed
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.quantities import Quantity, bits_per_second
@@ -36,6 +38,7 @@ from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.runs.until import MOST, targets_of
 from cwndlab.sharing import AGAINST, BASELINE, BY_KEY, MEASURES, RULE, measure
 from cwndlab.statistics import Bounds, estimate
+from cwndlab.tables import by_cell
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -59,6 +62,13 @@ class Pairwise(Collection):
     """Results of a plan with the axes recovery, queue, env, flows and rule.
 
     The baseline runs are those whose `rule` is the other rule itself.
+
+    Examples
+    --------
+    >>> from cwndlab import against
+    >>> found = against("AIAD(1, 3)", "AIMD(1, 0.5)", flows=2, replicates=2, duration="5s")
+    >>> found.runs.height, found.table().columns[:5]
+    (4, ['recovery', 'queue', 'env', 'flows', 'rule'])
     """
 
     OUTPUT: ClassVar[str] = "against"
@@ -67,6 +77,17 @@ class Pairwise(Collection):
     """The other rule."""
     rules: Sequence[str] = field(kw_only=True)
     """The rules compared with it."""
+
+    def define(self) -> Mapping[str, Any]:
+        """Return how a store names the runs."""
+        plan = self.plan
+        return {
+            "name": "against",
+            "against": self.against,
+            "axes": plan.labels,
+            "group": RULE,
+            "plan": plan.to_dict(),
+        }
 
     def measure(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """Measure the share, and the means over each group and over both."""
@@ -107,7 +128,7 @@ class Pairwise(Collection):
 
         Harm is a mean over replicates, each run paired with the baseline run of the same seed.
         """
-        rows = []
+        rows: list[tuple[object, ...]] = []
         for cell, group in self.runs.group_by(AXES, maintain_order=True):
             rows += [
                 (*cell, measure.key, *estimate(group[measure.key], bounds=measure.bounds))
@@ -119,6 +140,10 @@ class Pairwise(Collection):
     def head(self) -> dict[str, Any]:
         """What the JSON has beside plan and tables."""
         return {"against": self.against, "rules": list(self.rules)}
+
+    def table(self) -> pl.DataFrame:
+        """One row per cell, a column per measure: mean with its interval, as in the terminal."""
+        return by_cell(self.summary, AXES, "measure", BY_KEY.values())
 
     def plot(self, **figure: Any) -> Figure:
         """Plot share and harm over the number of flows (matplotlib).
@@ -151,19 +176,22 @@ _SUMMARY_SCHEMA: dict[str, Any] = {
 
 
 def plan_pairwise(
-    rules: Sequence[str],
+    rules: str | Sequence[str],
     against: str,
     *,
-    flows: Sequence[int] = FLOWS,
-    queue: Sequence[str] = ("drop-tail",),
-    recovery: Sequence[str] = ("sack",),
-    env: Sequence[str] | None = None,
+    flows: int | Sequence[int] = FLOWS,
+    queue: str | Sequence[str] = "drop-tail",
+    recovery: str | Sequence[str] = "sack",
+    env: str | Sequence[str] | None = None,
     rate: Quantity = RATE,
     replicates: int = REPLICATES,
-    duration_s: float | None = None,
-    assume: environments.Assumptions | None = None,
+    duration: Quantity | None = None,
+    profile: str | None = None,
+    assume: environments.Assumptions | Mapping[str, Any] | None = None,
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
+    until: str | None = None,
+    most: int = MOST,
 ) -> Pairwise:
     """Plan rules against another, over flow counts, queues, recovery schemes and environments.
 
@@ -180,20 +208,24 @@ def plan_pairwise(
     >>> len(pairwise.plan), pairwise.against, [level.label for level in pairwise.plan.axes["rule"]]
     (12, 'AIMD(1, 0.5)', ['CUBIC', 'AIMD(1, 0.5)'])
     """
-    other, asked = native.rule(against), list(dict.fromkeys(native.rule(text) for text in rules))
+    other, asked = native.rule(against), list(dict.fromkeys(map(native.rule, listed(rules))))
     if not asked:
         raise ScenarioError(invalid("rules", [], "one or more rules"))
-    counts = list(dict.fromkeys(_checked(count) for count in flows))
-    chosen = assume or environments.Assumptions()
-    if duration_s is not None:
-        chosen = chosen.with_(duration=f"{duration_s!r}s")
+    numbers = flows if isinstance(flows, Sequence) else [flows]
+    counts = list(dict.fromkeys(_checked(count) for count in numbers))
+    chosen = assumed(
+        (*asked, other), assume=assume, profile=profile, duration=duration, patch=patch
+    )
+    targets = targets_of(until, BY_KEY)
+    first, replicates = replicates, most if targets else replicates
     link = _Bottleneck(chosen, rate)
-    queues, names = list(dict.fromkeys(queue)), [LINK] if env is None else environments.names(env)
+    queues = list(dict.fromkeys(listed(queue)))
+    names = [LINK] if env is None else environments.names(listed(env))
     where = list(itertools.product(queues, names, counts))
     axes = {
         "recovery": [
             Level(name, {f"flows.{group}.recovery": name for group in (RULE, AGAINST)})
-            for name in dict.fromkeys(recovery)
+            for name in dict.fromkeys(listed(recovery))
         ],
         "queue": [Level(name, {}) for name in queues],
         "env": [Level(name, {}) for name in names],
@@ -208,29 +240,32 @@ def plan_pairwise(
     plan = Plan(
         base, axes, replicates, seed, joint, {f"flows.{AGAINST}.rule": other, **(patch or {})}
     )
-    return Pairwise(plan, against=other, rules=asked)
+    return Pairwise(plan, against=other, rules=asked, targets=targets, first=first)
 
 
 def against(
     rules: str | Sequence[str],
     other: str,
     *,
-    flows: Sequence[int] = FLOWS,
+    flows: int | Sequence[int] = FLOWS,
     queue: str | Sequence[str] = "drop-tail",
     recovery: str | Sequence[str] = "sack",
     env: str | Sequence[str] | None = None,
     rate: Quantity = RATE,
     replicates: int = REPLICATES,
-    duration_s: float | None = None,
-    assume: environments.Assumptions | None = None,
+    duration: Quantity | None = None,
+    profile: str | None = None,
+    assume: environments.Assumptions | Mapping[str, Any] | None = None,
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
+    trace: Mapping[str, Any] | None = None,
     until: str | None = None,
     most: int = MOST,
     jobs: int | None = None,
     store: Store | str | Path | None = None,
     on: str | Client | None = None,
     progress: Callable[[int, int], object] | None = None,
+    keep: bool = True,
 ) -> Pairwise:
     """Run rules against another on one bottleneck.
 
@@ -240,7 +275,7 @@ def against(
         One rule or several, in any notation that `cwndlab.rule` reads.
     other : str
         The rule that shares the bottleneck with each of them.
-    flows : sequence of int
+    flows : int or sequence of int
         Flow counts n: n flows of the rule and n of the other.
     queue, recovery : sequence of str
         Queues at the bottleneck as in the environments, and loss recovery of all flows.
@@ -251,14 +286,19 @@ def against(
         Rate of that link, whatever the number of flows (bit/s if a bare number).
     replicates : int
         Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
-    duration_s : float, optional
-        Duration of a run in seconds, instead of the assumed one.
-    assume : Assumptions, optional
+    duration : str or float, optional
+        Simulated time of a run (seconds if a bare number); by default the assumed one, 100 s.
+    profile : str, optional
+        Profile of the TCP endpoints; by default ``"linux"`` where a rule in use today is compared
+        (CUBIC, BBR, DCTCP), else ``"ns2-2.35"``.
+    assume : Assumptions or mapping, optional
         RTT, buffer, measuring window and the like; its number of flows is not used.
     seed : int
         Seed of replicate 0.
     patch : mapping, optional
         Dotted keys to set in all runs, last; the flows are ``flows.rule`` and ``flows.against``.
+    trace : mapping, optional
+        The ``[trace]`` table of replicate 0; the others record none.
     until : str, optional
         Add replicates until every 95 % interval is narrow enough, such as ``"ci(share) < 0.02"``.
     most : int
@@ -271,6 +311,8 @@ def against(
         A dask.distributed scheduler, which performs the runs.
     progress : callable, optional
         Gets the number of finished runs and of all.
+    keep : bool
+        Whether `Pairwise.results` keeps every run's result.
 
     Returns
     -------
@@ -288,45 +330,28 @@ def against(
     packet:
 
     >>> pairwise = against("MIMD(1.0625, 0.5)", "AIMD(1, 0.5)", flows=[4], replicates=2,
-    ...                   duration_s=40.0)
+    ...                   duration="40s")
     >>> rows = pairwise.summary.filter(rule="MIMD(1.0625, 0.5)")
     >>> means = dict(rows.select("measure", "mean").iter_rows())
     >>> means["share"] > 0.6, means["harm"] > 0.2
     (True, True)
     """
-    listed, queues, recoveries, names = (
-        [value] if isinstance(value, str) else value for value in (rules, queue, recovery, env)
-    )
-    targets = targets_of(until, BY_KEY)
     planned = plan_pairwise(
-        listed or [], other, flows=flows, queue=queues or [], recovery=recoveries or [], env=names,
-        rate=rate, replicates=most if targets else replicates, duration_s=duration_s, assume=assume,
-        seed=seed, patch=patch,
+        rules, other, flows=flows, queue=queue, recovery=recovery, env=env, rate=rate,
+        replicates=replicates, duration=duration, profile=profile, assume=assume, seed=seed,
+        patch=patch, until=until, most=most,
     )  # fmt: skip
     return collect(
-        planned, store=store, jobs=jobs, on=on, definition=definition_of(planned), targets=targets,
-        first=replicates, progress=progress,
-    )  # fmt: skip
-
-
-def definition_of(pairwise: Pairwise) -> dict[str, Any]:
-    """Return what a store keeps with the runs of a pairwise comparison."""
-    plan = pairwise.plan
-    return {
-        "name": "against",
-        "against": pairwise.against,
-        "axes": {axis: [level.label for level in levels] for axis, levels in plan.axes.items()},
-        "group": RULE,
-        "plan": plan.to_dict(),
-    }
+        planned, store=store, jobs=jobs, on=on, trace=trace, progress=progress, keep=keep
+    )
 
 
 class _Bottleneck:
     """The networks: n flows of each group on one link, or in an environment."""
 
     def __init__(self, chosen: environments.Assumptions, rate: Quantity) -> None:
-        self.chosen, self.rate_bps = chosen, bits_per_second(rate)
-        if not (self.rate_bps or 0.0) > 0.0:
+        self.chosen, self.rate_bps = chosen, bits_per_second(rate) or 0.0
+        if not self.rate_bps > 0.0:
             raise ScenarioError(invalid("rate", rate, "a rate above 0, such as 20Mbit"))
 
     def tables(self, queue: str, env: str, count: int, seed: int = 1) -> dict[str, Any]:
@@ -356,7 +381,7 @@ def _joint(
             )
 
 
-def _checked(count: int) -> int:
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_FLOWS:
+def _checked(count: object) -> int:
+    if not is_whole(count) or not 1 <= count <= MOST_FLOWS:
         raise ScenarioError(invalid("flows", count, f"whole numbers from 1 to {MOST_FLOWS}"))
     return count

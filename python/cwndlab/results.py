@@ -29,6 +29,7 @@ from cwndlab.jsontext import dumps
 from cwndlab.outputs import stamped
 
 if TYPE_CHECKING:
+    import pandas as pd  # pyright: ignore[reportMissingTypeStubs]
     from matplotlib.figure import Figure
 
 
@@ -44,6 +45,19 @@ def _definitions(columns: Mapping[str, Column], frame: pl.DataFrame) -> dict[str
 
 _OPTIONAL = ("cross", "arrivals")
 """Saved only if they have rows, which most runs do not."""
+
+
+FLOW_COLUMNS = (
+    "flow",
+    "rule",
+    "recovery",
+    "goodput_bps",
+    "loss_rate",
+    "mean_rtt_s",
+    "mean_cwnd_packets",
+    "timeouts",
+)
+"""Main columns of flows."""
 
 
 class Result:
@@ -90,10 +104,12 @@ class Result:
         self._run = dict(run)
         self.flows = flows
         self.links = links
-        self.cross = pl.DataFrame(schema=SCHEMAS["cross"]) if cross is None else cross
-        self.arrivals = pl.DataFrame(schema=SCHEMAS["arrivals"]) if arrivals is None else arrivals
-        self.traces = dict(traces or {})
-        self.scenario = dict(scenario or {})
+        self.cross: pl.DataFrame = pl.DataFrame(schema=SCHEMAS["cross"]) if cross is None else cross
+        self.arrivals: pl.DataFrame = (
+            pl.DataFrame(schema=SCHEMAS["arrivals"]) if arrivals is None else arrivals
+        )
+        self.traces: dict[str, pl.DataFrame] = dict(traces or {})
+        self.scenario: dict[str, Any] = dict(scenario or {})
 
     @classmethod
     def from_run(cls, run: native.Run, scenario: Mapping[str, Any]) -> Result:
@@ -140,6 +156,14 @@ class Result:
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text, with its schema; numbers that are not finite are null."""
         return dumps(stamped("run", self.to_dict()), indent)
+
+    def table(self) -> pl.DataFrame:
+        """One row per flow: names, goodput, loss rate, RTT, window, timeouts."""
+        return self.flows.select(FLOW_COLUMNS)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return `flows` as a pandas data frame."""
+        return self.flows.to_pandas()
 
     def save(self, directory: str | Path) -> Path:
         """Write ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.

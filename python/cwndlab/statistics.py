@@ -20,7 +20,7 @@ class Estimate(NamedTuple):
     low: float | None
     """None with fewer than two values: one run says nothing about its own spread."""
     high: float | None
-    count: int
+    count: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
     @classmethod
     def around(cls, mean: float, half_width: float | None, count: int) -> Estimate:

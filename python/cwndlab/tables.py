@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MISSING = "-"
 SIGNS = {"better": "▲", "worse": "▼", "more": "+", "less": "-", "same": "="}
@@ -28,6 +31,20 @@ class Shown(Protocol):
     @property
     def digits(self) -> int:
         """Digits after the point."""
+        ...
+
+
+class Titled(Shown, Protocol):
+    """A metric or measure with a name and a heading."""
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Its heading, with the unit."""
         ...
 
 
@@ -82,6 +99,52 @@ def with_interval(row: Mapping[str, Any] | None, metric: Shown) -> str:
     if below == above:
         return f"{text} ± {above}"
     return f"{text} [{number(low, metric)}, {number(high, metric)}]"
+
+
+def by_cell(
+    table: pl.DataFrame,
+    axes: Sequence[str],
+    key: str,
+    measures: Iterable[Titled],
+    write: Callable[[Mapping[str, Any] | None, Any], str] = with_interval,
+) -> pl.DataFrame:
+    """Turn a long table of means into one row per cell, with a column of text per measure.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        One row per cell and measure, with ``mean``, ``ci95_low`` and ``ci95_high``.
+    axes : sequence of str
+        The columns that name a cell.
+    key : str
+        The column that names the measure.
+    measures : iterable of Titled
+        The measures; their titles are the headings.
+    write : callable
+        Writes a row and its measure.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from cwndlab.metrics import BY_KEY
+    >>> long = pl.DataFrame({"rule": "CUBIC", "metric": ["goodput", "loss_rate"],
+    ...                      "mean": [0.9, 0.01], "ci95_low": [0.89, None],
+    ...                      "ci95_high": [0.91, None]})
+    >>> by_cell(long, ["rule"], "metric", [BY_KEY["goodput"], BY_KEY["loss_rate"]]).rows()
+    [('CUBIC', '0.900 ± 0.010', '1.000')]
+    """
+    import polars as pl
+
+    cells: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in table.to_dicts():
+        cells.setdefault(tuple(row[axis] for axis in axes), {})[row[key]] = row
+    shown = list(measures)
+    rows = [[*cell, *(write(found.get(one.key), one) for one in shown)]
+            for cell, found in cells.items()]  # fmt: skip
+    schema = {axis: table.schema[axis] for axis in axes}
+    return pl.DataFrame(
+        rows, schema={**schema, **{one.title: pl.String for one in shown}}, orient="row"
+    )
 
 
 def difference(row: Mapping[str, Any] | None, metric: Shown) -> str:

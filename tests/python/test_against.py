@@ -93,7 +93,7 @@ def test_the_network_is_one_link_whatever_the_number_of_flows():
 
 
 def test_the_baseline_has_the_round_trips_and_starts_of_the_mixed_run():
-    pairwise = plan_pairwise(["CUBIC"], STANDARD, flows=[3], replicates=2, duration_s=5.0)
+    pairwise = plan_pairwise(["CUBIC"], STANDARD, flows=[3], replicates=2, duration=5.0)
     collect(pairwise, trace={"packets": True})
     base = {}
     for replicate in (0, 1):
@@ -116,7 +116,7 @@ def test_the_baseline_has_the_round_trips_and_starts_of_the_mixed_run():
 
 def test_a_rule_against_itself_shares_in_halves():
     pairwise = cwndlab.against(
-        STANDARD, STANDARD, flows=[4], queue=["drop-tail", "red"], replicates=20, duration_s=60.0
+        STANDARD, STANDARD, flows=[4], queue=["drop-tail", "red"], replicates=20, duration=60.0
     )
     assert pairwise.rules == [STANDARD]
     assert pairwise.runs.height == 2 * 20
@@ -140,7 +140,7 @@ def steep():
         flows=[2, 4],
         queue=["drop-tail", "drr", "fq-codel"],
         replicates=10,
-        duration_s=60.0,
+        duration=60.0,
     )
 
 
@@ -168,7 +168,7 @@ def test_fair_queues_keep_the_harm_away(steep):
 
 def test_shares_of_both_sides_make_up_the_whole():
     """Which of two rules is called the other must not matter: a takes from b what b leaves to a."""
-    choices = {"flows": [4], "queue": ["red"], "replicates": 8, "duration_s": 40.0}
+    choices = {"flows": [4], "queue": ["red"], "replicates": 8, "duration": 40.0}
     one = _mean(cwndlab.against("CUBIC", STANDARD, **choices), "CUBIC", "share")
     two = _mean(cwndlab.against(STANDARD, "CUBIC", **choices), STANDARD, "share")
     assert one[0] > 0.5 > two[0]
@@ -194,7 +194,7 @@ def test_shares_behind_red_are_those_of_the_square_root_law(rule, ratio):
     these shares (0.555) is from equal ones.
     """
     pairwise = cwndlab.against(
-        rule, STANDARD, flows=[8], queue=["red"], replicates=8, duration_s=60.0
+        rule, STANDARD, flows=[8], queue=["red"], replicates=8, duration=60.0
     )
     share, low, high = _mean(pairwise, rule, "share")
     assert high - low < 0.04
@@ -225,7 +225,7 @@ def test_environments_grow_with_the_flows_and_drawn_ones_have_a_course_per_repli
 
 
 def test_what_is_not_finished_has_no_harm_and_is_still_printed(capsys):
-    pairwise = plan_pairwise(["CUBIC"], STANDARD, flows=[2], replicates=2, duration_s=3.0)
+    pairwise = plan_pairwise(["CUBIC"], STANDARD, flows=[2], replicates=2, duration=3.0)
 
     def stop(run, _result):
         if run.index == 1:
@@ -257,7 +257,7 @@ def test_picture_has_a_line_per_queue_or_a_column(steep):
     expected = steep.summary.filter(rule=STEEP, measure="share", queue="drop-tail")["mean"]
     assert list(drawn) == expected.to_list()
     several = plan_pairwise(
-        ["CUBIC", STEEP], STANDARD, flows=[1], queue=["red", "drr"], replicates=1, duration_s=3.0
+        ["CUBIC", STEEP], STANDARD, flows=[1], queue=["red", "drr"], replicates=1, duration=3.0
     )
     figure = collect(several).plot()
     assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["red", "drr"]

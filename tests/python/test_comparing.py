@@ -10,7 +10,7 @@ import pytest
 
 import cwndlab
 from cwndlab import Sweep
-from cwndlab.comparing import first_deployed
+from cwndlab.environments.profile import first_deployed
 from stores import count
 from waiting import wait_until
 

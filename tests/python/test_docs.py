@@ -90,6 +90,17 @@ def test_python_in_the_documents_runs(path, tmp_path, monkeypatch):
         assert runner.run(test).failed == 0
 
 
+def test_every_public_name_has_an_example_that_is_run():
+    page = _read("docs/api.md")
+    entries = dict(re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", page, re.DOTALL | re.MULTILINE))
+    assert set(entries) == set(cwndlab.__all__)
+    before = page.partition("<!-- generated")[0]
+    for name, text in entries.items():
+        assert "\n>>> " in text or name in ("Ack", "__version__"), name
+    assert "cwndlab.Ack" in before
+    assert "cwndlab.__version__" in before
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_scenarios_in_the_documents_are_valid(path):
     for block in _blocks(path.read_text(encoding="utf-8"), "toml"):

@@ -12,6 +12,7 @@ from contextlib import closing
 
 import pytest
 
+import cwndlab
 from conftest import Page
 from cwndlab import Store, StoreError, Sweep, write_report
 from small_sweeps import LIMITS, LIMITS_SWEEP, RULES
@@ -170,3 +171,10 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, limits_store
         write_report(limits_store, path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_pairwise_comparison_says_how_it_is_shown(tmp_path):
+    cwndlab.against("AIAD(1, 3)", "AIMD(1, 0.5)", flows=1, replicates=1, duration="1s",
+                    store=tmp_path)  # fmt: skip
+    with pytest.raises(cwndlab.StoreError, match="a pairwise comparison, which has no report"):
+        cwndlab.write_report(tmp_path)

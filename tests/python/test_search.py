@@ -111,7 +111,7 @@ def test_aims_are_refused_with_what_is_allowed():
         with pytest.raises(ScenarioError, match=words):
             Objective(**given)
     with pytest.raises(ScenarioError, match="budget: 4 is not valid"):
-        search.search(Objective(best=A), budget=4)
+        search.search(best=A, budget=4)
 
 
 def test_rules_are_split_outside_their_parentheses():
@@ -123,17 +123,17 @@ def test_a_search_finds_what_is_known_to_be_there():
     # A square wave of 20 s between 0.2 and 4 Mb/s: one packet a round trip takes longer than a half
     # period to climb (60 packets of 1000 bytes at 120 ms), a doubling every two round trips does
     # not.
-    objective = Objective(best="MIMD(1.4, 0.5)", rules=("AIMD(1, 0.5)", "MIMD(1.4, 0.5)"))
-    bounds = {"high": (4e6, 4e6), "low": (0.1e6, 3.9e6), "period": (4.0, 12.0), "duty": (0.5, 0.5)}
+    rules = ("AIMD(1, 0.5)", "MIMD(1.4, 0.5)")
+    bound = {"high": (4e6, 4e6), "low": (0.1e6, 3.9e6), "period": (4.0, 12.0), "duty": (0.5, 0.5)}
     found = search.search(
-        objective, bounds=bounds, budget=10, replicates=1, confirm=3, duration="24s"
+        best=rules[1], rules=rules, bound=bound, budget=10, replicates=1, confirm=3, duration="24s"
     )
     assert found.is_met
     # Where little is left in between there is more to climb.
     assert found.values["low"] < 2e6
     assert (found.values["high"], found.values["duty"]) == pytest.approx((4e6, 0.5))
     assert len(found.history) == found.tried == 10
-    assert found.table()["margin"].max() == pytest.approx(
+    assert found.tables["tried"]["margin"].max() == pytest.approx(
         max(entry["margin"] for entry in found.history)
     )
     assert found.runs == 2 * (10 * 1 + 4 * 5 + 3)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shlex
 import subprocess
 
 import pytest
 
 import cwndlab
 import small_sweeps
-from conftest import SMALL
+from conftest import ROOT, SMALL
 from cwndlab.cli.fitting import Column, fit
+from cwndlab.cli.output import print_table
 from terminals import Terminal
 
 RULES = ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)")
@@ -56,6 +58,31 @@ def test_no_table_is_wider_than_the_terminal(tmp_path, arguments, columns):
     lines = _tables(_shown(tmp_path, *arguments, columns=columns))
     assert max(map(len, lines)) <= columns
     assert any("──" in line for line in lines)
+
+
+README = re.findall(r"^\$ cwndlab (.+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", README)
+def test_what_the_readme_shows_fits_a_terminal_of_80_columns(command):
+    """Tables and messages, but for the length of the runs as the README shows them."""
+    arguments = shlex.split(command.partition(" | ")[0])
+    if arguments[0] == "compare":
+        arguments += ["--duration", "5s", "--replicates", "2"]
+    lines = _shown(ROOT, *arguments, columns=80)
+    shown = [line for line in lines if "━" not in line]
+    assert any("──" in line for line in shown)
+    assert [line for line in shown if len(line) > 80] == []
+
+
+def test_a_part_below_has_no_rows_that_are_empty_there(capsys, monkeypatch):
+    monkeypatch.setattr("cwndlab.cli.display.Display.width", 30)
+    rows = [["a", "1.000", "2.000"], [], ["b", "3.000", ""]]
+    print_table("Title", ["rule", "a long heading", "b" * 24], rows)
+    below = capsys.readouterr().out.partition("b" * 24)[2]
+    assert "2.000" in below
+    assert not re.search(r"^b", below, re.MULTILINE)
 
 
 def test_what_is_left_out_is_said_and_wide_shows_it(tmp_path):

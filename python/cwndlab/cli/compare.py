@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
     from cwndlab.plots import FigureStyle
 
-ENVIRONMENTS, REPLICATES = ("constant",), 3
-
 
 class QueueOption(click.Option):
     """Option whose help lists the queues of the core, which only the help loads."""
@@ -85,7 +83,7 @@ class QueueOption(click.Option):
     "--replicates",
     type=options.WholeNumber(1, 100_000),
     metavar="N",
-    help=f"Runs per cell, each with its own seed.  [default: {REPLICATES}; 20 with --against]",
+    help="Runs per cell, each with its own seed.  [default: 3; 20 with --against]",
 )
 @options.metrics_option
 @options.until_option
@@ -97,12 +95,7 @@ class QueueOption(click.Option):
 @options.set_option
 @options.rules_option
 @options.jobs_option
-@click.option(
-    "--store",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Keep finished runs in DIR; the same command continues from them.",
-)
+@options.store_option
 @options.on_option
 @options.json_option
 @options.format_option
@@ -166,23 +159,26 @@ def compare(
         # First, as in the report of the directory that `--out` writes.
         rules = _with_first(baseline, rules)
     recoveries, queues = _settings(recovery, queue, setting)
-    from cwndlab.comparing import definition_of
-    from cwndlab.comparison import Comparison, plan_rules
-    from cwndlab.metrics import BY_KEY, chosen
-    from cwndlab.runs.until import MOST, targets_of
+    from cwndlab.comparing import plan_comparison
+    from cwndlab.metrics import BY_KEY
 
     patch = options.patch_of(settings)
     warn_of_bare_rates({"--rate": rate, **patch})
     compared = rules if against is None else (*rules, against)
     assumed, note = assumptions(assume, profile, compared, patch)
-    common: dict[str, Any] = {
+    given = {
         "recovery": recoveries,
         "queue": queues,
-        "duration_s": None if duration is None else options.seconds_of("--duration", duration),
+        "env": options.names_of("--env", env) if env else None,
+        "replicates": replicates,
+        "until": until,
+        "most": most,
+        "duration": None if duration is None else options.seconds_of("--duration", duration),
         "assume": assumed,
-        "seed": 1 if seed is None else seed,
+        "seed": seed,
         "patch": patch,
     }
+    common: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     options.check_cluster(on, jobs)
     besides.check_beside(beside, ns, until=until, on=on, plot=plot, out=out, against=against,
                          expect=expected.all)  # fmt: skip
@@ -197,17 +193,12 @@ def compare(
         refuse_together(
             detail=detail, metrics=metrics, has_rate=rate is not None, env=env, assume=assume
         )
-        if env:
-            common["env"] = options.names_of("--env", env)
         compare_against(
             rules,
             against,
             flows,
             rate,
             common,
-            replicates=replicates,
-            until=until,
-            most=most,
             work=work,
             as_json=as_json,
             plot=plot,
@@ -216,41 +207,25 @@ def compare(
         )
         return
     refuse_alone(flows=flows, rate=rate)
-    targets = targets_of(until, BY_KEY)
-    measured = chosen(
-        options.names_of("--metrics", metrics) if metrics else None,
-        also=[*(target.metric for target in targets), *(each.metric for each in expected.all)],
-        option="--metrics",
-    )
-    plan = plan_rules(
+    planned = plan_comparison(
         rules,
-        env=options.names_of("--env", env or ENVIRONMENTS),
-        replicates=(most or MOST) if targets else replicates or REPLICATES,
-        metrics=measured,
+        metrics=options.names_of("--metrics", metrics) if metrics else None,
+        also=[each.metric for each in expected.all],
         **common,
     )
     if baseline is not None and plot is not None:
         look = figure_options.with_baseline(look, rules[0])
-    levels = {axis: [level.label for level in found] for axis, found in plan.axes.items()}
+    levels = planned.plan.labels
     expected.check(BY_KEY, levels)
     figure_options.check(look, itertools.chain.from_iterable(levels.values()), levels["rule"])
-    if common["duration_s"] is not None:
-        assumed = assumed.with_(duration=duration)
     if beside is not None:
         from cwndlab.sweeps import Sweep
 
-        sweep = Sweep.from_dict(definition_of(plan, assumed, patch))
+        sweep = Sweep.from_dict(planned.define())
         besides.run_beside(sweep, store or Path("out") / "compare-beside", ns, jobs=jobs,
                            as_json=as_json)  # fmt: skip
         return
-    comparison = execute_plan(
-        Comparison(plan, metrics=measured),
-        definition=None if store is None else definition_of(plan, assumed, measured),
-        targets=targets,
-        first=replicates or REPLICATES,
-        keep=as_json,
-        **work,
-    )
+    comparison = execute_plan(planned, keep=as_json, **work)
     if plot is not None:
         _plot(comparison, plot, look)
     if as_json:

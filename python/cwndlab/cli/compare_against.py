@@ -84,9 +84,6 @@ def compare_against(
     rate: str | None,
     common: dict[str, Any],
     *,
-    replicates: int | None,
-    until: str | None,
-    most: int | None,
     work: dict[str, Any],
     as_json: bool,
     plot: Path | None,
@@ -96,28 +93,15 @@ def compare_against(
     """Run rules against another one; print, plot or write the results."""
     import polars as pl
 
-    from cwndlab.pairwise import REPLICATES, definition_of, plan_pairwise
-    from cwndlab.runs.until import MOST, targets_of
+    from cwndlab.pairwise import plan_pairwise
     from cwndlab.sharing import BY_KEY
-
-    targets = targets_of(until, BY_KEY)
 
     given: dict[str, Any] = {} if rate is None else {"rate": rate}
     if flows:
         given["flows"] = [_count(text) for text in options.names_of("--flows", flows)]
-    first = replicates or REPLICATES
-    given["replicates"] = (most or MOST) if targets else first
     planned = plan_pairwise(rules, against, **given, **common)
-    levels = {axis: [level.label for level in found] for axis, found in planned.plan.axes.items()}
-    expected.check(BY_KEY, levels)
-    pairwise = execute_plan(
-        planned,
-        definition=definition_of(planned),
-        targets=targets,
-        first=first,
-        keep=as_json,
-        **work,
-    )
+    expected.check(BY_KEY, planned.plan.labels)
+    pairwise = execute_plan(planned, keep=as_json, **work)
     if plot is not None:
         figure_options.save(look, plot, pairwise.plot)
     if as_json:
@@ -126,7 +110,7 @@ def compare_against(
         print_pairwise(pairwise)
     # The baseline runs are not a rule's result.
     expected.judge(pairwise.summary.filter(pl.col("rule").is_in(pairwise.rules)), "compare")
-    end_unmet(pairwise, until)
+    end_unmet(pairwise, common.get("until"))
 
 
 def _count(text: str) -> int:

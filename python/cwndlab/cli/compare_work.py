@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from cwndlab.results import Result
     from cwndlab.runs.collection import Collection, Gathered
     from cwndlab.runs.plan import Run
-    from cwndlab.runs.until import Target
 
 MANY_RUNS = 100
 """From this duration on, a message says how long the runs took."""
@@ -32,9 +31,6 @@ def execute_plan(
     out: Path | None,
     store: Path | None = None,
     on: str | None = None,
-    definition: Mapping[str, Any] | None = None,
-    targets: Sequence[Target] = (),
-    first: int = 1,
     trace: Mapping[str, Any] | None = None,
     keep: bool = True,
     note: str | None = None,
@@ -64,9 +60,6 @@ def execute_plan(
                 store=store,
                 jobs=jobs,
                 on=on,
-                definition=definition,
-                targets=targets,
-                first=first,
                 trace=trace,
                 on_run=None if out is None else save,
                 progress=progress.runs,
@@ -117,9 +110,5 @@ def _write_interrupted(collection: Collection, out: Path | None) -> None:
 
 
 def _write_tables(collection: Collection, out: Path | None) -> None:
-    if out is None:
-        return
-    for name, table in collection.tables.items():
-        table.write_parquet(out / f"{name}.parquet")
-    (out / "comparison.json").write_text(collection.to_json(raw=False) + "\n", encoding="utf-8")
-    say(f"wrote {out}")
+    if out is not None:
+        say(f"wrote {collection.save(out)}")

@@ -34,22 +34,22 @@ def demo(out: Path, duration: str, jobs: int | None) -> None:
     wave, a sawtooth and a random walk, all around 10 Mbit/s.
     """
     from cwndlab import environments, plots
-    from cwndlab.comparison import Comparison, plan_rules
+    from cwndlab.comparing import plan_comparison
     from cwndlab.metrics import BY_KEY
     from cwndlab.report import write_report
 
-    plan = plan_rules(
+    planned = plan_comparison(
         RULES,
         env=environments.DEMO,
         replicates=REPLICATES,
-        duration_s=options.seconds_of("--duration", duration),
+        duration=options.seconds_of("--duration", duration),
     )
-    comparison = execute_plan(Comparison(plan), jobs=jobs, out=out, trace=TRACE)
+    comparison = execute_plan(planned, jobs=jobs, out=out, trace=TRACE)
     plots.save(comparison.plot(), out / "comparison.png")
     for name in environments.DEMO:
         results = {
             rule.label: result
-            for rule in plan.axes["rule"]
+            for rule in planned.plan.axes["rule"]
             if (result := comparison.result(rule=rule.label, env=name)) is not None
         }
         plots.save(plots.windows_by_rule(results), out / f"windows-{name}.png")

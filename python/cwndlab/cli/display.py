@@ -41,6 +41,13 @@ class Display:
         return max(NARROWEST, shutil.get_terminal_size().columns)
 
     @property
+    def message_width(self) -> int | None:
+        """Columns that a message may take; None without a limit, in files and pipes."""
+        if not sys.stderr.isatty():
+            return None
+        return max(NARROWEST, shutil.get_terminal_size().columns)
+
+    @property
     def is_terminal(self) -> bool:
         """Whether tables have their default form."""
         return self.format == TERMINAL

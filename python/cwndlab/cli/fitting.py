@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 GAP, NARROW_GAP, EDGES = 3, 2, 2
 """Spaces between columns, those in a narrow table, and those around a table that is not."""
+INTERVAL, NO_BREAK = "95 % CI", "\N{NO-BREAK SPACE}"
+"""What no line break divides."""
 LONG_TEXT, LEAST_TEXT = 20, 14
 """Width above which a column of text may be wrapped, and the least width it then has."""
 
@@ -38,10 +40,12 @@ class Column:
         >>> Column("goodput /\navailable bandwidth", ("0.930",), False).narrowed().heading
         'goodput /\navailable\nbandwidth'
         """
-        longest = max(map(len, (*self.heading.split(), *self.cells)), default=1)
-        lines = self.heading.split("\n")
+        heading = self.heading.replace(INTERVAL, INTERVAL.replace(" ", NO_BREAK))
+        lines = heading.split("\n")
+        words = [word for line in lines for word in line.split(" ")]
+        longest = max(map(len, (*words, *self.cells)), default=1)
         wrapped = [part for line in lines for part in _wrapped(line, longest)]
-        return replace(self, heading="\n".join(wrapped))
+        return replace(self, heading="\n".join(wrapped).replace(NO_BREAK, " "))
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Fitted:
     parts: Sequence[Sequence[Column]]
     dropped: Sequence[str] = ()
     is_narrow: bool = True
+    names: int = 0
+    """Columns that every part begins with, if there are several."""
 
 
 def fit(columns: Sequence[Column], width: int | None, optional: Sequence[str] = ()) -> Fitted:
@@ -86,7 +92,10 @@ def fit(columns: Sequence[Column], width: int | None, optional: Sequence[str] = 
         dropped.append(
             " ".join(heading.replace("-\n", "").partition(" [")[0].partition("\n[")[0].split())
         )
-    return Fitted([found] if found else _stacked(kept, width), dropped)
+    if found:
+        return Fitted([found], dropped)
+    parts, names = _stacked(kept, width)
+    return Fitted(parts, dropped, names=names if len(parts) > 1 else 0)
 
 
 def _natural(columns: Sequence[Column]) -> int:
@@ -117,7 +126,7 @@ def _wrapped_into(columns: Sequence[Column], width: int) -> list[Column] | None:
     return found
 
 
-def _stacked(columns: Sequence[Column], width: int) -> list[list[Column]]:
+def _stacked(columns: Sequence[Column], width: int) -> tuple[list[list[Column]], int]:
     """Put columns below the others, each part with the columns of text that name the rows."""
     names = [column for column in columns if column.is_text]
     if _room(names, width) < width // 3:
@@ -129,7 +138,7 @@ def _stacked(columns: Sequence[Column], width: int) -> list[list[Column]]:
         if len(parts[-1]) > len(names) and _room([*parts[-1], column], width) < 0:
             parts.append([*names])
         parts[-1].append(column)
-    return parts
+    return [_wrapped_into(part, width) or part for part in parts], len(names)
 
 
 def _wrapped(line: str, width: int) -> list[str]:

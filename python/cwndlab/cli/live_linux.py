@@ -43,8 +43,5 @@ def linux(
 
     They cross an emulated network on this machine.
     """
-    from cwndlab.live_runs.run import counterpart
-    from cwndlab.live_runs.run import linux as play
-
     asked = Asked(file, beside, as_json, out, plot, settings, seed, look)
-    carry_out(asked, "live", play, lambda scenario, _: counterpart(scenario), print_live)
+    carry_out(asked, "linux", print_live)

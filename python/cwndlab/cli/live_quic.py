@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,14 +56,5 @@ def quic(
     if qlog and out is None:
         raise ScenarioError("`--qlog` needs `--out`, the directory of its files")
 
-    from cwndlab.live_runs.quic import counterpart
-    from cwndlab.live_runs.quic import quic as play
-
     asked = Asked(file, beside, as_json, out, plot, settings, seed, look)
-    carry_out(
-        asked,
-        "QUIC",
-        functools.partial(play, qlog=out / "qlog" if qlog and out is not None else None, port=port),
-        lambda scenario, result: counterpart(scenario, result.packet_bytes),
-        print_quic,
-    )
+    carry_out(asked, "quic", print_quic, qlog=out / "qlog" if qlog and out else None, port=port)

@@ -99,6 +99,12 @@ on_option: Option = click.option(
     metavar="ADDRESS",
     help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
 )
+store_option: Option = click.option(
+    "--store",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep finished runs in DIR; the same command continues from them.",
+)
 until_option: Option = click.option(
     "--until",
     metavar="TARGET",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cwndlab.cli import markup
 from cwndlab.cli.display import display
-from cwndlab.cli.fitting import EDGES, GAP, Column, fit
+from cwndlab.cli.fitting import EDGES, GAP, NO_BREAK, Column, fit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-INTERVAL, NO_BREAK = "mean, 95 % CI", "\N{NO-BREAK SPACE}"
+INTERVAL = "mean, 95 % CI"
 """What no line break divides."""
 
 
@@ -30,6 +30,10 @@ def say(text: str) -> None:
 
 def warn(text: str) -> None:
     """Print what also a quiet program says: a failure, or what is probably a mistake."""
+    if display.message_width is not None:
+        text = textwrap.fill(
+            text, display.message_width, break_long_words=False, break_on_hyphens=False
+        )
     print(text, file=sys.stderr, flush=True)
 
 
@@ -64,7 +68,7 @@ def print_table(
     fitted = fit(given, display.width, optional)
     print_line(title, style="bold")
     for part in fitted.parts:
-        _print_part(part, rows, is_narrow=fitted.is_narrow)
+        _print_part(part, rows, is_narrow=fitted.is_narrow, names=fitted.names)
     if fitted.dropped:
         say(f"columns left out: {'; '.join(fitted.dropped)} (--wide shows all)")
 
@@ -86,7 +90,7 @@ def print_line(text: str, style: str = "") -> None:
 
 
 def _print_part(
-    columns: Sequence[Column], rows: Sequence[Sequence[str]], *, is_narrow: bool
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], *, is_narrow: bool, names: int
 ) -> None:
     from rich import box
     from rich.table import Table
@@ -109,9 +113,11 @@ def _print_part(
         )
     cells = zip(*(column.cells for column in columns), strict=True)
     for row in rows:
-        if row:
-            table.add_row(*map(Text, next(cells)))
-        else:
+        texts = next(cells) if row else ()
+        # Of several parts, this one may have nothing about a row.
+        if any(texts[names:]):
+            table.add_row(*map(Text, texts))
+        elif not row:
             table.add_section()
     # As wide as the table: no number is ever cut off.
     widest = sum(column.width or column.natural for column in columns)

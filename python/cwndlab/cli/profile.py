@@ -46,7 +46,7 @@ def assumptions(
                 "`--profile` cannot be used with `--assume profile`: both name the profile"
             )
         return assumed.with_(profile=profile), None
-    from cwndlab.comparing import TODAY, with_profile
+    from cwndlab.environments.profile import TODAY, with_profile
 
     is_given = is_assumed or "profile" in (patch or {})
     chosen, deployed = with_profile(assumed, None, rules, is_given=is_given)

@@ -72,10 +72,12 @@ DATED = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35")
 )  # fmt: skip
 @options.assume_option
 @options.jobs_option
+@options.on_option
 @click.option(
-    "--on",
-    metavar="ADDRESS",
-    help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
+    "--store",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Store of finished runs.  [default: store in the directory of --out]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print verdicts, one JSON object per paper.")
 def reproduce(
@@ -93,6 +95,7 @@ def reproduce(
     assume: tuple[str, ...],
     jobs: int | None,
     on: str | None,
+    store: Path | None,
     as_json: bool,
 ) -> None:
     """Reproduce papers and judge their claims.
@@ -128,14 +131,17 @@ def reproduce(
         testify(chosen, ns=ns, out=out, replicates=replicates, quick=quick, jobs=jobs,
                 as_json=as_json)  # fmt: skip
         return
+    kept = store or out / "store"
     if sensitivity:
         if page is not None and quick:
             raise click.UsageError(
                 "`--page` cannot be used with `--quick`: the page has full reproductions only"
             )
-        vary(targets, chosen, quick=quick, out=out, page=page, jobs=jobs, as_json=as_json, refused={
-            "--on": on, "--replicates": replicates, "--assume": assume, "--profile": profile,
-        })  # fmt: skip
+        vary(
+            targets, chosen, quick=quick, out=out, page=page, store=kept, jobs=jobs, on=on,
+            as_json=as_json,
+            refused={"--replicates": replicates, "--assume": assume, "--profile": profile},
+        )  # fmt: skip
         return
     if page is not None:
         if (
@@ -155,21 +161,11 @@ def reproduce(
     done: list[Reproduction] = []
     for key, ids in chosen.items():
         found = _reproduce(
-            key,
-            ids,
-            quick=quick,
-            out=out,
-            assume=assumed,
-            replicates=replicates,
-            profile=profile,
-            jobs=jobs,
-            on=on,
-        )
+            key, ids, quick=quick, out=out, assume=assumed, replicates=replicates,
+            profile=profile, store=kept, jobs=jobs, on=on,
+        )  # fmt: skip
         if as_json:
-            from cwndlab.jsontext import dumps
-            from cwndlab.outputs import stamped
-
-            print(dumps(stamped("reproduce", found.to_dict()), indent=None), flush=True)
+            print(found.to_json(indent=None), flush=True)
         else:
             _print(found)
         for note in (note for cost in found.costs for note in cost.notes):
@@ -214,15 +210,15 @@ def _print_all(done: list[Reproduction]) -> None:
     print_table("All papers", ("paper", "claims", *found[0]), rows)
 
 
-def _reproduce(key: str, ids: list[str], *, out: Path, **given: Any) -> Reproduction:
+def _reproduce(key: str, ids: list[str], *, store: Path, **given: Any) -> Reproduction:
     from cwndlab import reproduction as papers
     from cwndlab.cli.sweep_progress import progress_bar
 
     with progress_bar() as show:
         try:
-            return papers.reproduce(key, ids, out=out, progress=teller(key, show), **given)
+            return papers.reproduce(key, ids, store=store, progress=teller(key, show), **given)
         except KeyboardInterrupt:
-            say(f"stopped; finished runs are kept in {out / 'store'}, and the same command resumes")
+            say(f"stopped; finished runs are kept in {store}, and the same command resumes")
             raise
 
 
@@ -252,14 +248,9 @@ def _list(chosen: dict[str, list[str]]) -> None:
 def _print(found: Reproduction) -> None:
     from cwndlab.reproduction.page import SIGNS, counts, number
 
-    rows: list[tuple[str, ...]] = []
-    for entry in found.judged:
-        claim = entry.claim
-        measured = number(entry.measured, exact=claim.is_exact)
-        verdict = f"{SIGNS[entry.verdict]} {entry.verdict}"
-        rows.append((claim.id, claim.name, verdict, measured, claim.reading.text, claim.statement))
-    columns = ("experiment", "claim", "verdict", "measured ± 95 % CI", "bounds", "the paper states")
-    print_table(f"{found.paper.key}: {found.paper.title}", columns, rows, text_columns=6)
+    table = found.table()
+    title = f"{found.paper.key}: {found.paper.title}"
+    print_table(title, table.columns, table.rows(), text_columns=6)
     also = [
         (entry.claim.id, entry.claim.name, name, f"{SIGNS[verdict]} {verdict}", number(measured))
         for entry in found.judged

@@ -21,6 +21,7 @@ def vary(
     *,
     refused: Mapping[str, Any],
     out: Path,
+    store: Path,
     page: Path | None,
     as_json: bool,
     **given: Any,
@@ -46,12 +47,9 @@ def vary(
     for key in papers:
         with progress_bar() as show:
             try:
-                found = sensitivity(key, out=out, progress=teller(key, show), **given)
+                found = sensitivity(key, out=out, store=store, progress=teller(key, show), **given)
             except KeyboardInterrupt:
-                say(
-                    f"stopped; finished runs are kept in {out / 'store'}, and the same command "
-                    "resumes"
-                )
+                say(f"stopped; finished runs are kept in {store}, and the same command resumes")
                 raise
         if as_json:
             from cwndlab.jsontext import dumps
@@ -73,6 +71,8 @@ def teller(key: str, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[s
             say(f"{key}: plan {event['number']} of {event['of']}, {event['plan']}")
         elif event["event"] == "writing":
             say(f"{key}: plots and report")
+        elif event["event"] == "workers":
+            say(f"{event['address']}: workers {event['workers']}, threads {event['threads']}")
         elif event["event"] == "failed":
             say(f"failed: {event['cell']}, replicate {event['replicate']}: {event['error']}")
         else:

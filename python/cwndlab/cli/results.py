@@ -168,8 +168,8 @@ def _write(table: pl.DataFrame, path: Path, whole: Callable[[], dict[str, Any]])
 
 
 def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
+    from cwndlab.sweeps.checks import PROVENANCE
     from cwndlab.sweeps.measures import find
-    from cwndlab.sweeps.stored import PROVENANCE
     from cwndlab.tables import number
 
     shown = table.head(MOST_ROWS)

@@ -74,13 +74,15 @@ if TYPE_CHECKING:
 @options.assume_option
 @options.seed_option
 @options.jobs_option
+@options.on_option
+@options.store_option
 @options.json_option
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
     help="Directory of the plot, the numbers, every tried waveform, and the store of finished "
-    "runs: the same command resumes.",
+    "runs without --store: the same command resumes.",
 )
 def search(
     best: str | None,
@@ -99,6 +101,8 @@ def search(
     assume: tuple[str, ...],
     seed: int | None,
     jobs: int | None,
+    on: str | None,
+    store: Path | None,
     as_json: bool,
     out: Path | None,
 ) -> None:
@@ -108,40 +112,36 @@ def search(
     parameters until the rule's lead over the runner-up (or its distance behind the last but one) is
     largest. New seeds confirm the result.
     """
-    from cwndlab import searches
-    from cwndlab.searches.objective import REPRESENTATIVES
-
     if is_list:
         _list(as_json)
         return
-    compared = tuple(_split(rules)) or REPRESENTATIVES
-    objective = searches.Objective(best or "", worst or "", compared, metric)
-    bounds = searches.read_bounds(family, bound)
+    from cwndlab import searches
+    from cwndlab.searches.objective import REPRESENTATIVES
+
+    options.check_cluster(on, jobs)
+    compared = _split(rules) or REPRESENTATIVES
     recovery, queue = options.setting_of(setting)
     assumed, note = assumptions(assume, profile, compared)
     options.make_folder(out)
+    if store is None and out is not None:
+        store = out / "store"
     if note is not None:
         say(note)
-    with _progress(budget, len(objective.rules) * replicates) as show:
+    with _progress(budget, replicates) as show:
         try:
             found = searches.search(
-                objective, family, bounds=bounds, recovery=recovery, queue=queue, budget=budget,
-                replicates=replicates,
-                confirm=confirm, duration=duration, assume=assumed,
-                seed=1 if seed is None else seed, jobs=jobs,
-                store=None if out is None else out / "store", progress=show,
+                best=best, worst=worst, rules=compared, family=family,
+                bound=searches.read_bounds(family, bound), recovery=recovery, queue=queue,
+                metric=metric, budget=budget, replicates=replicates, confirm=confirm,
+                duration=duration, assume=assumed, seed=1 if seed is None else seed, jobs=jobs,
+                store=store, on=on, progress=show,
             )  # fmt: skip
         except KeyboardInterrupt:
-            if out is not None:
-                say(
-                    f"stopped; finished runs are kept in {out / 'store'}, and the same command "
-                    "resumes"
-                )
+            if store is not None:
+                say(f"stopped; finished runs are kept in {store}, and the same command resumes")
             raise
     if as_json:
-        from cwndlab.jsontext import dumps
-
-        click.echo(dumps(found.to_dict()))
+        click.echo(found.to_json())
     else:
         _print(found)
     if out is not None:
@@ -210,9 +210,6 @@ def _print(found: SearchResult) -> None:
     from cwndlab.tables import with_interval
 
     metric = BY_KEY[found.objective.metric]
-    sign = -1 if metric.more_is_better else 1
-    ordered = sorted(found.rules.items(), key=lambda entry: sign * (entry[1].mean or 0.0))
-    rows = [(rule, with_interval(_row(entry), metric)) for rule, entry in ordered]
     kinds = {parameter.name: parameter.kind for parameter in family(found.family).parameters}
     values = ", ".join(
         f"{name} {_value(kinds[name], value)}" for name, value in found.values.items()
@@ -221,7 +218,7 @@ def _print(found: SearchResult) -> None:
         f"{found.family}: {values} ({found.setting}, profile {found.profile}, "
         f"{found.confirmed.count} new seeds)",
         ("rule", f"{metric.title}, 95 % CI"),
-        rows,
+        found.table().rows(),
     )
     verdict = "found" if found.is_met else "not found: the interval of the margin is not above 0"
     say(
@@ -236,7 +233,7 @@ def _row(found: Estimate) -> dict[str, float | None]:
 
 
 @contextmanager
-def _progress(budget: int, runs_each: int) -> Generator[Callable[[dict[str, Any]], None]]:
+def _progress(budget: int, replicates: int) -> Generator[Callable[[dict[str, Any]], None]]:
     from cwndlab.cli.output import steps
 
     with steps() as show:
@@ -244,7 +241,7 @@ def _progress(budget: int, runs_each: int) -> Generator[Callable[[dict[str, Any]
         def tell(event: dict[str, Any]) -> None:
             if event["event"] == "tried":
                 show(
-                    f"waveforms of {runs_each} runs, best margin {event['margin']:.3f}",
+                    f"waveforms, {replicates} replicates each, best margin {event['margin']:.3f}",
                     event["done"],
                     budget,
                 )

@@ -85,21 +85,16 @@ def sweep(
     options.check_format(as_json)
     options.check_cluster(on, jobs)
     besides.check_beside(beside, ns, until=until, on=on, plot=plot, expect=expected.all)
-    changes = {
-        "until": until,
-        "most": most,
-        "replicates": replicates,
-        "seed": seed,
-        "yes": yes or None,
-    }
-    given = {key: value for key, value in changes.items() if value is not None}
 
-    from cwndlab.sweeps import Sweep, SweepResult
+    from cwndlab.sweeps import SweepResult, as_sweep
 
     patch = options.patch_of(settings)
     refuse_scenario(file)
     warn_of_bare_rates({**document(file), **patch})
-    chosen = Sweep.load(file, patch=patch, **given)
+    chosen = as_sweep(
+        file, patch=patch, until=until, most=most, replicates=replicates, seed=seed,
+        yes=yes or None,
+    )  # fmt: skip
     if beside is not None:
         folder = store or Path("out") / chosen.name
         besides.run_beside(chosen, folder, ns, jobs=jobs, again=again, as_json=as_json)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cwndlab.cli.display import display
 from cwndlab.cli.output import INTERVAL, print_frame, print_table, say
@@ -71,22 +71,10 @@ def _say_more(cells: int) -> None:
 def _print(
     title: str, findings: SweepResult, table: pl.DataFrame, *, are_differences: bool = False
 ) -> None:
-    from cwndlab.tables import judged, with_interval
+    from cwndlab.tables import by_cell, judged, with_interval
 
-    written = judged if are_differences else with_interval
-
-    measures, axes = findings.sweep.measures, findings.axes
-    cells: dict[tuple[str, ...], dict[str, Any]] = {}
-    for row in table.to_dicts():
-        cells.setdefault(tuple(row[name] for name in axes), {})[row["metric"]] = row
-    rows = [
-        [*cell, *(written(found.get(entry.key), entry) for entry in measures)]
-        for cell, found in cells.items()
-    ]
-    columns = [*axes, *(_heading(entry.title) for entry in measures)]
-    print_table(title, columns, rows, text_columns=len(axes))
-
-
-def _heading(title: str) -> str:
-    """Break a long heading before its unit."""
-    return title.replace(" [", "\n[")
+    axes, written = findings.axes, judged if are_differences else with_interval
+    cells = by_cell(table, axes, "metric", findings.sweep.measures, written)
+    # A long heading is broken before its unit.
+    columns = [heading.replace(" [", "\n[") for heading in cells.columns]
+    print_table(title, columns, cells.rows(), text_columns=len(axes))

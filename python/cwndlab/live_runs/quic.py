@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cwndlab.live_runs.run import Progress, as_scenario, play
-from cwndlab.results import Result
+from cwndlab.live_runs.result import LiveResult
+from cwndlab.live_runs.run import play
+from cwndlab.runs.execute import Progress, Source, as_scenario
 from cwndlab.scenario import Scenario
 
 OVERHEAD_BYTES = 61
@@ -19,12 +20,12 @@ IPv4 and UDP 28; QUIC's first byte, connection ID 8, packet number 2 and tag 16 
 
 
 def quic(
-    scenario: Scenario | Mapping[str, Any] | str | Path,
+    scenario: Source,
     *,
     progress: Progress | None = None,
     qlog: str | Path | None = None,
     port: int = 0,
-) -> Result:
+) -> LiveResult:
     """Run a scenario with QUIC transfers on this machine.
 
     It takes the scenario's duration, and needs no privileges.
@@ -44,7 +45,7 @@ def quic(
 
     Returns
     -------
-    Result
+    LiveResult
         As of a simulated run, with ``valid`` (bool), ``reasons`` and ``notes`` (lists of str),
         ``health``, ``sockets``, ``packet_bytes``, ``quic_flows``: see docs/quic.md.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -12,11 +11,9 @@ from cwndlab import native
 from cwndlab.columns import SCHEMAS, TABLES
 from cwndlab.errors import RunError
 from cwndlab.live_runs.protocol import exchange
-from cwndlab.results import Result
+from cwndlab.live_runs.result import LiveResult
+from cwndlab.runs.execute import Progress, Source, as_scenario
 from cwndlab.scenario import Scenario
-
-Progress = Callable[[float, int], object]
-"""Called some times a second with the seconds and packets so far."""
 
 _TRACES = {
     "cwnd": {"time_s": pl.Float64, "flow": pl.UInt32, "cwnd_packets": pl.Float64,
@@ -28,9 +25,7 @@ _TRACES = {
 """Columns of traces; names replace the numbers of flows and links."""
 
 
-def linux(
-    scenario: Scenario | Mapping[str, Any] | str | Path, *, progress: Progress | None = None
-) -> Result:
+def linux(scenario: Source, *, progress: Progress | None = None) -> LiveResult:
     """Run a scenario with TCP flows of this machine's kernel.
 
     It takes the scenario's duration.
@@ -45,7 +40,7 @@ def linux(
 
     Returns
     -------
-    Result
+    LiveResult
         As of a simulated run, with ``valid`` (bool), ``reasons`` (list of str), ``health``,
         ``namespaces``, ``kernel_flows``, ``kernel_rules``: see docs/live.md.
 
@@ -100,7 +95,7 @@ def counterpart(scenario: Scenario) -> Scenario:
 
 def play(
     command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
-) -> Result:
+) -> LiveResult:
     """Run a scenario with the program, and further keys of the request."""
     for event in exchange(command, {"scenario": scenario.to_dict(), **more}):
         if event["event"] == "progress" and progress is not None:
@@ -110,22 +105,13 @@ def play(
     raise RunError("live: the program ended without a result")
 
 
-def as_scenario(scenario: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
-    """Read a scenario from any supported type."""
-    if isinstance(scenario, Scenario):
-        return scenario
-    return (
-        Scenario.from_dict(scenario) if isinstance(scenario, Mapping) else Scenario.load(scenario)
-    )
-
-
 def _result(
     run: dict[str, Any], traces: Mapping[str, Mapping[str, list[Any]]], scenario: Scenario
-) -> Result:
+) -> LiveResult:
     frames = {table: pl.DataFrame(run.pop(table, []), schema=SCHEMAS[table]) for table in TABLES}
     names = {"flow": frames["flows"]["flow"].to_list(), "link": frames["links"]["link"].to_list()}
     courses = {table: _trace(table, columns, names) for table, columns in traces.items()}
-    return Result(run, traces=courses, scenario=scenario.to_dict(), **frames)
+    return LiveResult(run, traces=courses, scenario=scenario.to_dict(), **frames)
 
 
 def _trace(

@@ -39,7 +39,8 @@ class FigureStyleError(ValueError):
 
     def __init__(self, key: str, text: str) -> None:
         super().__init__(f"{key}: {text}")
-        self.key, self.text = key, text
+        self.key: str = key
+        self.text: str = text
 
 
 @dataclass(frozen=True)

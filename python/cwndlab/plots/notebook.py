@@ -12,30 +12,20 @@ from cwndlab.plots.style import png_bytes
 if TYPE_CHECKING:
     from cwndlab.results import Result
 
-FLOW_COLUMNS = (
-    "flow",
-    "rule",
-    "recovery",
-    "goodput_bps",
-    "loss_rate",
-    "mean_rtt_s",
-    "mean_cwnd_packets",
-    "timeouts",
-)
 MAX_ROWS = 10
 
 
 def notebook_html(result: Result) -> str:
     """Return a result as self-contained HTML."""
-    fields = result.fields
+    fields, table = result.fields, result.table()
     facts = ", ".join(
         f"{key}&nbsp;{escape(_text(fields[key]))}"
         for key in ("simulated_s", "aggregate_goodput_bps", "jain_index", "seed", "trace_hash")
     )
-    head = "".join(f"<th>{column}</th>" for column in FLOW_COLUMNS)
+    head = "".join(f"<th>{column}</th>" for column in table.columns)
     rows = "".join(
         "<tr>" + "".join(f"<td>{escape(_text(value))}</td>" for value in row) + "</tr>"
-        for row in result.flows.select(FLOW_COLUMNS).head(MAX_ROWS).iter_rows()
+        for row in table.head(MAX_ROWS).iter_rows()
     )
     more = result.flows.height - MAX_ROWS
     note = f"<p>and {more} more flows</p>" if more > 0 else ""

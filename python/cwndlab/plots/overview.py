@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cwndlab.message import one_of
@@ -13,7 +15,7 @@ from cwndlab.plots.style import panels, styled
 if TYPE_CHECKING:
     from cwndlab.results import Result
 
-PANELS = {
+PANELS: dict[str, Callable[[Axes, Result], object]] = {
     "cwnd": timelines.windows,
     "rate": timelines.goodput,
     "queue": timelines.queue,

@@ -126,7 +126,15 @@ def _of_store(store: Store, sweep: str | None, tell: Progress) -> tuple[str, lis
     from cwndlab.report import from_sweep
     from cwndlab.sweeps.reading import read_sweep
 
-    names = [sweep] if sweep is not None else list(store.definitions())
+    definitions = store.definitions()
+    names = [sweep] if sweep is not None else [*definitions]
+    pairwise = [name for name in names if "against" in definitions.get(name, {})]
+    names = [name for name in names if name not in pairwise]
+    if pairwise and not names:
+        raise StoreError(
+            f"report: `{store.path}` has a pairwise comparison, which has no report: `cwndlab "
+            "compare RULE --against OTHER --store DIR` prints it, and `--plot FILE` draws it"
+        )
     kept = [
         read_sweep(store, name, lambda done, of, name=name: tell(f"read {name}", done, of))
         for name in names

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
+from cwndlab.plots.style import LOOKS
 from cwndlab.report import glyphs
 from cwndlab.report.chapter import MOST_PANELS, Cell, Chapter, Measure, named
 
@@ -127,7 +128,7 @@ def _upright(
     )
     for number, points in at.items():
         path = "L".join(f"{x:.1f},{y.at(row['mean'] * measure.scale):.1f}" for x, row, _ in points)
-        style = f'class="line s{number % len(glyphs.LOOKS)}" data-series="{number}"'
+        style = f'class="line s{number % len(LOOKS)}" data-series="{number}"'
         parts.append(
             Markup(f'<path {style} stroke-dasharray="{glyphs.dashes(number)}" d="M{path}"/>')
         )

@@ -39,12 +39,10 @@ def write(found: Reproduction, folder: Path, elapsed: Callable[[], float]) -> Pa
     """
     import jinja2
 
-    from cwndlab.reproduction.running import experiments, write_claims
-
     folder.mkdir(parents=True, exist_ok=True)
-    sections = [_section(found, experiment, folder) for experiment in experiments(found)]
+    sections = [_section(found, experiment, folder) for experiment in found.experiments.values()]
     found.wall_s = elapsed()
-    write_claims(found, folder / "claims.json")
+    write_whole(folder / "claims.json", f"{found.to_json()}\n".encode())
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True,
@@ -147,8 +145,7 @@ def _section(found: Reproduction, experiment: Experiment, folder: Path) -> dict[
     if experiment.figure:
         from cwndlab import plots
 
-        draw = getattr(found.paper.module("figures"), experiment.figure)
-        file = plots.save(draw(found.data, experiment), place / "plot.png")
+        file = plots.save(found.plot(experiment.id), place / "plot.png")
         section["image"] = base64.b64encode(file.read_bytes()).decode()
     return section
 

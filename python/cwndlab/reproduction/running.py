@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.files import write_whole
-from cwndlab.jsontext import dumps
-from cwndlab.outputs import stamped
+from cwndlab.errors import ScenarioError
+from cwndlab.message import one_of
 from cwndlab.reproduction.claims import Claim, Judged, not_searched
-from cwndlab.reproduction.paper import Experiment, Paper, load
+from cwndlab.reproduction.paper import Experiment, Paper, choose, load
 from cwndlab.reproduction.published import Beside
 from cwndlab.reproduction.readings import HOLDS
 from cwndlab.reproduction.results_grid import Data, ResultsGrid
+from cwndlab.result_tables import ResultTables
+from cwndlab.runs.execution import opened
 from cwndlab.statistics import Estimate
 
 if TYPE_CHECKING:
+    import polars as pl
+    from distributed import Client
+    from matplotlib.figure import Figure
+
+    from cwndlab.runs.executors import Executor
     from cwndlab.runs.store import Store
     from cwndlab.sweeps import Sweep, SweepResult
 
@@ -40,7 +47,7 @@ class Cost:
 
 
 @dataclass
-class Reproduction:
+class Reproduction(ResultTables):
     """The reproduction of a paper.
 
     Attributes
@@ -61,6 +68,15 @@ class Reproduction:
         Wall-clock time, seconds.
     folder : Path
         Directory of its report.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cwndlab import reproduce
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = reproduce("akella2002/bounds", out=folder)
+    >>> found.table()["verdict"].to_list()
+    ['✗ fails', '✓ holds', '✓ holds']
     """
 
     paper: Paper
@@ -82,6 +98,87 @@ class Reproduction:
         """Return the printed numbers of an experiment, with ours."""
         return [entry for entry in self.beside if entry.printed.claim.id == id]
 
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """``claims``, one row each, and ``published``: the printed numbers with ours."""
+        import polars as pl
+
+        numbers = {"mean": pl.Float64, "ci95": pl.Float64, "replicates": pl.Int64}
+        names = dict.fromkeys(("experiment", "claim"), pl.String)
+        claims = [
+            (entry.claim.id, entry.claim.name, entry.verdict, *entry.measured,
+             entry.claim.reading.text, entry.claim.statement)
+            for entry in self.judged
+        ]  # fmt: skip
+        published = [
+            (entry.printed.claim.id, entry.printed.claim.name, entry.printed.value,
+             entry.printed.unit, *entry.ours)
+            for entry in self.beside
+        ]  # fmt: skip
+        texts = dict.fromkeys(("bounds", "statement"), pl.String)
+        printed = {"published": pl.Float64, "unit": pl.String}
+        return {
+            "claims": pl.DataFrame(
+                claims, schema={**names, "verdict": pl.String, **numbers, **texts}, orient="row"
+            ),
+            "published": pl.DataFrame(published, schema={**names, **printed, **numbers},
+                                      orient="row"),
+        }  # fmt: skip
+
+    def table(self) -> pl.DataFrame:
+        """One row per claim, as ``cwndlab reproduce`` prints them."""
+        import polars as pl
+
+        from cwndlab.reproduction.page import SIGNS, number
+
+        rows = [
+            (entry.claim.id, entry.claim.name, f"{SIGNS[entry.verdict]} {entry.verdict}",
+             number(entry.measured, exact=entry.claim.is_exact), entry.claim.reading.text,
+             entry.claim.statement)
+            for entry in self.judged
+        ]  # fmt: skip
+        names = ("experiment", "claim", "verdict", "measured ± 95 % CI", "bounds",
+                 "the paper states")  # fmt: skip
+        return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+
+    def plot(self, id: str | None = None) -> Figure:
+        """Plot an experiment, by default the first selected one that has a figure (matplotlib).
+
+        Raises
+        ------
+        ScenarioError
+            If the experiment has no figure.
+        """
+        drawn = {name: entry.figure for name, entry in self.experiments.items() if entry.figure}
+        chosen = next(iter(drawn), None) if id is None else id
+        if chosen is None or chosen not in drawn:
+            raise ScenarioError(
+                f"`plot` needs an experiment with a figure: expected {one_of(drawn) or 'none here'}"
+            )
+        draw = getattr(self.paper.module("figures"), drawn[chosen])
+        return draw(self.data, self.experiments[chosen])
+
+    def save(self, directory: str | Path) -> Path:
+        """Write ``report.html``, ``claims.json``, the tables, and each experiment's data and plot.
+
+        Returns
+        -------
+        Path
+            The directory, which is made if needed.
+        """
+        from cwndlab.reproduction import page
+
+        folder = Path(directory)
+        page.write(self, folder, lambda: self.wall_s)
+        for name, table in self.tables.items():
+            table.write_parquet(folder / f"{name}.parquet")
+        return folder
+
+    @property
+    def experiments(self) -> dict[str, Experiment]:
+        """The selected experiments by ID."""
+        return {name: self.paper.experiments[name] for name in self.ids}
+
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts and cost as plain data."""
         return {
@@ -99,44 +196,47 @@ class Reproduction:
 
 
 def reproduce(
-    key: str,
+    paper: str,
     ids: Sequence[str] | None = None,
     *,
-    out: str | Path = "out/reproduce",
     quick: bool = False,
-    jobs: int | None = None,
-    on: str | None = None,
-    assume: Mapping[str, Any] | None = None,
+    out: str | Path = "out/reproduce",
     replicates: int | None = None,
     profile: str | None = None,
+    assume: Mapping[str, Any] | None = None,
+    store: Store | str | Path | None = None,
+    jobs: int | None = None,
+    on: str | Client | None = None,
     progress: Tell | None = None,
 ) -> Reproduction:
     """Reproduce experiments of a paper.
 
-    Runs are kept in ``OUT/store`` as they finish and never done again. ``OUT/KEY`` gets
+    Runs are kept in the store as they finish and never done again. ``OUT/KEY`` gets
     ``report.html``, ``claims.json``, and a folder per experiment with ``data.parquet`` and
     ``plot.png``.
 
     Parameters
     ----------
-    key : str
-        The paper.
+    paper : str
+        The paper, or one of its experiments: ``"akella2002"``, ``"akella2002/fig4"``.
     ids : sequence of str, optional
         Its experiments; by default all.
-    out : str or Path
-        Folder.
     quick : bool
         Few and short runs: a test, too little for most verdicts.
-    jobs : int, optional
-        Threads.
-    on : str, optional
-        Address of a dask.distributed scheduler, ``dask://HOST:PORT``, which does the runs.
-    assume : mapping, optional
-        Assumptions of the environments (`cwndlab.environments.Assumptions`).
+    out : str or Path
+        Directory of the report.
     replicates : int, optional
         Largest number of replicates of every plan, for a first look; a later call adds the others.
     profile : str, optional
         An ns-2 whose endpoints and routers all runs have, such as ``"ns2-2001"``.
+    assume : mapping, optional
+        Assumptions of the environments (`cwndlab.environments.Assumptions`).
+    store : Store, str or Path, optional
+        Store of finished runs, by default ``OUT/store``.
+    jobs : int, optional
+        Threads; by default one for each processor.
+    on : str or Client, optional
+        A dask.distributed scheduler, which performs the runs.
     progress : callable, optional
         Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number":
         ...}`` before each.
@@ -164,41 +264,48 @@ def reproduce(
     >>> [entry.verdict for entry in found.judged]
     ['fails', 'holds', 'holds']
     """
-    from cwndlab.reproduction.page import write
-    from cwndlab.runs.store import Store
+    from cwndlab.reproduction import page
 
     began_s = time.perf_counter()
-    paper = load(key)
-    chosen = list(paper.experiments) if ids is None else list(ids)
-    folder = Path(out)
+    targets = [paper] if ids is None else [f"{paper}/{name}" for name in ids]
+    ((key, chosen),) = choose(targets).items()
+    about = load(key)
     boards: dict[str, ResultsGrid] = {}
     costs: list[Cost] = []
-    plans = paper.plans_of(chosen)
+    plans = about.plans_of(chosen)
     if plans:
-        with Store(folder / "store") as store:
+        with opened_runs(store or Path(out) / "store", jobs, on, progress) as (kept, executor):
             for number, plan in enumerate(plans, 1):
                 if progress is not None:
                     progress({"event": "plan", "plan": plan, "number": number, "of": len(plans)})
-                boards[plan], cost = _run(
-                    paper.sweep(
-                        plan, quick=quick, assume=assume, replicates=replicates, profile=profile
-                    ),
-                    paper,
-                    plan,
-                    store,
-                    jobs,
-                    on,
-                    progress,
+                sweep = about.sweep(
+                    plan, quick=quick, assume=assume, replicates=replicates, profile=profile
                 )
+                boards[plan], cost = _run(sweep, about, plan, kept, executor, progress)
                 costs.append(cost)
-    data = Data(boards, paper.rules)
-    judged = judge(paper, paper.claims_of(chosen), data)
-    found = Reproduction(paper, chosen, quick, dict(assume or {}), judged, data, costs)
-    found.beside, found.folder = beside(paper, chosen, data), folder / key
+    data = Data(boards, about.rules)
+    judged = judge(about, about.claims_of(chosen), data)
+    found = Reproduction(about, chosen, quick, dict(assume or {}), judged, data, costs)
+    found.beside, found.folder = beside(about, chosen, data), Path(out) / key
     if progress is not None:
         progress({"event": "writing"})
-    write(found, folder / key, lambda: time.perf_counter() - began_s)
+    page.write(found, found.folder, lambda: time.perf_counter() - began_s)
     return found
+
+
+@contextmanager
+def opened_runs(
+    store: Store | str | Path, jobs: int | None, on: str | Client | None, progress: Tell | None
+) -> Generator[tuple[Store, Executor]]:
+    """Open the store and what does the runs, for all plans of a paper."""
+
+    def workers(**fields: Any) -> None:
+        if progress is not None:
+            progress({"event": "workers", **fields})
+
+    with opened(store, jobs=jobs, on=on, workers=workers) as (kept, executor):
+        assert kept is not None, "it was asked for"
+        yield kept, executor
 
 
 def judge(paper: Paper, claims: Sequence[Claim], data: Data) -> list[Judged]:
@@ -249,8 +356,7 @@ def _run(
     paper: Paper,
     plan: str,
     store: Store,
-    jobs: int | None,
-    on: str | None,
+    executor: Executor,
     progress: Tell | None,
 ) -> tuple[ResultsGrid, Cost]:
     cost = Cost(plan, replicates=sweep.replicates)
@@ -262,7 +368,7 @@ def _run(
         if progress is not None:
             progress(event)
 
-    findings = sweep.run(store, jobs=jobs, on=on, progress=tell)
+    findings = sweep.run(store, executor=executor, progress=tell)
     cost.runs, cost.failed, cost.notes = len(findings), len(findings.failed), findings.notes
     own = _own(paper, plan, findings, store)
     return paper.board(plan, findings, own), cost
@@ -288,13 +394,3 @@ def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[M
     }
     # A run whose rule has no source has no key, and is not stored: it has no measures.
     return [found.get(key, {}) for key in keys]
-
-
-def write_claims(found: Reproduction, path: Path) -> None:
-    """Write the verdicts as JSON."""
-    write_whole(path, (dumps(stamped("reproduce", found.to_dict()), 2) + "\n").encode("utf-8"))
-
-
-def experiments(found: Reproduction) -> list[Experiment]:
-    """Return the selected experiments."""
-    return [found.paper.experiments[name] for name in found.ids]

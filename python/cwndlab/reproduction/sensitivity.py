@@ -43,10 +43,14 @@ from cwndlab.reproduction.claims import Claim
 from cwndlab.reproduction.paper import Paper, load
 from cwndlab.reproduction.readings import HOLDS
 from cwndlab.reproduction.results_grid import Data, ResultsGrid
+from cwndlab.reproduction.running import opened_runs
 from cwndlab.reproduction.variants import Sensitivity, Variant
 from cwndlab.statistics import Estimate
 
 if TYPE_CHECKING:
+    from distributed import Client
+
+    from cwndlab.runs.executors import Executor
     from cwndlab.runs.store import Store
 
 Tell = Callable[[dict[str, Any]], object]
@@ -58,12 +62,14 @@ def sensitivity(
     *,
     out: str | Path = "out/reproduce",
     quick: bool = False,
+    store: Store | str | Path | None = None,
     jobs: int | None = None,
+    on: str | Client | None = None,
     progress: Tell | None = None,
 ) -> Sensitivity:
     """Vary what a paper leaves open, one value at a time.
 
-    Finished runs are kept in ``OUT/store`` and never done again; ``OUT/KEY/sensitivity.json`` has
+    Finished runs are kept in the store and never done again; ``OUT/KEY/sensitivity.json`` has
     the table, which the paper's report then shows.
 
     Parameters
@@ -74,8 +80,12 @@ def sensitivity(
         Folder.
     quick : bool
         Even shorter runs, as a test.
+    store : Store, str or Path, optional
+        Store of finished runs, by default ``OUT/store``.
     jobs : int, optional
         Threads.
+    on : str or Client, optional
+        A dask.distributed scheduler, which performs the runs.
     progress : callable, optional
         Gets the events of the sweeps, and ``{"event": "plan", "plan", "of", "number"}`` before
         each.
@@ -89,8 +99,6 @@ def sensitivity(
     ScenarioError
         If there is no such paper, or it has no table of variations.
     """
-    from cwndlab.runs.store import Store
-
     began_s = time.perf_counter()
     paper = load(key)
     if not paper.sensitivity:
@@ -101,12 +109,12 @@ def sensitivity(
     found = Sensitivity(key, quick, asked["replicates"])
     changes: list[tuple[str, str, dict[str, Any]]] = [("", "", {}), *_values(asked)]
     took: dict[str, float] = {}
-    with Store(Path(out) / "store") as store:
+    with opened_runs(store or Path(out) / "store", jobs, on, progress) as (kept, executor):
         for number, (name, value, assume) in enumerate(changes, 1):
             if progress is not None:
                 title = f"{name} = {value}" if name else "as assumed"
                 progress({"event": "plan", "plan": title, "number": number, "of": len(changes)})
-            board, runs, computed_s, failed = _run(paper, asked, assume, store, jobs, progress)
+            board, runs, computed_s, failed = _run(paper, asked, assume, kept, executor, progress)
             found.failed += failed
             took.update(runs)
             data = _data(paper, asked, board)
@@ -146,7 +154,7 @@ def _values(asked: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
 
 def _run(
     paper: Paper, asked: Mapping[str, Any], assume: Mapping[str, Any], store: Store,
-    jobs: int | None,
+    executor: Executor,
     progress: Tell | None,
 ) -> tuple[ResultsGrid, dict[str, float], float, int]:  # fmt: skip
     """Return the data, the seconds of each run by key, those of new runs, and the failure count."""
@@ -165,7 +173,7 @@ def _run(
         if progress is not None:
             progress(event)
 
-    findings = Sweep.from_dict(whole).run(store, jobs=jobs, progress=tell)
+    findings = Sweep.from_dict(whole).run(store, executor=executor, progress=tell)
     runs = stored_runs(store, sweep=whole["name"], metrics=whole["metrics"][:1])
     took = dict(zip(runs["key"].to_list(), runs["duration_s"].to_list(), strict=True))
     return paper.board(asked["plan"], findings), took, computed_s, len(findings.failed)

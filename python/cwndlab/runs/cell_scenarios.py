@@ -40,7 +40,7 @@ class CellScenarios:
         place = "seed of the replicate"
         text = json.dumps({**document, "seed": place}, separators=(",", ":"))
         self._before, _, self._after = text.partition(f'"{place}"')
-        self.has_outside = has_outside(text)
+        self.has_outside: bool = has_outside(text)
         """Whether the runs depend on files or on rules written in Python."""
 
     def text(self, replicate: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import polars as pl
 from cwndlab.errors import RunError, ScenarioError
 from cwndlab.jsontext import dumps
 from cwndlab.outputs import stamped
+from cwndlab.result_tables import ResultTables
 from cwndlab.results import Result
 from cwndlab.runs.cell_scenarios import CellScenarios
 from cwndlab.runs.execution import Execution, Finished, Place, opened
@@ -23,13 +23,12 @@ from cwndlab.runs.until import LEAST, Target
 from cwndlab.statistics import Bounds
 
 if TYPE_CHECKING:
-    import pandas as pd
     from distributed import Client
     from matplotlib.figure import Figure
 
 
 @dataclass
-class Collection:
+class Collection(ResultTables):
     """A plan with its finished runs.
 
     Subclasses define the measures of a run and the tables.
@@ -45,6 +44,12 @@ class Collection:
     """Cells that missed the target: ``cell``, ``replicates``."""
     complete: bool = False
     """Whether every run has finished."""
+    targets: Sequence[Target] = ()
+    """Replicates are added until every interval is narrow enough, to at most the plan's."""
+    first: int = LEAST
+    """With targets, the replicates of each cell before the first check."""
+    definition: Callable[[], Mapping[str, Any]] | None = None
+    """Returns how a store names the runs; without it, `define` does."""
 
     COMPARED: ClassVar[str] = "rule"
     """Axis whose levels are compared: they take the same number of replicates."""
@@ -57,17 +62,16 @@ class Collection:
         """What the JSON has beside plan and tables."""
         return {}
 
+    def define(self) -> Mapping[str, Any]:
+        """Return how a store names the runs: ``name``, ``axes`` and what else defines them."""
+        return {"name": "compare"} if self.definition is None else self.definition()
+
     def measure(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """Measure one run, given as `Result.to_dict` gives it."""
         raise NotImplementedError
 
     def bounds(self, measure: str) -> Bounds:
         """Bounds of a measure."""
-        raise NotImplementedError
-
-    @property
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Every table by its name; ``runs`` has one row per finished run, in the plan's order."""
         raise NotImplementedError
 
     def plot(self) -> Figure:
@@ -84,7 +88,7 @@ class Collection:
             **self.measure(found),
         }
 
-    def needed(self, cell: int, done: int, targets: Sequence[Target]) -> int | None:
+    def needed(self, cell: int, done: int) -> int | None:
         """Return the replicates that a cell needs to meet all targets; None if it has enough.
 
         The compared rules take as many as that of them which needs most: their differences are
@@ -96,7 +100,7 @@ class Collection:
         wanted = [
             target.needed(rows[target.metric].to_list(), done, self.bounds(target.metric))
             for _, rows in self.tables["runs"].filter(same).group_by(self.COMPARED)
-            for target in targets
+            for target in self.targets
         ]
         return max((count for count in wanted if count is not None), default=None)
 
@@ -117,26 +121,28 @@ class Collection:
         patched = self.plan.patch.get("profile", self.plan.base.to_dict().get("profile"))
         return str(patched or "rfc")
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the summary as a pandas data frame."""
-        return self.tables["summary"].to_pandas()
-
     def save(self, directory: str | Path) -> Path:
-        """Write ``plan.json`` and every table as Parquet into a directory, and return it."""
+        """Write ``plan.json``, every table as Parquet, and ``comparison.json``.
+
+        `cwndlab.write_report` and ``cwndlab report`` read such a directory.
+
+        Returns
+        -------
+        Path
+            The directory, which is made if needed.
+        """
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
         self.save_plan(folder)
         for name, table in self.tables.items():
             table.write_parquet(folder / f"{name}.parquet")
+        (folder / "comparison.json").write_text(self.to_json(raw=False) + "\n", encoding="utf-8")
         return folder
 
     def save_plan(self, folder: Path) -> None:
         """Write ``plan.json``."""
         text = dumps(stamped("plan", self.plan.to_dict()))
         (folder / "plan.json").write_text(text + "\n", encoding="utf-8")
-
-    def _repr_html_(self) -> str:
-        return self.tables["summary"]._repr_html_()
 
     def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
         """Return everything as plain data.
@@ -159,7 +165,7 @@ class Collection:
         }
         return stamped(self.OUTPUT, {**head, **tables, "runs": runs})
 
-    def to_json(self, *, raw: bool = True, indent: int | None = 2) -> str:
+    def to_json(self, indent: int | None = 2, *, raw: bool = True) -> str:
         """Return `to_dict` as JSON text; numbers that are not finite are null."""
         return dumps(self.to_dict(raw=raw), indent)
 
@@ -173,9 +179,6 @@ def collect(
     store: Store | str | Path | None = None,
     jobs: int | None = None,
     on: str | Client | None = None,
-    definition: Mapping[str, Any] | None = None,
-    targets: Sequence[Target] = (),
-    first: int = LEAST,
     trace: Mapping[str, Any] | None = None,
     on_run: Callable[[Run, Result], object] | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -196,12 +199,6 @@ def collect(
         Threads.
     on : str or Client, optional
         A dask.distributed scheduler, which performs the runs.
-    definition : mapping, optional
-        How the store names the runs: ``name``, ``axes`` and what else defines them, as a sweep has.
-    targets : sequence of Target
-        Replicates are added until every interval is narrow enough, to at most the plan's.
-    first : int
-        With targets, the replicates of each cell before the first check.
     trace : mapping, optional
         The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill
         memory).
@@ -226,20 +223,17 @@ def collect(
         raise ScenarioError("`trace` cannot be used with `store` or `on`: runs there keep metrics")
     plan = into.plan
     plan.check()
-    asked = {"name": "compare"} if definition is None else dict(definition)
     with opened(store, jobs=jobs, on=on, packets=packets) as (kept, executor):
-        digest = "" if kept is None else definition_digest(asked)
         cells, most = plan.count // plan.replicates, plan.replicates
-        first = min(max(first, LEAST), most) if targets else most
-        work = _Work(
-            into, targets, trace, on_run, progress, keep, str(asked["name"]), digest, cells * first
-        )
+        first = min(max(into.first, LEAST), most) if into.targets else most
+        work = _Work(into, trace, on_run, progress, keep, cells * first)
         if kept is not None:
-            kept.define(work.name, asked, digest)
+            asked = dict(into.define())
+            work.name, work.digest = str(asked["name"]), definition_digest(asked)
+            kept.define(work.name, asked, work.digest)
         execution = Execution(work.scenarios, work, executor, kept, use=work.use)
-        needed = functools.partial(into.needed, targets=targets) if targets else None
         try:
-            execution.rounds(cells, first, most, needed)
+            execution.rounds(cells, first, most, into.needed if into.targets else None)
         finally:
             execution.let_go()
     into.complete = True
@@ -252,18 +246,15 @@ class _Work:
     def __init__(
         self,
         into: Collection,
-        targets: Sequence[Target],
         trace: Mapping[str, Any] | None,
         on_run: Callable[[Run, Result], object] | None,
         progress: Callable[[int, int], object] | None,
         keep: bool,
-        name: str,
-        digest: str,
         runs: int,
     ) -> None:
-        self._into, self._targets, self._trace, self._keep = into, targets, trace, keep
+        self._into, self._trace, self._keep = into, trace, keep
         self._on_run, self._progress = on_run, progress
-        self.name, self._digest = name, digest
+        self.name = self.digest = ""
         self._done, self._runs = 0, runs
         self._texts: tuple[int, CellScenarios] | None = None
 
@@ -276,7 +267,7 @@ class _Work:
     def use(self, place: Place) -> Use:
         """Return the place of a run in the store."""
         labels = self._into.plan.cell(place.cell).labels
-        return Use.of(self.name, labels, place.replicate, place.key, self._digest)
+        return Use.of(self.name, labels, place.replicate, place.key, self.digest)
 
     def finished(self, place: Place, found: Finished) -> None:
         """Add a run."""
@@ -316,6 +307,6 @@ class _Work:
 
     def settled(self, cell: int, replicates: int) -> None:
         """Note a cell that missed a target."""
-        if self._into.needed(cell, replicates, self._targets) is not None:
+        if self._into.needed(cell, replicates) is not None:
             labels = self._into.plan.cell(cell).labels
             self._into.unmet.append({"cell": labels, "replicates": replicates})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -26,6 +26,8 @@ def run(
     scenario: Source,
     *,
     seed: int | None = None,
+    profile: str | None = None,
+    patch: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     scheduler: Literal["fast", "tree", "calendar", "heap"] = "fast",
     pcap: str | Path | None = None,
@@ -38,6 +40,10 @@ def run(
         What to run; a path or text is loaded with `Scenario.load`.
     seed : int, optional
         Seed that replaces the scenario's.
+    profile : str, optional
+        Profile of the TCP endpoints that replaces the scenario's.
+    patch : mapping, optional
+        Dotted keys of the scenario to set.
     progress : callable, optional
         Gets (simulated seconds, packets) about ten times a second. An exception it raises ends the
         run.
@@ -67,9 +73,11 @@ def run(
     >>> run(scenario, seed=3).trace_hash == run(scenario, seed=3, scheduler="heap").trace_hash
     True
     """
-    found = _as_scenario(scenario)
-    if seed is not None:
-        found = found.with_seed(seed)
+    found = as_scenario(scenario)
+    given = {"profile": profile, "seed": seed}
+    changes = {**(patch or {}), **{key: value for key, value in given.items() if value is not None}}
+    if changes:
+        found = found.patch(changes)
     done = found.core.run(progress, scheduler, None if pcap is None else os.fspath(pcap))
     return Result.from_run(done, found.to_dict())
 
@@ -117,7 +125,7 @@ def side_by_side(
     tasks: Iterable[tuple[Key, Task]],
     threads: int,
     packets: Callable[[int], object] | None = None,
-) -> Iterator[tuple[Key, Done]]:
+) -> Generator[tuple[Key, Done]]:
     """Run keyed tasks on threads, and yield each outcome as it finishes.
 
     Parameters
@@ -196,7 +204,8 @@ def _stoppable(
     return work(task, progress)
 
 
-def _as_scenario(source: Source) -> Scenario:
+def as_scenario(source: Source) -> Scenario:
+    """Return what describes a scenario as one."""
     if isinstance(source, Scenario):
         return source
     if isinstance(source, Mapping):

@@ -108,7 +108,7 @@ class Execution:
         self._store, self._use, self._again, self._traces = store, use, again, traces
         self._claimed: set[str] = set()
         self._reading_s = 0.0
-        self.unkept = 0
+        self.unkept: int = 0
         """Runs that could not be stored: their source is not known, or changed meanwhile."""
 
     def rounds(
@@ -325,7 +325,7 @@ def opened(
         )
     with ExitStack() as stack:
         if on is not None:
-            executor = stack.enter_context(cluster.connect(on, workers or (lambda **_: None)))
+            executor = stack.enter_context(cluster.connect(on, workers))
         if store is not None and not isinstance(store, Store):
             store = stack.enter_context(Store(store))
         yield store, executor or Threads(jobs, packets)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import platform
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -48,8 +48,9 @@ class Outcome(NamedTuple):
 class Executor(Protocol):
     """An executor, as the module defines it."""
 
-    def __call__(self, tasks: Iterable[tuple[Key, str]], /) -> Iterator[tuple[Key, Outcome]]:
+    def __call__(self, tasks: Iterable[tuple[Key, str]], /) -> Generator[tuple[Key, Outcome]]:
         """Do every run, and yield each as it finishes."""
+        ...
 
 
 def perform(scenario: str, progress: Progress | None = None) -> Outcome:
@@ -114,9 +115,10 @@ class Threads:
     def __init__(
         self, jobs: int | None = None, packets: Callable[[int], object] | None = None
     ) -> None:
-        self.jobs, self._packets = jobs or default_jobs(), packets
+        self.jobs: int = jobs or default_jobs()
+        self._packets = packets
 
-    def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Iterator[tuple[Any, Outcome]]:
+    def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Generator[tuple[Any, Outcome]]:
         """Do every run, and give each as it finishes."""
         return side_by_side(perform, tasks, self.jobs, self._packets)
 

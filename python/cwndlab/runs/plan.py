@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, plural
@@ -22,7 +22,13 @@ REPLICATE = "replicate"
 
 @dataclass(frozen=True)
 class Level:
-    """One value of an axis: its label in tables, and the dotted keys it sets."""
+    """One value of an axis: its label in tables, and the dotted keys it sets.
+
+    Examples
+    --------
+    >>> Level("small", {"dumbbell.queue.limit": "5pkt"}).label
+    'small'
+    """
 
     label: str
     patch: Mapping[str, Any]
@@ -48,7 +54,8 @@ class Cell:
 
     def __init__(self, plan: Plan, index: int, levels: Sequence[Level]) -> None:
         self.index = index
-        self.labels = dict(zip(plan.axes, (level.label for level in levels), strict=True))
+        labels = (level.label for level in levels)
+        self.labels: dict[str, str] = dict(zip(plan.axes, labels, strict=True))
         """Axis name -> label."""
         self._plan, self._levels = plan, levels
         self._joint = plan.joint_of(self.labels)
@@ -75,7 +82,8 @@ class Cell:
         return patched(document, self._plan.patch)
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True)
+class Run:
     """One run of a plan."""
 
     index: int
@@ -134,11 +142,11 @@ class Plan:
     """
 
     base: Scenario
-    axes: Mapping[str, Sequence[Level]] = field(default_factory=dict)
+    axes: Mapping[str, Sequence[Level]] = field(default_factory=dict[str, Sequence[Level]])
     replicates: int = 1
     seed: int = 1
     joint: Sequence[Joint] = ()
-    patch: Mapping[str, Any] = field(default_factory=dict)
+    patch: Mapping[str, Any] = field(default_factory=dict[str, Any])
     most_runs: int = MAX_RUNS
 
     def __post_init__(self) -> None:
@@ -167,6 +175,11 @@ class Plan:
             raise ScenarioError(
                 invalid("plan", plural(self.count, "run"), f"at most {self.most_runs}")
             )
+
+    @property
+    def labels(self) -> dict[str, list[str]]:
+        """Labels of every axis."""
+        return {axis: [level.label for level in levels] for axis, levels in self.axes.items()}
 
     def _labels(self, axis: str) -> Container[str | int]:
         if axis == REPLICATE:
@@ -200,7 +213,7 @@ class Plan:
         """Return the cell with this number."""
         levels: list[Level] = []
         rest = index
-        for axis in reversed(self.axes.values()):
+        for axis in reversed(list(self.axes.values())):
             rest, at = divmod(rest, len(axis))
             levels.insert(0, axis[at])
         return Cell(self, index, levels)

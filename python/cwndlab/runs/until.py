@@ -105,7 +105,7 @@ def read(text: str, metrics: Collection[str] = tuple(BY_KEY)) -> tuple[Target, .
     >>> read("ci(goodput) < 1%")
     (Target(metric='goodput', limit=0.01, is_relative=True),)
     """
-    targets = []
+    targets: list[Target] = []
     for part in re.split(r"\s+and\s+|,", text.strip()):
         found = _ONE.fullmatch(part.strip())
         try:

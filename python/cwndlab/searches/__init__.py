@@ -1,8 +1,8 @@
 """Searches a family of waveforms for the one on which a chosen rule is best, or worst.
 
->>> from cwndlab import searches as search
->>> objective = search.Objective(best="AIAD(1, 3)", rules=("AIMD(1, 0.8)", "AIAD(1, 3)"))
->>> found = search.search(objective, "square", budget=5, duration="5s", replicates=1, confirm=2)
+>>> from cwndlab import search
+>>> found = search(best="AIAD(1, 3)", rules=["AIMD(1, 0.8)", "AIAD(1, 3)"], budget=5,
+...                duration="5s", replicates=1, confirm=2)
 >>> found.tried, sorted(found.values), found.confirmed.count
 (5, ['duty', 'high', 'low', 'period'], 2)
 """

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, one_of, unknown
 from cwndlab.quantities import bits_per_second, seconds
@@ -57,7 +59,7 @@ class Family:
     shape: Callable[[Mapping[str, float]], dict[str, Any]]
     """Makes a scenario's waveform of the parameters, rates in bit/s per test flow."""
 
-    def values(self, position: Sequence[float]) -> dict[str, float]:
+    def values(self, position: Sequence[float] | np.ndarray) -> dict[str, float]:
         """Return the parameters at a position in the unit cube.
 
         A low rate never exceeds the high rate, so that every position is a waveform.
@@ -191,6 +193,21 @@ def family(name: str) -> Family:
     return FAMILIES[name]
 
 
+def bounds_of(
+    name: str, bound: Mapping[str, str | float | tuple[float, float]]
+) -> dict[str, tuple[float, float]]:
+    """Return bounds of a family's parameters, given as texts, numbers or pairs of numbers.
+
+    Examples
+    --------
+    >>> bounds_of("square", {"period": "500ms..6s", "duty": 0.5, "low": (1e6, 2e6)})
+    {'low': (1000000.0, 2000000.0), 'period': (0.5, 6.0), 'duty': (0.5, 0.5)}
+    """
+    pairs = {key: value for key, value in bound.items() if isinstance(value, tuple)}
+    texts = [f"{key}={value}" for key, value in bound.items() if key not in pairs]
+    return {**pairs, **read_bounds(name, texts)}
+
+
 def read_bounds(name: str, texts: Sequence[str]) -> dict[str, tuple[float, float]]:
     """Read bounds such as ``high=2Mbit..8Mbit`` for a family; one value alone fixes the parameter.
 
@@ -205,7 +222,7 @@ def read_bounds(name: str, texts: Sequence[str]) -> dict[str, tuple[float, float
     {'high': (2000000.0, 8000000.0), 'duty': (0.5, 0.5)}
     """
     known = {parameter.name: parameter for parameter in family(name).parameters}
-    found = {}
+    found: dict[str, tuple[float, float]] = {}
     for text in texts:
         key, equals, span = (part.strip() for part in text.partition("="))
         if not equals or key not in known:

@@ -129,7 +129,7 @@ class Objective:
         """
         sign = 1.0 if self.measure.more_is_better else -1.0
         merits = {rule: sign * np.asarray(values[rule]) for rule in self.rules}
-        found = []
+        found: list[np.ndarray] = []
         if self.best:
             found.append(
                 merits[self.best]

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.files import write_whole
-from cwndlab.jsontext import dumps
+from cwndlab.metrics import BY_KEY
 from cwndlab.outputs import stamped
+from cwndlab.result_tables import ResultTables
 from cwndlab.searches.objective import Objective
 from cwndlab.statistics import Estimate
+from cwndlab.tables import by_cell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +23,7 @@ NAME = "found.json"
 
 
 @dataclass
-class SearchResult:
+class SearchResult(ResultTables):
     """The best waveform of a search, and its margins on seeds that the search did not use.
 
     Attributes
@@ -46,6 +48,14 @@ class SearchResult:
         Number of evaluated waveforms.
     history : list of dict
         Every evaluated waveform, with its margin over the search's seeds.
+
+    Examples
+    --------
+    >>> from cwndlab import search
+    >>> found = search(best="AIAD(1, 3)", rules=["AIMD(1, 0.8)", "AIAD(1, 3)"], budget=5,
+    ...                duration="5s", replicates=1, confirm=2)
+    >>> found.confirmed.count, found.tables["tried"].height
+    (2, 5)
     """
 
     objective: Objective
@@ -59,7 +69,9 @@ class SearchResult:
     tried: int
     runs: int
     wall_s: float
-    history: Sequence[Mapping[str, float]] = field(default_factory=list, repr=False)
+    history: Sequence[Mapping[str, float]] = field(
+        default_factory=list[Mapping[str, float]], repr=False
+    )
 
     @property
     def is_met(self) -> bool:
@@ -87,14 +99,26 @@ class SearchResult:
         }
         return stamped("search", found)
 
-    def table(self) -> pl.DataFrame:
-        """One row per evaluated waveform.
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """``rules``, the confirmed metric of each rule, and ``tried``, every evaluated waveform.
 
-        Columns are the parameters and ``margin``; rows are in the order of evaluation.
+        Columns of ``tried`` are the parameters and ``margin``; rows are in the order of evaluation.
         """
         import polars as pl
 
-        return pl.DataFrame(list(self.history))
+        numbers = {"mean": pl.Float64, "ci95": pl.Float64, "replicates": pl.Int64}
+        rules = pl.DataFrame(
+            [(rule, self.objective.metric, *found) for rule, found in self.rules.items()],
+            schema={"rule": pl.String, "metric": pl.String, **numbers}, orient="row",
+        )  # fmt: skip
+        return {"rules": rules, "tried": pl.DataFrame(list(self.history))}
+
+    def table(self) -> pl.DataFrame:
+        """One row per rule, the best first: mean ± 95 % CI in the units of the terminal."""
+        metric = BY_KEY[self.objective.metric]
+        rules = self.tables["rules"].sort("mean", descending=metric.more_is_better is not False)
+        return by_cell(rules, ["rule"], "metric", [metric])
 
     def plot(self, **figure: Any) -> Figure:
         """Plot the waveform, and below it the metric of each rule (matplotlib).
@@ -114,15 +138,23 @@ class SearchResult:
             metric=self.objective.metric,
         )
 
-    def save(self, folder: Path) -> Path:
-        """Write ``found.json``, ``tried.parquet`` and ``plot.png``; returns the first."""
+    def save(self, directory: str | Path) -> Path:
+        """Write ``found.json``, ``rules.parquet``, ``tried.parquet`` and ``plot.png``.
+
+        Returns
+        -------
+        Path
+            The directory, which is made if needed.
+        """
         from cwndlab import plots
 
+        folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
-        self.table().write_parquet(folder / "tried.parquet")
+        for name, table in self.tables.items():
+            table.write_parquet(folder / f"{name}.parquet")
         plots.save(self.plot(), folder / "plot.png")
-        write_whole(folder / NAME, (dumps(self.to_dict(), 2) + "\n").encode("utf-8"))
-        return folder / NAME
+        write_whole(folder / NAME, f"{self.to_json()}\n".encode())
+        return folder
 
 
 def _with_interval(found: Estimate) -> dict[str, float | None]:

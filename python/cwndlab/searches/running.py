@@ -11,25 +11,31 @@ Journal of Global Optimization 11, 1997.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cwndlab import environments
+from cwndlab.environments.profile import assumed, listed
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
-from cwndlab.searches.families import Family, family
-from cwndlab.searches.objective import Objective
+from cwndlab.quantities import Quantity
+from cwndlab.runs.execution import opened
+from cwndlab.searches import families
+from cwndlab.searches.families import Family
+from cwndlab.searches.objective import REPRESENTATIVES, Objective
 from cwndlab.searches.result import SearchResult
 from cwndlab.statistics import estimate
+from cwndlab.sweeps import Sweep, SweepResult
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from cwndlab.runs.store import Store
-    from cwndlab.sweeps import Sweep
 
 Tell = Callable[[dict[str, Any]], object]
 SHORTLIST = 4
@@ -42,49 +48,63 @@ MEMBERS = (5, 16)
 
 
 def search(
-    objective: Objective,
-    name: str = "square",
     *,
-    bounds: Mapping[str, tuple[float, float]] | None = None,
+    best: str | None = None,
+    worst: str | None = None,
+    rules: str | Sequence[str] = REPRESENTATIVES,
+    family: str = "square",
+    bound: Mapping[str, str | float | tuple[float, float]] | None = None,
     recovery: str = "sack",
     queue: str = "drop-tail",
+    metric: str = "goodput",
     budget: int = 96,
     replicates: int = 2,
     confirm: int = 10,
-    duration: str | None = None,
-    assume: environments.Assumptions | None = None,
+    duration: Quantity | None = None,
+    profile: str | None = None,
+    assume: environments.Assumptions | Mapping[str, Any] | None = None,
     seed: int = 1,
     jobs: int | None = None,
     store: Store | str | Path | None = None,
+    on: str | Client | None = None,
     progress: Tell | None = None,
 ) -> SearchResult:
-    """Find the waveform of a family with the largest margin.
+    """Search for the waveform of a family on which a rule is best, or worst.
 
     Parameters
     ----------
-    objective : Objective
-        Which rule is to be best or worst.
-    name : str
-        The family (`FAMILIES`).
-    bounds : mapping, optional
-        Parameter to its bounds, instead of the family's, in bit/s per test flow or seconds. Equal
-        bounds fix it.
+    best, worst : str, optional
+        Rule to be best and rule to be worst; at least one of the two.
+    rules : str or sequence of str
+        The rules that are compared; by default the four linear ones of Akella et al.
+    family : str
+        The family of waveforms (`cwndlab.searches.FAMILIES`).
+    bound : mapping, optional
+        Parameter to its bounds, instead of the family's: ``"0.5s..6s"``, or a pair of numbers in
+        bit/s per test flow or seconds. One value fixes it.
     recovery, queue : str
         The setting.
+    metric : str
+        Metric that ranks the rules.
     budget : int
         Number of waveforms to evaluate; each takes `replicates` runs of every rule.
     replicates, confirm : int
         Runs of each rule per waveform during the search, and at the end.
-    duration : str, optional
-        Duration of a run, instead of the assumed one.
-    assume : Assumptions, optional
+    duration : str or float, optional
+        Simulated time of a run (seconds if a bare number); by default the assumed one, 100 s.
+    profile : str, optional
+        Profile of the TCP endpoints; by default ``"linux"`` where a rule in use today is compared
+        (CUBIC, BBR, DCTCP), else ``"ns2-2.35"``.
+    assume : Assumptions or mapping, optional
         Flows, RTTs, buffer and the rest.
     seed : int
         Seed of the optimiser and of the runs.
     jobs : int, optional
-        Threads.
+        Threads; by default one for each processor.
     store : Store, str or Path, optional
-        Store of finished runs.
+        Keeps finished runs, so that the same call continues where it was interrupted.
+    on : str or Client, optional
+        A dask.distributed scheduler, which performs the runs.
     progress : callable, optional
         Gets ``{"event": "tried", "done", "of", "margin"}``, the best margin so far, and
         ``{"event": "confirming"}``.
@@ -96,35 +116,34 @@ def search(
     Raises
     ------
     ScenarioError
-        If there is no such family, parameter, recovery or queue, or the budget is below 5.
+        If there is no such family, parameter, recovery or queue, neither of `best` and `worst` is
+        given, or the budget is below 5.
+
+    Examples
+    --------
+    >>> found = search(best="AIAD(1, 3)", rules=["AIMD(1, 0.8)", "AIAD(1, 3)"], budget=5,
+    ...                bound={"duty": 0.5}, duration="5s", replicates=1, confirm=2)
+    >>> found.tried, found.values["duty"], found.table()["rule"].sort().to_list()
+    (5, 0.5, ['AIAD(1, 3)', 'AIMD(1, 0.8)'])
     """
+    objective = Objective(best or "", worst or "", tuple(listed(rules)), metric)
     if budget < MEMBERS[0]:
         raise ScenarioError(invalid("budget", budget, f"{MEMBERS[0]} waveforms or more"))
-    chosen = assume or environments.Assumptions()
-    if duration is not None:
-        chosen = chosen.with_(duration=duration)
-    shapes = family(name).bounded(bounds or {})
+    chosen = assumed(objective.rules, assume=assume, profile=profile, duration=duration)
+    shapes = families.family(family).bounded(families.bounds_of(family, bound or {}))
     began_s = time.perf_counter()
-    with _opened(store) as opened:
+    with opened(store, jobs=jobs, on=on) as (kept, executor):
         work = _Search(
-            objective,
-            shapes,
-            (recovery, queue),
-            chosen,
-            budget,
-            replicates,
-            seed,
-            jobs,
-            opened,
-            progress,
-        )
+            objective, shapes, (recovery, queue), chosen, budget, replicates, seed,
+            functools.partial(Sweep.run, store=kept, executor=executor), progress,
+        )  # fmt: skip
         work.evolve()
         position = work.shortlisted()
         if progress is not None:
             progress({"event": "confirming"})
         values = work.measure([position], confirm, seed + 2 * SEED_STEP)[0]
     return SearchResult(
-        objective, name, f"{recovery}/{queue}", chosen.profile, shapes.values(position),
+        objective, family, f"{recovery}/{queue}", chosen.profile, shapes.values(position),
         shapes.shape(shapes.values(position)),
         {
             rule: estimate(list(found), bounds=objective.measure.bounds)
@@ -174,8 +193,6 @@ def sweep_of(
     >>> plan.count
     2
     """
-    from cwndlab.sweeps import Sweep
-
     recovery, queue = setting
     cases = {}
     for label, shape in shapes.items():
@@ -202,24 +219,20 @@ class _Search:
     """One search: positions in the unit cube of the free parameters, and their measured values."""
 
     def __init__(
-        self, objective: Objective, shapes: Family, setting: tuple[str, str],
-        chosen: environments.Assumptions, budget: int,
-        replicates: int, seed: int, jobs: int | None, store: Store | None, progress: Tell | None,
-    ) -> None:  # fmt: skip
-        self.objective, self.shapes, self.setting, self.chosen, self.budget = (
-            objective,
-            shapes,
-            setting,
-            chosen,
-            budget,
-        )
-        self.replicates, self.seed, self.jobs, self.store, self.progress = (
-            replicates,
-            seed,
-            jobs,
-            store,
-            progress,
-        )
+        self,
+        objective: Objective,
+        shapes: Family,
+        setting: tuple[str, str],
+        chosen: environments.Assumptions,
+        budget: int,
+        replicates: int,
+        seed: int,
+        run: Callable[[Sweep], SweepResult],
+        progress: Tell | None,
+    ) -> None:
+        self.objective, self.shapes, self.setting, self.chosen = objective, shapes, setting, chosen
+        self.budget, self.replicates, self.seed = budget, replicates, seed
+        self.run, self.progress = run, progress
         self.history: list[dict[str, float]] = []
         self.positions: list[np.ndarray] = []
         self.margins: list[float] = []
@@ -230,7 +243,7 @@ class _Search:
 
     def evolve(self) -> None:
         """Evaluate as many waveforms as the budget allows."""
-        from scipy.optimize import differential_evolution
+        from scipy.optimize import Bounds, differential_evolution
         from scipy.stats import qmc
 
         if not self.free:
@@ -243,10 +256,13 @@ class _Search:
         if generations < 1:
             self._try(first)
             return
+        # Vectorized, which the types do not know.
+        cost: Any = self._cost
+        unit = Bounds(np.zeros(len(self.free)), np.ones(len(self.free)))
         # No polishing, which would fit the noise; only the budget stops the search.
         try:
             differential_evolution(
-                self._cost, [(0.0, 1.0)] * len(self.free), init=first, maxiter=generations, tol=0.0,
+                cost, unit, init=first, maxiter=generations, tol=0.0,
                 atol=0.0,
                 polish=False, vectorized=True, updating="deferred", mutation=(0.4, 0.9),
                 recombination=0.8,
@@ -258,7 +274,7 @@ class _Search:
     def shortlisted(self) -> np.ndarray:
         """Return the best of the shortlist, evaluated on its own seeds."""
         order = np.argsort(self.margins)[::-1][:SHORTLIST]
-        few = [self.positions[at] for at in order]
+        few = [self.positions[int(at)] for at in order]
         if len(few) == 1:
             return few[0]
         measured = self.measure(few, SHORTLIST_REPLICATES, self.seed + SEED_STEP)
@@ -282,7 +298,7 @@ class _Search:
             seed=seed,
             metrics=self.objective.measured,
         )
-        findings = sweep.run(self.store, jobs=self.jobs)
+        findings = self.run(sweep)
         self.runs += len(findings)
         found = [
             {rule: np.full(replicates, np.nan) for rule in self.objective.rules} for _ in positions
@@ -325,9 +341,3 @@ class _Search:
                 }
             )
         return np.array(margins)
-
-
-def _opened(store: Store | str | Path | None) -> Any:
-    from cwndlab.runs.store import Store
-
-    return nullcontext(store) if store is None or isinstance(store, Store) else Store(store)

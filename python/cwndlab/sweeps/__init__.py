@@ -11,7 +11,9 @@ from __future__ import annotations
 from cwndlab.sweeps.beside import Beside, run_beside
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.result import SweepResult
-from cwndlab.sweeps.running import execute
+from cwndlab.sweeps.running import as_sweep, execute, sweep
 from cwndlab.sweeps.stored import stored_runs
 
-__all__ = ["Beside", "Sweep", "SweepResult", "execute", "run_beside", "stored_runs"]
+__all__ = [
+    "Beside", "Sweep", "SweepResult", "as_sweep", "execute", "run_beside", "stored_runs", "sweep",
+]  # fmt: skip

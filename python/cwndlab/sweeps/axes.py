@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cwndlab import custom_rules, native, tomltext
+from cwndlab.documents import is_list, is_mapping, is_sequence
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.names import known_value
@@ -56,7 +57,7 @@ def label(value: Any) -> str:
     """
     if isinstance(value, str):
         return value
-    return tomltext.inline(value) if isinstance(value, Mapping | list) else json.dumps(value)
+    return tomltext.inline(value) if is_mapping(value) or is_list(value) else json.dumps(value)
 
 
 def levels(name: str, values: Any, base: Scenario, group: str | None, link: str) -> list[Level]:
@@ -67,7 +68,7 @@ def levels(name: str, values: Any, base: Scenario, group: str | None, link: str)
     ScenarioError
         If the axis is empty, or has no list of values.
     """
-    if isinstance(values, Mapping):
+    if is_mapping(values):
         wrong = next(
             (text for text, patch in values.items() if not isinstance(patch, Mapping)), None
         )
@@ -107,7 +108,8 @@ def zipped(columns: Mapping[str, Any], base: Scenario, group: str | None, link: 
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
         raise ScenarioError(f"axes of one `[[zip]]` must have equally many values: {counts}")
-    joined, parts = [], []
+    joined: list[Level] = []
+    parts: list[dict[str, str]] = []
     for row in zip(*each.values(), strict=True):
         patch = {key: value for part in row for key, value in part.patch.items()}
         joined.append(Level(JOINER.join(part.label for part in row), patch))
@@ -122,14 +124,14 @@ JOINER = " & "
 
 def listed(name: str, values: Any) -> Sequence[Any]:
     """Check that an axis has a list of values."""
-    if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+    if not is_sequence(values):
         raise ScenarioError(invalid(f"axes.{name}", label(values), VALUES))
     return values
 
 
 def _queue(value: Any, base: Scenario, link: str) -> Level:
     key = "dumbbell" if "dumbbell" in base else f"links.{link}"
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return Level(label(value), {f"{key}.queue": dict(value)})
     # The queue keeps the keys that the new kind has, too: above all its limit, which may be another
     # axis.

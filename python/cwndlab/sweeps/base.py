@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cwndlab.documents import is_list, is_mapping, is_table
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, missing, plural
 from cwndlab.metrics import patch_of
@@ -59,10 +60,10 @@ def parse(text: str, *, is_json: bool = False) -> dict[str, Any]:
     else:
         import tomli as tomllib
     try:
-        data = json.loads(text) if is_json else tomllib.loads(text)
+        data: object = json.loads(text) if is_json else tomllib.loads(text)
     except ValueError as error:
         raise ScenarioError(f"{error}: expected {'JSON' if is_json else 'TOML'}") from None
-    if not isinstance(data, dict):
+    if not is_table(data):
         raise ScenarioError(
             f"{'JSON' if is_json else 'TOML'}: the file is not valid: expected a table with the "
             "keys of a sweep"
@@ -85,7 +86,7 @@ def _base(given: Any, folder: Path | None) -> dict[str, Any]:
     where = Path() if folder is None else folder
     if isinstance(given, str):
         return Scenario.load(where / given).to_dict()
-    if not isinstance(given, Mapping):
+    if not is_mapping(given):
         raise ScenarioError(
             invalid("base", label(given), "a scenario as a table, or the path of its file")
         )
@@ -94,9 +95,9 @@ def _base(given: Any, folder: Path | None) -> dict[str, Any]:
 
 
 def _absolute(node: Any, folder: Path, key: str = "") -> Any:
-    if isinstance(node, Mapping):
+    if is_mapping(node):
         return {name: _absolute(value, folder, name) for name, value in node.items()}
-    if isinstance(node, list):
+    if is_list(node):
         return [_absolute(entry, folder, key) for entry in node]
     return absolute(node, folder) if key in ("file", "rule") else node
 
@@ -125,7 +126,7 @@ def with_absolute_files(columns: Mapping[str, Any], folder: Path | None) -> dict
         return dict(columns)
     return {
         name: [absolute(value, folder) for value in values]
-        if name.rsplit(".", 1)[-1] in ("rule", "file") and isinstance(values, list)
+        if name.rsplit(".", 1)[-1] in ("rule", "file") and is_list(values)
         else values
         for name, values in columns.items()
     }
@@ -182,7 +183,7 @@ def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> Built:
         for key, value in sweep.assume.items()
     }
     assume = Assumptions.from_texts([f"{key}={value}" for key, value in texts.items()])
-    own = {name: values for name, values in given.items() if name != "rule"}
+    own: dict[str, Any] = {name: values for name, values in given.items() if name != "rule"}
     plan = plan_rules(
         given.get("rule", RULES), **own, replicates=replicates, seed=_seed(sweep),
         duration_s=duration_s,

@@ -104,8 +104,8 @@ class Sweep:
     """
 
     name: str = "sweep"
-    base: Mapping[str, Any] = field(default_factory=dict)
-    axes: Mapping[str, Any] = field(default_factory=dict)
+    base: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    axes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     zip: Sequence[Mapping[str, Any]] = ()
     replicates: int = REPLICATES
     seed: int | None = None
@@ -118,7 +118,7 @@ class Sweep:
     most: int = targets.MOST
     traces: bool = False
     count_arrivals: str | float | None = None
-    assume: Mapping[str, Any] = field(default_factory=dict)
+    assume: Mapping[str, Any] = field(default_factory=dict[str, Any])
     duration: str | float | None = None
     yes: bool = False
 
@@ -164,7 +164,7 @@ class Sweep:
         """
         file = Path(path)
         try:
-            data = {"name": file.stem, **bases.read(file), **changes}
+            data: dict[str, Any] = {"name": file.stem, **bases.read(file), **changes}
             if patch:
                 data["set"] = {**data.get("set", {}), **patch}
             with custom_rules.data_beside(file.parent):

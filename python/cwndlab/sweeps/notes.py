@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
 from typing import Any
 
 import numpy as np
@@ -45,14 +45,12 @@ def notes_on_runs(findings: SweepResult) -> list[str]:
     ]
 
 
-def same_runs(findings: SweepResult, digests: Sequence[int]) -> list[str]:
+def same_runs(findings: SweepResult, digests: array[int]) -> list[str]:
     """Name the cells that are the same run as another cell, by the digests of all cells.
 
     Digest 0 means unknown.
     """
-    found = (
-        np.frombuffer(digests, dtype=np.uint64) if len(digests) else np.zeros(0, dtype=np.uint64)
-    )
+    found = np.array(digests, dtype=np.uint64)
     order = found.argsort(kind="stable")
     is_again = (found[order][1:] == found[order][:-1]) & (found[order][1:] != 0)
     again = order[1:][is_again]

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from cwndlab.documents import is_list, is_table
 from cwndlab.errors import ScenarioError
 
 
@@ -90,14 +91,14 @@ def _places(node: Any, parts: list[str]) -> list[list[str]]:
     if not parts:
         return [[]]
     part, rest = parts[0], parts[1:]
-    if isinstance(node, list) and (chosen := _entries(node, part)):
+    if is_list(node) and (chosen := _entries(node, part)):
         return [[str(at), *place] for at in chosen for place in _places(node[at], rest)]
-    below = node.get(part) if isinstance(node, dict) else None
+    below = node.get(part) if is_table(node) else None
     return [[part, *place] for place in _places(below, rest)]
 
 
 def _entries(entries: list[Any], part: str) -> list[int]:
     if part.isdecimal() and int(part) < len(entries):
         return [int(part)]
-    names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
+    names = [entry.get("name") if is_table(entry) else None for entry in entries]
     return [at for at, name in enumerate(names) if part in ("*", name)]

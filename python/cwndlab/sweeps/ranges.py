@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cwndlab import tomltext
+from cwndlab.documents import is_list, is_mapping, is_sequence
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 
@@ -48,21 +49,27 @@ def expanded(axes: Mapping[str, Any]) -> dict[str, Any]:
     {'limit': ['1pkt', '3pkt', '10pkt', '32pkt', '100pkt']}
     >>> expanded({"flows.a.count": {"range": [2, 9, 3]}, "loss": {"range": [0.1, 0.3, 0.1]}})
     {'flows.a.count': [2, 5, 8], 'loss': [0.1, 0.2, 0.3]}
+    >>> expanded({"flows.a.count": range(1, 4), "loss": np.linspace(0, 0.5, 2)})
+    {'flows.a.count': [1, 2, 3], 'loss': [0.0, 0.5]}
     """
     return {name: _values(name, values) for name, values in axes.items()}
 
 
 def _values(name: str, values: Any) -> Any:
-    if not isinstance(values, Mapping) or len(values) != 1:
+    if isinstance(values, np.ndarray):
+        return values.tolist()
+    if isinstance(values, range) or is_sequence(values):
+        return [*values]
+    if not is_mapping(values) or len(values) != 1:
         return values
     ((kind, ends),) = values.items()
     # A table of one label has a table as its value.
-    if kind not in EXPECTED or isinstance(ends, Mapping):
+    if kind not in EXPECTED or is_mapping(ends):
         return values
     numbers = _numbers(ends)
     found = None if numbers is None else _between(kind, *numbers)
     if found is None:
-        text = tomltext.inline(ends) if isinstance(ends, list) else ends
+        text = tomltext.inline(ends) if is_list(ends) else ends
         raise ScenarioError(invalid(f"axes.{name}.{kind}", text, EXPECTED[kind]))
     assert numbers is not None, "they were read"
     unit = numbers[0].unit
@@ -73,7 +80,7 @@ def _values(name: str, values: Any) -> Any:
 
 def _numbers(ends: Any) -> tuple[_Number, _Number, _Number] | None:
     """Read the three numbers of a range, the first two of one unit."""
-    if not isinstance(ends, Sequence) or isinstance(ends, str) or len(ends) != 3:
+    if not is_sequence(ends) or len(ends) != 3:
         return None
     first, last, third = map(_number, ends)
     if first is None or last is None or third is None or first.unit != last.unit:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab import native
-from cwndlab.jsontext import dumps
+from cwndlab.documents import is_list
 from cwndlab.outputs import stamped
+from cwndlab.result_tables import ResultTables
 from cwndlab.runs.until import LEAST
 from cwndlab.statistics import Estimate, estimate
 from cwndlab.sweeps.measures import find
 from cwndlab.sweeps.values import NOT_DONE, Values
+from cwndlab.tables import by_cell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from cwndlab.sweeps.definition import Sweep
 
 
-class SweepResult:
+class SweepResult(ResultTables):
     """Measured values of a sweep's finished runs, by cell and replicate.
 
     Attributes
@@ -37,6 +39,16 @@ class SweepResult:
         whose intervals exceed it), ``without`` (metrics without any value).
     notes : list of str
         Notes: damage in the store, runs that could not be stored, duplicate cells.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell, sweep
+    >>> drawn = {"access_delay": ["1ms", "9ms"]}
+    >>> base = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="5s", link=drawn)
+    >>> found = sweep(base, axes={"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"]}, replicates=2,
+    ...               metrics=["loss_rate"])
+    >>> found.summary.columns, found.differences["baseline"].to_list()
+    (['rule', 'metric', 'mean', 'ci95', 'replicates'], ['AIMD(1, 0.5)'])
     """
 
     def __init__(self, sweep: Sweep) -> None:
@@ -158,8 +170,9 @@ class SweepResult:
 
     def differences_of(self, cells: np.ndarray) -> pl.DataFrame:
         """Return `differences` of some cells, by their numbers in the plan."""
-        measures, found, compared = self.sweep.measures, [], self.pairs(cells)
+        measures, compared = self.sweep.measures, self.pairs(cells)
         metrics = [measure.key for measure in measures]
+        found: list[Estimate] = []
         for cell, other in compared:
             is_one = self._values.is_one_run(cell, other)
             for measure in measures:
@@ -205,9 +218,9 @@ class SweepResult:
         }
         return stamped("sweep", found)
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON text; numbers that are not finite are null."""
-        return dumps(self.to_dict(), indent)
+    def table(self) -> pl.DataFrame:
+        """One row per cell, a column per metric: mean ± 95 % CI in the units of the terminal."""
+        return by_cell(self.summary, self.axes, "metric", self.sweep.measures)
 
     def plot(self, **figure: Any) -> Figure:
         """Plot every metric's mean with its 95 % confidence interval (matplotlib).
@@ -253,12 +266,10 @@ class SweepResult:
                 )
         for name, values in columns.items():
             dtype = (
-                pl.String
-                if isinstance(values, list)
-                else pl.Int64
-                if values.dtype.kind == "i"
+                pl.String if is_list(values)
+                else pl.Int64 if values.dtype.kind == "i"
                 else pl.Float64
-            )
+            )  # fmt: skip
             found.append(pl.Series(name, values, dtype=dtype))
         return pl.DataFrame(found).fill_nan(None)
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import functools
 import json
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
+from cwndlab.message import missing
 from cwndlab.runs.cell_scenarios import CellScenarios
 from cwndlab.runs.execution import Execution, Finished, Place, opened
 from cwndlab.runs.executors import Executor, perform
 from cwndlab.runs.plan import named
 from cwndlab.runs.store import Store, Use, definition_digest
+from cwndlab.scenario import Scenario
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.events import Report
 from cwndlab.sweeps.measures import measure
@@ -32,6 +34,112 @@ SAME_RUNS = ("name", "replicates", "metrics", "compare", "baseline", "until", "m
 """Keys of a sweep that do not affect its runs."""
 CHECKED = 10_000
 """Number of cells checked before the first run; the others are checked when their runs are due."""
+
+
+def sweep(
+    source: Sweep | Scenario | Mapping[str, Any] | str | Path | None = None,
+    *,
+    axes: Mapping[str, Any] | None = None,
+    replicates: int | None = None,
+    until: str | None = None,
+    most: int | None = None,
+    seed: int | None = None,
+    patch: Mapping[str, Any] | None = None,
+    yes: bool = False,
+    store: Store | str | Path | None = None,
+    again: bool = False,
+    jobs: int | None = None,
+    on: str | Client | None = None,
+    progress: Callable[[dict[str, Any]], object] | None = None,
+    **keys: Any,
+) -> SweepResult:
+    """Run a sweep: a base scenario, axes, replicates.
+
+    Parameters
+    ----------
+    source : Sweep, Scenario, mapping, str or Path
+        A sweep, or its file; with `axes` the base scenario, or its file. It is left out where an
+        axis is ``env``.
+    axes : mapping, optional
+        Name to values: dotted keys of the scenario, ``rule``, ``recovery``, ``queue``, ``env``.
+        Values are a sequence, a table of label = table of dotted keys, or a range:
+        ``{"linspace": ["1Mbit", "10Mbit", 4]}``, ``{"logspace": [1, 1000, 4]}``,
+        ``{"range": [2, 10, 2]}``.
+    replicates : int, optional
+        Runs per cell, by default the sweep's.
+    until : str, optional
+        Add replicates until every 95 % interval is narrow enough, such as ``"ci(goodput) < 1%"``.
+    most : int, optional
+        With `until`, the largest number of replicates of a cell.
+    seed : int, optional
+        Seed of replicate 0.
+    patch : mapping, optional
+        Dotted keys of the base scenario to set.
+    yes : bool
+        Allow more than ten million runs.
+    store : Store, str or Path, optional
+        Keeps finished runs, so that the same call continues where it was interrupted.
+    again : bool
+        Do every run again, also those in the store.
+    jobs : int, optional
+        Threads; by default one for each processor.
+    on : str or Client, optional
+        A dask.distributed scheduler, which performs the runs.
+    progress : callable, optional
+        Gets events as dictionaries (docs/sweeps.md lists them).
+    **keys
+        Other keys of a sweep: ``metrics``, ``name``, ``zip``, ``compare``, ``baseline``, ...
+        (`Sweep`).
+
+    Returns
+    -------
+    SweepResult
+
+    Raises
+    ------
+    ScenarioError
+        If the sweep is not valid.
+    StoreError
+        If the store cannot be read or written.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell
+    >>> base = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="5s")
+    >>> found = sweep(base, axes={"dumbbell.queue.limit": {"logspace": ["5pkt", "20pkt", 3]}},
+    ...               replicates=2, metrics=["goodput"])
+    >>> found.table()["dumbbell.queue.limit"].to_list()
+    ['5pkt', '10pkt', '20pkt']
+    """
+    chosen = as_sweep(
+        source, axes=axes, replicates=replicates, until=until, most=most, seed=seed, patch=patch,
+        yes=yes or None, **keys,
+    )  # fmt: skip
+    return chosen.run(store, jobs=jobs, on=on, again=again, progress=progress)
+
+
+def as_sweep(
+    source: Sweep | Scenario | Mapping[str, Any] | str | Path | None = None,
+    *,
+    axes: Mapping[str, Any] | None = None,
+    patch: Mapping[str, Any] | None = None,
+    **keys: Any,
+) -> Sweep:
+    """Make a sweep of what `sweep` takes; keys that are None are as in the source."""
+    changes = {key: value for key, value in keys.items() if value is not None}
+    if axes is not None:
+        base = source.to_dict() if isinstance(source, Scenario) else source
+        given: dict[str, Any] = {
+            "base": str(base) if isinstance(base, Path) else base or {},
+            "axes": axes,
+        }
+    elif isinstance(source, str | Path):
+        return Sweep.load(source, patch=patch, **changes)
+    elif source is None or isinstance(source, Scenario):
+        raise ScenarioError(missing("axes", "one axis or more of the base scenario"))
+    else:
+        given = source.to_dict() if isinstance(source, Sweep) else dict(source)
+    return Sweep.from_dict({**given, **changes, "set": {**given.get("set", {}), **(patch or {})}})
 
 
 def execute(

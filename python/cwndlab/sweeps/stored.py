@@ -158,7 +158,7 @@ def _rows(
     by_key: dict[str, list[Use]] = {}
     for use in uses:
         by_key.setdefault(use.key, []).append(use)
-    rows = []
+    rows: list[dict[str, Any]] = []
     faults: dict[str, ScenarioError] = {}
     for record in store.records(by_key) if by_key else ():
         run = record.run()

@@ -30,13 +30,14 @@ class Values:
     """
 
     def __init__(self, cells: int, metrics: Sequence[str], replicates: int) -> None:
-        self.cells, self.metrics = cells, {metric: at for at, metric in enumerate(metrics)}
+        self.cells: int = cells
+        self.metrics: dict[str, int] = {metric: at for at, metric in enumerate(metrics)}
         self._expected = replicates
-        self.numbers = np.zeros((0, len(metrics), cells))
+        self.numbers: np.ndarray = np.zeros((0, len(metrics), cells))
         """Replicate, metric, cell; NaN if a run has no value."""
-        self.hashes = np.zeros((0, cells), dtype=np.uint64)
+        self.hashes: np.ndarray = np.zeros((0, cells), dtype=np.uint64)
         """Replicate, cell."""
-        self.done = 0
+        self.done: int = 0
         """Finished runs."""
 
     def put(

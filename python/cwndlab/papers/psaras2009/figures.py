@@ -13,6 +13,7 @@ from cwndlab.papers.psaras2009 import model, quantities, tables
 from cwndlab.plots import look, panels, styled
 from cwndlab.reproduction import Data, Experiment
 from cwndlab.reproduction.curves import curve, error_bars
+from cwndlab.reproduction.quantities import value
 from cwndlab.statistics import estimate
 from cwndlab.theory import growth as windows
 
@@ -99,7 +100,7 @@ def _beside_printed(panel: Axes, data: Data, id: str, unit: str) -> None:
         rates = [float(number.claim["of"][0].removeprefix("a = ")) for number in chosen]
         found = [
             data.estimate(
-                lambda part, claim=number.claim: quantities.common.value(part, claim),
+                lambda part, claim=number.claim: value(part, claim),
                 [number.claim["plan"]],
             )
             for number in chosen

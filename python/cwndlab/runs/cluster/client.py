@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ INSTALL = "pip install 'cwndlab[dask]'"
 
 
 @contextmanager
-def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Iterator[Dask]:
+def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Generator[Dask]:
     """Connect to a cluster, check that its workers have this engine, and return an executor.
 
     Parameters
@@ -72,7 +73,7 @@ def silence() -> None:
     """
     # The import sets levels.
     with suppress(ImportError):
-        import distributed  # noqa: F401
+        importlib.import_module("distributed")
     for part in ("batched", "client", "comm", "core"):
         logging.getLogger(f"distributed.{part}").setLevel(logging.CRITICAL)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,10 @@ from cwndlab.runs.cluster.payload import Packer
 from cwndlab.runs.executors import Outcome
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client
+    from distributed import Future as AnyFuture
+
+    Future = AnyFuture[Any]
 
 PER_THREAD = 3
 """Submitted runs per thread of a worker.
@@ -34,6 +37,11 @@ LOOK_EVERY_S = 2.0
 """Interval of counting the workers, seconds."""
 ANSWER_S = 0.5
 """Time to wait for an answer before checking the scheduler, seconds."""
+
+
+def _now(answer: Any) -> Any:
+    """Return the answer of a synchronous client, whose types allow for a coroutine, too."""
+    return answer
 
 
 class Dask:
@@ -56,7 +64,7 @@ class Dask:
         self._finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._seen: tuple[int, int] | None = None
         self._room, self._looked_s = AT_LEAST, 0.0
-        self.most_in_flight = 0
+        self.most_in_flight: int = 0
 
     def ask(self, question: Callable[[], Any]) -> dict[str, Any]:
         """Call a function on every worker.
@@ -64,9 +72,9 @@ class Dask:
         If it raises, the answer is the exception.
         """
         with self._reaching():
-            return self._client.run(question, on_error="return")
+            return _now(self._client.run(question, on_error="return"))
 
-    def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Iterator[tuple[Any, Outcome]]:
+    def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Generator[tuple[Any, Outcome]]:
         """Do every run, and yield each as it finishes."""
         waiting = iter(tasks)
         kept: dict[str, tuple[Any, str]] = {}
@@ -76,7 +84,7 @@ class Dask:
                 self.look()
                 while len(futures) < self._room and (task := next(waiting, None)) is not None:
                     future = self._submit(task[1])
-                    kept[future.key], futures[future.key] = task, future
+                    kept[str(future.key)], futures[str(future.key)] = task, future
                 self.most_in_flight = max(self.most_in_flight, len(futures))
                 if not futures:
                     return
@@ -88,7 +96,8 @@ class Dask:
                         yield key, outcome
                         continue
                     future = self._submit(scenario)
-                    kept[future.key], futures[future.key] = (key, scenario), future
+                    name = str(future.key)
+                    kept[name], futures[name] = (key, scenario), future
         finally:
             if futures:
                 with suppress(Exception):
@@ -97,7 +106,7 @@ class Dask:
     def _submit(self, scenario: str) -> Future:
         scenario, beside = self._packer.pack(scenario)
         with self._reaching():
-            contents = [
+            contents: list[Future] = [
                 self._content(payload.digest, content)
                 for payload, content in beside
                 if content is not None
@@ -127,19 +136,20 @@ class Dask:
 
         None for runs to submit again.
         """
-        finished = []
+        finished: list[Future] = []
         with suppress(queue.Empty):
             finished.append(self._finished.get(timeout=ANSWER_S))
             while True:
                 finished.append(self._finished.get_nowait())
         self._see_that_it_is_there()
         # Others belong to an earlier call.
-        named = {future.key: future for future in finished if futures.get(future.key) is future}
+        keys = {str(future.key): future for future in finished}
+        named = {key: future for key, future in keys.items() if futures.get(key) is future}
         if not named:
             return []
         with self._reaching():
             # If a worker is lost before it delivered its outcome, this waits for the repetition.
-            given = self._client.gather(named, errors="skip")
+            given = _now(self._client.gather(named, errors="skip"))
         return [(name, self._outcome(future, given[name])) for name, future in named.items()]
 
     def _outcome(self, future: Future, given: Outcome | None) -> Outcome | None:
@@ -155,7 +165,7 @@ class Dask:
             return None
         from distributed import KilledWorker
 
-        error = future.exception()
+        error = _now(future.exception())
         if isinstance(error, KilledWorker):
             return Outcome(
                 "",
@@ -177,7 +187,7 @@ class Dask:
         if self._seen is not None and now_s - self._looked_s < LOOK_EVERY_S:
             return
         with self._reaching():
-            threads = self._client.nthreads()
+            threads: dict[str, int] = _now(self._client.nthreads())
         self._looked_s, seen = now_s, (len(threads), sum(threads.values()))
         self._room = max(AT_LEAST, PER_THREAD * seen[1])
         if seen != self._seen and self._tell is not None:
@@ -189,7 +199,7 @@ class Dask:
             raise ClusterError(self._gone("the connection is closed"))
 
     @contextmanager
-    def _reaching(self) -> Iterator[None]:
+    def _reaching(self) -> Generator[None]:
         """Raise a ClusterError if the scheduler is gone."""
         from concurrent.futures import CancelledError
 

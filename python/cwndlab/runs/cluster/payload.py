@@ -44,7 +44,7 @@ class Packer:
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[tuple[int, int], Payload, bytes]] = {}
-        self._classes: dict[type, tuple[Payload, bytes]] = {}
+        self._classes: dict[object, tuple[Payload, bytes]] = {}
 
     def pack(self, scenario: str) -> tuple[str, list[tuple[Payload, bytes | None]]]:
         """Return the scenario to send, and its payloads.
@@ -92,7 +92,7 @@ class Packer:
         return self._files[path][1:]
 
     def _class(self, place: str, text: str) -> tuple[Payload, bytes] | None:
-        import cloudpickle
+        import cloudpickle  # pyright: ignore[reportMissingTypeStubs]
 
         try:
             name, rule = custom_rules.class_of(text)

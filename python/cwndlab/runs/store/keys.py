@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cwndlab import custom_rules, native
+from cwndlab.documents import is_list, is_mapping, is_sequence, is_table
 
 SCHEME = "cwndlab run 1"
 """Version of the key's definition.
@@ -121,11 +122,11 @@ def definition_digest(definition: Mapping[str, Any]) -> str:
 
 def _texts(key: str, node: Any) -> Iterator[tuple[str, str]]:
     """Yield the texts at any depth that name a rule in Python or a file, for `_content`."""
-    if isinstance(node, Mapping):
+    if is_mapping(node):
         for name, value in node.items():
             # Axes and `set` have dotted keys.
             yield from _texts(name.rpartition(".")[2], value)
-    elif isinstance(node, list | tuple):
+    elif is_sequence(node):
         for value in node:
             yield from _texts(key, value)
     elif isinstance(node, str) and (key == "file" or _is_custom(node)):
@@ -139,12 +140,12 @@ def has_outside(scenario: str) -> bool:
 
 def named_outside(node: Any) -> Iterator[tuple[dict[str, Any], str, str]]:
     """Yield every table with a key that names a file or a rule in Python."""
-    if isinstance(node, list):
+    if is_list(node):
         for entry in node:
             yield from named_outside(entry)
-    elif isinstance(node, dict):
+    elif is_table(node):
         for key, value in node.items():
-            if isinstance(value, dict | list):
+            if is_table(value) or is_list(value):
                 yield from named_outside(value)
             elif isinstance(value, str) and (
                 key == "file" or (key == "rule" and _is_custom(value))

@@ -9,14 +9,12 @@ from pathlib import Path
 
 from cwndlab.errors import StoreError
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 
 def _needed() -> None:
-    if fcntl is None:
+    if sys.platform == "win32":
         raise StoreError(
             f"a store needs file locks, which {sys.platform} lacks: expected Linux, macOS or "
             "another Unix"
@@ -92,14 +90,15 @@ class Claims:
         self._own.discard(at)
 
     @classmethod
-    def _after_fork(cls) -> None:
+    def after_fork(cls) -> None:
+        """Forget, in a forked process, the locks of its parent."""
         cls._guard = threading.Lock()
         for file in cls._open.values():
             file.held.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=Claims._after_fork)
+    os.register_at_fork(after_in_child=Claims.after_fork)
 
 
 def _byte(key: str) -> int:

@@ -48,9 +48,9 @@ class Record(NamedTuple):
 
         `run` is the outcome's result, if it has been read.
         """
-        run = json.loads(outcome.result) if run is None else run
+        found: Mapping[str, Any] = json.loads(outcome.result) if run is None else run
         return cls(
-            key, run["seed"], run["trace_hash"], _now(), outcome.duration_s, outcome.machine,
+            key, found["seed"], found["trace_hash"], _now(), outcome.duration_s, outcome.machine,
             outcome.version,
             outcome.build, traces, scenario, outcome.result,
         )  # fmt: skip

@@ -9,7 +9,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,10 +101,21 @@ class Store:
     ----------
     notes : list of str
         Damaged runs that were left out: one line each.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cwndlab import compare
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = compare("AIMD(1, 0.5)", replicates=2, duration="2s", store=folder)
+    ...     with Store(folder, write=False) as store:
+    ...         len(store), list(store.definitions())
+    (2, ['compare'])
     """
 
     def __init__(self, path: str | Path, *, write: bool = True) -> None:
-        self.path, self._write = Path(path), write
+        self.path: Path = Path(path)
+        self._write = write
         self._file = self.path / DATABASE
         self.notes: list[str] = []
         self._database: sqlite3.Connection | None = None
@@ -291,7 +302,7 @@ class Store:
             raise StoreError(f"the store `{self.path}` is closed, or open for reading only")
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self) -> Generator[sqlite3.Connection]:
         """Give the database within a transaction, which an exception rolls back."""
         self._check_writable()
         with self._errors(), self._made() as database:
@@ -379,7 +390,7 @@ class Store:
                     unfinished.unlink()
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def _errors(self) -> Generator[None]:
         """Turn errors of the disk and the database into StoreErrors that say what to do."""
         try:
             yield
@@ -450,11 +461,11 @@ def _of_older_format(root: Path) -> StoreError:
 
 def _record(row: tuple[Any, ...]) -> Record | None:
     """Make a record of a row; None if it is damaged."""
-    key, seed, *rest, scenario, result, checksum = row
+    key, seed, *rest, result, checksum = row
     try:
         if checksum != _checksum(row[:-1]):
             return None
-        return Record(key, int(seed), *rest, scenario, zlib.decompress(result).decode())
+        return Record._make((key, int(seed), *rest, zlib.decompress(result).decode()))
     except (ValueError, zlib.error):
         return None
 

@@ -1,0 +1,95 @@
+"""`cwndlab.live`: a scenario with real flows, and its simulation beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from cwndlab.live_runs import quic, run
+from cwndlab.live_runs.result import LiveResult
+from cwndlab.runs import execute
+from cwndlab.scenario import Scenario
+
+TRACES = {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}
+"""Traces that a plot needs; the scenario's own take precedence."""
+
+
+def live(
+    scenario: execute.Source,
+    kind: Literal["linux", "quic"] = "linux",
+    *,
+    beside: bool = False,
+    seed: int | None = None,
+    patch: Mapping[str, Any] | None = None,
+    trace: Mapping[str, Any] | None = None,
+    qlog: str | Path | None = None,
+    port: int = 0,
+    progress: execute.Progress | None = None,
+) -> LiveResult:
+    """Run a scenario with real flows on this machine: Linux TCP, or QUIC.
+
+    It takes the scenario's duration. Linux TCP needs Linux and root, both need ``make live``.
+
+    Parameters
+    ----------
+    scenario : Scenario, mapping, str or Path
+        The scenario. With Linux, rules are the kernel's own (``kernel:reno``, ``kernel:cubic``,
+        ``kernel:bbr``) or any rule that can run in the kernel; with QUIC those that set the window
+        alone.
+    kind : {"linux", "quic"}
+        The flows.
+    beside : bool
+        Also simulate the scenario, with the endpoints and packets of the live run.
+    seed : int, optional
+        Seed that replaces the scenario's.
+    patch : mapping, optional
+        Dotted keys of the scenario to set.
+    trace : mapping, optional
+        Traces beside the scenario's own; with `beside` by default those of its plot.
+    qlog : str or Path, optional
+        With QUIC, directory for each flow's qlog.
+    port : int
+        With QUIC, port of the relay on 127.0.0.1; 0 takes a free one.
+    progress : callable, optional
+        Gets (seconds, packets) some times a second, of the live run and then of the simulation. An
+        exception it raises ends the run.
+
+    Returns
+    -------
+    LiveResult
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid.
+    LiveError
+        If live runs do not support the scenario, or the machine lacks a requirement.
+    RunError
+        If the run fails.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell
+    >>> path = dumbbell("2Mbit", "5ms", flows="AIMD(1, 0.5)", duration="1s")
+    >>> found = live(path, "quic", beside=True)
+    >>> found.table()["run"].to_list()
+    ['live', 'simulated']
+    """
+    asked = execute.as_scenario(scenario)
+    asked = asked.patch({**(patch or {}), **({} if seed is None else {"seed": seed})})
+    traces = {**(trace or (TRACES if beside else {})), **asked.to_dict().get("trace", {})}
+    asked = asked.set("trace", traces) if traces else asked
+    if kind == "linux":
+        found = run.linux(asked, progress=progress)
+    else:
+        found = quic.quic(asked, progress=progress, qlog=qlog, port=port)
+    if beside:
+        found.simulated = execute.run(_counterpart(asked, kind, found), progress=progress)
+    return found
+
+
+def _counterpart(scenario: Scenario, kind: str, found: LiveResult) -> Scenario:
+    if kind == "linux":
+        return run.counterpart(scenario)
+    return quic.counterpart(scenario, found.packet_bytes)
