@@ -19,7 +19,7 @@ _HIDDEN_READERS = frozenset({"dir", "eval", "exec", "locals", "vars", "_getframe
 def ack_fields(method: object) -> str:
     """Return which fields of its second argument `method` reads: "none", "rtt" or "all".
 
-    "all" where it cannot be told.
+    "all" where the bytecode does not show it.
 
     Examples
     --------
@@ -50,10 +50,10 @@ def _fields(code: CodeType) -> str:
     read: set[str] = set()
     for instruction, following in zip(instructions, [*instructions[1:], None], strict=True):
         # Some versions of Python load two variables by one instruction.
-        pair = instruction.argval if isinstance(instruction.argval, tuple) else ()
-        if instruction.argval != name and name not in pair:
+        is_pair = isinstance(instruction.argval, tuple)
+        if instruction.argval != name and not (is_pair and name in instruction.argval):
             continue
-        loads = instruction.opname.startswith("LOAD_FAST") and not pair
+        loads = instruction.opname.startswith("LOAD_FAST") and not is_pair
         if not loads or following is None or following.opname != "LOAD_ATTR":
             return "all"
         read.add(following.argval)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,18 +133,17 @@ def plan_comparison(
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
     metrics: str | Sequence[str] | None = None,
-    also: Iterable[str] = (),
     until: str | None = None,
     most: int = MOST,
 ) -> Comparison:
     """Plan a comparison without its runs, which `cwndlab.runs.collection.collect` does.
 
-    Parameters are those of `compare`; `also` names metrics to measure beside `metrics`.
+    Parameters are those of `compare`.
     """
     asked = listed(rules)
     assumptions = assumed(asked, assume=assume, profile=profile, duration=duration, patch=patch)
     targets = targets_of(until, BY_KEY)
-    measured = chosen(metrics, also=[*also, *(target.metric for target in targets)])
+    measured = chosen(metrics, also=[target.metric for target in targets])
     plan = plan_rules(
         asked, env=listed(env), queue=listed(queue), recovery=listed(recovery),
         replicates=most if targets else replicates, assume=assumptions, seed=seed, patch=patch,

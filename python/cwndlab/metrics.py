@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cwndlab.columns import COLUMNS, RUN, Column
@@ -55,11 +55,11 @@ class Metric:
     def of(cls, column: Column, read: Read | None = None, **changes: Any) -> Metric:
         """Make a metric that is a column of a result, with the column's definition."""
         unit, scale = _SHOWN.get(column.unit, (column.unit, 1.0))
-        own = {
-            "key": column.name, "label": column.label, "meaning": column.meaning, "unit": unit,
-            "more_is_better": column.more_is_better, "bounds": column.bounds, "scale": scale,
-        }  # fmt: skip
-        return cls(**{**own, **changes}, read=read)
+        own = cls(
+            key=column.name, label=column.label, meaning=column.meaning, unit=unit,
+            more_is_better=column.more_is_better, bounds=column.bounds, scale=scale,
+        )  # fmt: skip
+        return replace(own, read=read, **changes)
 
     @property
     def title(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import click
 import pytest
@@ -64,7 +63,6 @@ def test_a_cell_that_ns2_lacks_is_refused_before_any_run(tmp_path):
 
 @needs_ns2
 def test_a_run_ends_at_its_limit_and_when_progress_stops_it():
-    began_s = time.monotonic()
     with pytest.raises(cwndlab.RunError, match=r"longer than 0.2 s"):
         Ns2().run(ENDLESS, limit_s=0.2)
 
@@ -73,8 +71,6 @@ def test_a_run_ends_at_its_limit_and_when_progress_stops_it():
 
     with pytest.raises(KeyboardInterrupt):
         Ns2().run(ENDLESS, duration_s=1.0, progress=stop)
-    # Far from both runs' own end, which never comes.
-    assert time.monotonic() - began_s < 60
 
 
 @needs_ns2

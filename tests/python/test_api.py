@@ -15,16 +15,19 @@ from cwndlab.cli.app import app
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
 PRINTED = {"as_json", "plot", "detail", "out", "width", "height", "style", "label", "order",
            "is_list", "labels", "page", "is_all", "sensitivity", "expectations", "junit", "look",
-           "expected", "format", "help", "quiet", "verbose", "wide", "rule_places"}  # fmt: skip
-"""Options of what is printed or written: results have methods for it, or another function."""
+           "expected", "format", "help", "quiet", "verbose", "wide", "rule_places",
+           "beside", "ns", "witness"}  # fmt: skip
+"""Options of what is printed or written, or that run ns-2: results have methods for it, or another
+function."""
 CALLED = {"settings": "patch", "file": "source", "targets": "paper"}
 """Options whose Python word differs: `set` is a type of Python."""
 COMMANDS = [
     # command, function, the option that another function stands for
-    ("run", cwndlab.run, {"file": "scenario"}),
+    ("run", cwndlab.run, {"file": "scenario", "replicates": "", "jobs": ""}),
     ("compare", cwndlab.compare, {"against": "", "flows": "", "rate": "", "baseline": "",
                                   "setting": "queue"}),
-    ("compare", cwndlab.against, {"against": "other", "baseline": "", "setting": "queue"}),
+    ("compare", cwndlab.against, {"against": "other", "baseline": "", "setting": "queue",
+                                  "metrics": ""}),
     ("sweep", cwndlab.sweep, {}),
     ("search", cwndlab.search, {"setting": "queue"}),
     ("reproduce", cwndlab.reproduce, {}),

@@ -55,7 +55,7 @@ pub struct Studio {
 }
 
 impl Studio {
-    /// Runs the scenario of the request. `poll` is told the simulated time, seconds, and returns
+    /// Runs the scenario of the request. `poll` takes the simulated time, seconds, and returns
     /// whether the run goes on. The output is JSON: the result and names of the phases.
     pub fn run(&mut self, poll: impl Fn(f64) -> bool) -> Ended {
         self.columns = Columns::default();

@@ -103,8 +103,11 @@ def print_beside(found: Beside) -> None:
     rows: list[list[str]] = []
     for row in table.head(MOST_ROWS).to_dicts():
         measure = measures[row["metric"]]
-        ours, theirs = ({"mean": row[side], "ci95": row[f"{side}_ci95"]}
-                        for side in ("cwndlab", "ns2"))  # fmt: skip
+        ours, theirs = (
+            {"mean": row[side], "ci95_low": row[f"{side}_ci95_low"],
+             "ci95_high": row[f"{side}_ci95_high"]}
+            for side in ("cwndlab", "ns2")
+        )  # fmt: skip
         rows.append([
             *(row[axis] for axis in axes),
             measure.title,
@@ -130,6 +133,7 @@ def _relative(row: dict[str, Any]) -> str:
     if row["mean"] is None or not row["ns2"]:
         return "-"
     share = f"{100 * row['mean'] / row['ns2']:+.2f}"
-    if row["ci95"] is None:
+    if row["ci95_low"] is None:
         return f"{share} %"
-    return f"{share} ± {100 * row['ci95'] / abs(row['ns2']):.2f} %"
+    half_width = (row["ci95_high"] - row["ci95_low"]) / 2
+    return f"{share} ± {100 * half_width / abs(row['ns2']):.2f} %"

@@ -160,7 +160,7 @@ def compare(
         rules = _with_first(baseline, rules)
     recoveries, queues = _settings(recovery, queue, setting)
     from cwndlab.comparing import plan_comparison
-    from cwndlab.metrics import BY_KEY
+    from cwndlab.metrics import BY_KEY, chosen
 
     patch = options.patch_of(settings)
     warn_of_bare_rates({"--rate": rate, **patch})
@@ -207,12 +207,12 @@ def compare(
         )
         return
     refuse_alone(flows=flows, rate=rate)
-    planned = plan_comparison(
-        rules,
-        metrics=options.names_of("--metrics", metrics) if metrics else None,
+    measured = chosen(
+        options.names_of("--metrics", metrics) if metrics else None,
         also=[each.metric for each in expected.all],
-        **common,
+        option="--metrics",
     )
+    planned = plan_comparison(rules, metrics=[metric.key for metric in measured], **common)
     if baseline is not None and plot is not None:
         look = figure_options.with_baseline(look, rules[0])
     levels = planned.plan.labels

@@ -2,6 +2,11 @@
 
 `script` writes what ns-2 can express and refuses the rest by its key; `program` runs `ns`;
 `results` reads what a script prints.
+
+>>> from cwndlab import dumbbell, ns2
+>>> script = ns2.export(dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", profile="ns2-2.35"))
+>>> "Agent/TCP/Sack1" in script
+True
 """
 
 from cwndlab.ns2.program import Ns2

@@ -94,16 +94,21 @@ def network(scenario: Scenario) -> Network:
     """Return the network of a scenario, with the draws of its seed."""
     data = json.loads(scenario.core.drawn_network())
     return Network(
-        tuple(Link(**{**link, "rates": _steps(link["rates"])}) for link in data["links"]),
+        tuple(Link(**_with(link, rates=_steps(link["rates"]))) for link in data["links"]),
         tuple(
-            Flow(**{**flow, "forward": tuple(flow["forward"]), "back": tuple(flow["back"])})
+            Flow(**_with(flow, forward=tuple(flow["forward"]), back=tuple(flow["back"])))
             for flow in data["flows"]
         ),
         tuple(
-            Source(**{**source, "path": tuple(source["path"]), "rates": _steps(source["rates"])})
+            Source(**_with(source, path=tuple(source["path"]), rates=_steps(source["rates"])))
             for source in data["sources"]
         ),
     )
+
+
+def _with(data: Mapping[str, Any], **frozen: tuple[Any, ...]) -> dict[str, Any]:
+    """Return fields from JSON, with tuples for its lists."""
+    return {**data, **frozen}
 
 
 def _steps(pairs: list[list[float]]) -> Steps:

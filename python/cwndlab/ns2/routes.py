@@ -160,14 +160,15 @@ def _only_shortest(
         length, nodes = heapq.heappop(waiting)
         if found is not None and length > found[0]:
             break
-        if nodes[-1] == end and len(nodes) > 1:
+        here = nodes[-1]
+        if here == end and len(nodes) > 1:
             if found is not None:
                 return None
             found = length, nodes
             continue
-        if length > least.setdefault(nodes[-1], length):
+        if length > least.setdefault(here, length):
             continue
-        for node, cost in neighbours.get(nodes[-1], ()):
+        for node, cost in neighbours.get(here, ()):
             if node not in nodes:
                 heapq.heappush(waiting, (length + cost, (*nodes, node)))
     return None if found is None else found[1]

@@ -177,7 +177,7 @@ def source_lines(network: Network, routes: Routes, document: Mapping[str, Any]) 
     return lines
 
 
-def _shown(value: object) -> str:
+def _shown(value: Mapping[str, object] | Sequence[object] | str | float) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {each}" for key, each in value.items())
     return str(value)
@@ -208,7 +208,8 @@ def _generator(spec: Mapping[str, Any], source: Source) -> tuple[str, dict[str, 
     key = f"cross[{source.entry}]"
     if len(source.rates) > 1:
         raise refused(f"{key}.rate", _shown(spec["rate"]), "a constant rate of an on-off source")
-    on, off = (spec[name] if isinstance(spec[name], Mapping) else {"kind": "constant"}
+    constant: Mapping[str, Any] = {"kind": "constant"}
+    on, off = (spec[name] if isinstance(spec[name], Mapping) else constant
                for name in ("on", "off"))  # fmt: skip
     variables = {
         f"{name}_time_": tcl.number(seconds(law["mean"]) or 0.0)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.columns import ESTIMATE
 from cwndlab.errors import ScenarioError
 from cwndlab.message import one_of
 from cwndlab.reproduction.claims import Claim, Judged, not_searched
@@ -103,7 +104,6 @@ class Reproduction(ResultTables):
         """``claims``, one row each, and ``published``: the printed numbers with ours."""
         import polars as pl
 
-        numbers = {"mean": pl.Float64, "ci95": pl.Float64, "replicates": pl.Int64}
         names = dict.fromkeys(("experiment", "claim"), pl.String)
         claims = [
             (entry.claim.id, entry.claim.name, entry.verdict, *entry.measured,
@@ -119,9 +119,9 @@ class Reproduction(ResultTables):
         printed = {"published": pl.Float64, "unit": pl.String}
         return {
             "claims": pl.DataFrame(
-                claims, schema={**names, "verdict": pl.String, **numbers, **texts}, orient="row"
+                claims, schema={**names, "verdict": pl.String, **ESTIMATE, **texts}, orient="row"
             ),
-            "published": pl.DataFrame(published, schema={**names, **printed, **numbers},
+            "published": pl.DataFrame(published, schema={**names, **printed, **ESTIMATE},
                                       orient="row"),
         }  # fmt: skip
 

@@ -252,7 +252,7 @@ def _without(sweep: Sweep, axis: str, labels: Iterable[str]) -> Sweep:
     kept = [label for label in _labels(sweep, axis) if label not in dropped]
     if not kept:
         raise ScenarioError(f"axis `{axis}` has no level that ns-2 can express: {min(dropped)}")
-    values = sweep.axes[axis]
+    values: Mapping[str, Any] | Sequence[Any] = sweep.axes[axis]
     if isinstance(values, Mapping):
         chosen: Any = {label: patch for label, patch in values.items() if label not in dropped}
     elif len(values) == len(_labels(sweep, axis)):

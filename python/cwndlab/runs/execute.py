@@ -74,10 +74,11 @@ def run(
     True
     """
     found = as_scenario(scenario)
-    given = {"profile": profile, "seed": seed}
-    changes = {**(patch or {}), **{key: value for key, value in given.items() if value is not None}}
+    changes = {**(patch or {}), **({} if profile is None else {"profile": profile})}
     if changes:
         found = found.patch(changes)
+    if seed is not None:
+        found = found.with_seed(seed)
     done = found.core.run(progress, scheduler, None if pcap is None else os.fspath(pcap))
     return Result.from_run(done, found.to_dict())
 

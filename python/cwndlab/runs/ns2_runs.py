@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
@@ -44,14 +44,16 @@ class Ns2Runs:
         jobs: int | None = None,
         packets: Callable[[int], object] | None = None,
     ) -> None:
-        self.program, self.jobs, self._packets = program, jobs or default_jobs(), packets
+        self.program: Ns2 = program
+        self.jobs: int = jobs or default_jobs()
+        self._packets = packets
 
     @property
     def name(self) -> str:
         """ns-2 and its version."""
         return f"ns-2 {self.program.version}"
 
-    def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Iterator[tuple[Any, Outcome]]:
+    def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Generator[tuple[Any, Outcome]]:
         """Do every run, and give each as it finishes; those still going end with the iterator."""
         work = functools.partial(_perform, self.program)
         return side_by_side(work, tasks, self.jobs, self._packets)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.columns import ESTIMATE
 from cwndlab.files import write_whole
 from cwndlab.metrics import BY_KEY
 from cwndlab.outputs import stamped
@@ -107,10 +108,9 @@ class SearchResult(ResultTables):
         """
         import polars as pl
 
-        numbers = {"mean": pl.Float64, "ci95": pl.Float64, "replicates": pl.Int64}
         rules = pl.DataFrame(
             [(rule, self.objective.metric, *found) for rule, found in self.rules.items()],
-            schema={"rule": pl.String, "metric": pl.String, **numbers}, orient="row",
+            schema={"rule": pl.String, "metric": pl.String, **ESTIMATE}, orient="row",
         )  # fmt: skip
         return {"rules": rules, "tried": pl.DataFrame(list(self.history))}
 

@@ -45,30 +45,36 @@ class Beside:
     def differences(self) -> pl.DataFrame:
         """One row per cell and metric.
 
-        ``cwndlab`` and ``ns2``, the means, with ``cwndlab_ci95`` and ``ns2_ci95``; ``mean`` of the
-        differences cwndlab less ns-2 between runs of the same replicate, its ``ci95``, and
+        ``cwndlab`` and ``ns2``, the means, with their 95 % intervals (``cwndlab_ci95_low``, ...);
+        ``mean`` of the differences cwndlab less ns-2 between runs of the same replicate, its
+        interval from ``ci95_low`` to ``ci95_high``, and
         ``replicates``, the number of pairs.
         """
         import polars as pl
 
         rows: list[dict[str, Any]] = []
         for cell in self.ours.finished.tolist():
-            for metric in self.ours.sweep.metrics:
+            for measure in self.ours.sweep.measures:
+                metric = measure.key
                 ours, theirs = (side.values(cell, metric) for side in (self.ours, self.theirs))
                 pairs = zip(ours, theirs, strict=False)
-                between = estimate(None if a is None or b is None else a - b for a, b in pairs)
-                own, other = estimate(ours), estimate(theirs)
+                less = [None if a is None or b is None else a - b for a, b in pairs]
+                between = estimate(less, bounds=measure.difference_bounds)
+                own, other = (estimate(each, bounds=measure.bounds) for each in (ours, theirs))
                 rows.append({
                     **self.ours.labels(cell),
                     "metric": metric,
-                    "cwndlab": own.mean, "cwndlab_ci95": own.half_width,
-                    "ns2": other.mean, "ns2_ci95": other.half_width,
-                    "mean": between.mean, "ci95": between.half_width,
+                    "cwndlab": own.mean,
+                    "cwndlab_ci95_low": own.low, "cwndlab_ci95_high": own.high,
+                    "ns2": other.mean, "ns2_ci95_low": other.low, "ns2_ci95_high": other.high,
+                    "mean": between.mean, "ci95_low": between.low, "ci95_high": between.high,
                     "replicates": between.count,
                 })  # fmt: skip
         texts = dict.fromkeys((*self.ours.axes, "metric"), pl.String)
-        numbers = dict.fromkeys(("cwndlab", "cwndlab_ci95", "ns2", "ns2_ci95", "mean", "ci95"),
-                                pl.Float64)  # fmt: skip
+        numbers = dict.fromkeys((
+            "cwndlab", "cwndlab_ci95_low", "cwndlab_ci95_high",
+            "ns2", "ns2_ci95_low", "ns2_ci95_high", "mean", "ci95_low", "ci95_high",
+        ), pl.Float64)  # fmt: skip
         return pl.DataFrame(rows, schema={**texts, **numbers, "replicates": pl.Int64})
 
     def to_dict(self) -> dict[str, Any]:

@@ -192,6 +192,7 @@ fn deliver_ack<S: EventScheduler, T: Tracer>(
         trace_ack(endpoint, datapath, knobs, flow, &packet, ack, None);
     }
     if T::ON {
+        datapath.trace.rtt(now_s, flow, now_s - packet.sent_s);
         datapath.trace.before(now_s, flow, &endpoint.sender, knobs);
     }
     let cause = (packet.tx_start_s, packet.lead_s);
@@ -225,6 +226,7 @@ fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
         (ack.echo_s, ack.echo, sack) = (options.echo_s, options.echo, Some(options.sack));
     }
     let sack = sack.as_ref().filter(|sack| !sack.is_empty());
+    datapath.trace.rtt(packet.at_s, flow, packet.at_s - packet.sent_s);
     if datapath.trace.records_packets() {
         trace_ack(endpoint, datapath, knobs, flow, &packet, ack, sack);
     }
@@ -267,7 +269,6 @@ fn trace_ack<S: EventScheduler, T: Tracer>(
     let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
     let (marked, echo_s, echo) = (sender.is_marked(ack, knobs), ack.echo_s, ack.echo);
     let row = row(PacketEvent::Ack, flow, packet);
-    datapath.trace.rtt(packet.at_s, flow, packet.at_s - packet.sent_s);
     datapath.trace.ack(PacketRow { cwnd, ssthresh, echo_s, marked, echo, ..row }, sack);
 }
 
