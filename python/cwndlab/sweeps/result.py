@@ -48,7 +48,7 @@ class SweepResult(ResultTables):
     >>> found = sweep(base, axes={"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"]}, replicates=2,
     ...               metrics=["loss_rate"])
     >>> found.summary.columns, found.differences["baseline"].to_list()
-    (['rule', 'metric', 'mean', 'ci95', 'replicates'], ['AIMD(1, 0.5)'])
+    (['rule', 'metric', 'mean', 'ci95_low', 'ci95_high', 'replicates'], ['AIMD(1, 0.5)'])
     """
 
     def __init__(self, sweep: Sweep) -> None:
