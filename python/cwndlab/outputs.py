@@ -249,6 +249,19 @@ def _reproduce() -> Schema:
     )  # fmt: skip
 
 
+def _witness() -> Schema:
+    return _object(
+        {**_fields("paper ns2_version", TEXT), "replicates": WHOLE, "counts": _map(WHOLE),
+         "left_out": ANY, "claims": _list(TABLE)}
+    )  # fmt: skip
+
+
+def _beside() -> Schema:
+    side = {"type": "object", "required": list(_sweep_fields())}
+    return _object({"ns2_version": TEXT, "cwndlab": side, "ns2": side,
+                    "differences": _list(_open({"metric": TEXT, **_ESTIMATE}))})  # fmt: skip
+
+
 def _sensitivity() -> Schema:
     return _open({"paper": TEXT})
 
@@ -293,6 +306,8 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
         "docs/reproduction.json: verdicts of papers", _made({"papers": _map(TABLE)})
     ),
     "reproduce": ("a line of `cwndlab reproduce`, and a paper's claims.json", _reproduce),
+    "witness": ("`cwndlab reproduce --witness ns2`, and its witness.json", _witness),
+    "beside": ("`--beside ns2` of `cwndlab run`, `compare` and `sweep`", _beside),
     "sensitivity": ("a line of `cwndlab reproduce --sensitivity`, and its file", _sensitivity),
     "live": ("`cwndlab live linux` and `cwndlab live quic`", _live),
     "live-beside": ("the same with `--beside`", _live_beside),

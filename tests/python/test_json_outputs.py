@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -125,6 +126,15 @@ def test_what_reproduce_prints_and_writes(cli, files):
     valid("reproduce", json.loads(answer.stdout.splitlines()[-1]))
     valid("reproduce", json.loads((files / "out" / "akella2002" / "claims.json").read_text()))
     valid("reproduction", json.loads((EXAMPLES.parent / "docs" / "reproduction.json").read_text()))
+
+
+@pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
+def test_what_stands_beside_ns2(cli):
+    short = ("--set", "duration=12s", "--set", 'measure=["2s", "12s"]')
+    answer = cli("run", EXAMPLES / "one-flow-sawtooth.toml", "--profile", "ns2-2.35",
+                 "--beside", "ns2", "--json", *short)  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    valid("beside", json.loads(answer.stdout))
 
 
 def test_schemas_are_printed(cli):

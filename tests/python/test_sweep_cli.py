@@ -274,7 +274,7 @@ def test_a_terminal_shows_how_far_it_has_come(sweep_file, tmp_path):
         TEXT.replace("replicates = 3", "replicates = 1_000_000").replace('"2s"', '"100s"')
     )
     with Terminal(*command, folder=tmp_path, stdout=subprocess.DEVNULL) as terminal:
-        ends = r"largest \S+ \(.*\); smallest \S+ \("
+        ends = r"best \S+ \(.*\); worst \S+ \("
         terminal.read_until(r"\d+/4000000 runs", r"\d+\.\d/s, (\d+ h )?\d+ min left", ends)
         terminal.process.send_signal(signal.SIGINT)
         assert terminal.read_to_the_end().splitlines()[-1] == "interrupted"

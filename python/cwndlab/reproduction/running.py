@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.columns import ESTIMATE
 from cwndlab.errors import ScenarioError
 from cwndlab.message import one_of
+from cwndlab.outputs import stamped
 from cwndlab.reproduction.claims import Claim, Judged, not_searched
 from cwndlab.reproduction.paper import Experiment, Paper, choose, load
 from cwndlab.reproduction.published import Beside
@@ -181,7 +182,7 @@ class Reproduction(ResultTables):
 
     def to_dict(self) -> dict[str, Any]:
         """Return verdicts and cost as plain data."""
-        return {
+        found: dict[str, Any] = {
             "paper": self.paper.key,
             "quick": self.is_quick,
             "assume": dict(self.assume),
@@ -193,6 +194,7 @@ class Reproduction(ResultTables):
             "computed_s": sum(cost.computed_s for cost in self.costs),
             "wall_s": self.wall_s,
         }
+        return stamped("reproduce", found)
 
 
 def reproduce(

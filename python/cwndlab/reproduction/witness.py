@@ -19,6 +19,7 @@ from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.ns2 import export
 from cwndlab.ns2.rules import rule_variables
+from cwndlab.outputs import stamped
 from cwndlab.reproduction.claims import Claim, Judged
 from cwndlab.reproduction.paper import Paper, load
 from cwndlab.reproduction.readings import FAILS, HOLDS
@@ -108,7 +109,7 @@ class Witness:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        return {
+        found: dict[str, Any] = {
             "paper": self.paper.key,
             "ns2_version": self.version,
             "replicates": self.replicates,
@@ -116,6 +117,7 @@ class Witness:
             "left_out": self.left_out,
             "claims": [entry.to_dict() for entry in self.testimonies],
         }
+        return stamped("witness", found)
 
 
 def witness(

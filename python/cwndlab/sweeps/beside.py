@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
 from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
 from cwndlab.statistics import estimate
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.result import SweepResult
@@ -79,12 +80,13 @@ class Beside:
 
     def to_dict(self) -> dict[str, Any]:
         """Return both results and the differences as plain data."""
-        return {
+        found: dict[str, Any] = {
             "ns2_version": self.version,
             "cwndlab": self.ours.to_dict(),
             "ns2": self.theirs.to_dict(),
             "differences": self.differences.to_dicts(),
         }
+        return stamped("beside", found)
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text."""
