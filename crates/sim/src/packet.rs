@@ -1,8 +1,9 @@
 //! Packets and header flags; a packet takes 48 bytes, so that a ring buffer of packets stays in
 //! cache.
 
-use crate::collections::slab::Slab;
+use cwndlab_prefetch::prefetch;
 use cwndlab_tcp::{Ecn, EcnEcho, SackBlocks};
+use slab::Slab;
 
 /// A data packet or an ACK in the network.
 #[derive(Clone, Copy, Debug, Default)]
@@ -182,5 +183,26 @@ impl RoutedPacket {
     }
 }
 
-/// Options of the ACKs in the network.
-pub type OptionStore = Slab<AckOptions>;
+/// Options of the ACKs in the network, under keys that are never 0, which stands for none.
+#[derive(Debug, Default)]
+pub struct OptionStore(Slab<AckOptions>);
+
+impl OptionStore {
+    /// Stores the options of an ACK; returns their key.
+    #[inline]
+    pub fn insert(&mut self, options: AckOptions) -> u32 {
+        self.0.insert(options) as u32 + 1
+    }
+
+    /// Removes the options under a key.
+    #[inline]
+    pub fn remove(&mut self, key: u32) -> AckOptions {
+        self.0.remove(key as usize - 1)
+    }
+
+    /// Prefetches the options under a key, or nothing for key 0.
+    #[inline(always)]
+    pub fn prefetch(&self, key: u32) {
+        self.0.get((key as usize).wrapping_sub(1)).inspect(|options| prefetch(*options));
+    }
+}

@@ -1,4 +1,3 @@
 //! Collections on the path of every packet.
 
 pub mod ring_buffer;
-pub mod slab;

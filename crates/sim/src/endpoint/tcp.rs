@@ -1,11 +1,10 @@
 //! TCP endpoints of a flow: sender and receiver with their per-flow state and counters.
 
-use crate::collections::slab::Slab;
 use crate::endpoint::transfer::ActiveTransfer;
 use crate::measure::goodput_bins::GoodputBins;
 use crate::measure::trace_hash::TraceHash;
 use crate::measure::window::MeasurementWindow;
-use crate::packet::{AckOptions, Flags, FlowIndices, Packet};
+use crate::packet::{AckOptions, Flags, FlowIndices, OptionStore, Packet};
 use cwndlab_tcp::{AckSegment, EcnEcho, Knobs, NEVER, Receiver, Sender};
 
 /// The sending endpoint of a flow.
@@ -219,7 +218,7 @@ impl ReceiverEndpoint {
 
 /// Stores SACK blocks and timestamp echo, if the ACK carries any; returns their key.
 #[inline(always)]
-pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut Slab<AckOptions>) -> u32 {
+pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut OptionStore) -> u32 {
     let blocks = receiver.sack_blocks();
     if blocks.is_none() && ack.echo_s == ack.sent_s && ack.echo.ce_bytes().is_none() {
         return 0;
