@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import polars as pl
 import pytest
 from host_load import SMALL, Load, measured, unless_busy
 
 import cwndlab
+from cwndlab import outputs
 from cwndlab.live_runs.run import linux
 
 pytestmark = pytest.mark.usefixtures("unchanged")
@@ -146,7 +148,7 @@ def test_the_command_prints_and_writes_what_a_run_does(cli, tmp_path):
     done = cli("live", "linux", "small.toml", "--beside", "--out", "out", "--json")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
-    assert set(answer) == {"live", "simulated"}
+    jsonschema.validate(answer, outputs.schema("live-beside"))
     assert answer["live"]["backend"] == "linux"
     assert isinstance(answer["live"]["valid"], bool)
     for name in ("live", "simulated"):
