@@ -34,8 +34,11 @@ fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) 
     (serde_json::to_value(result).expect("a result is plain data"), rows)
 }
 
-/// Rows of the rule trace: phases and values by name.
-fn rule_rows(simulation: &Simulation<'_>) -> Vec<(f64, u32, &'static str, Vec<(String, f64)>)> {
+/// A row of the rule trace: time, flow, phase and values by name.
+type NamedRow = (f64, u32, &'static str, Vec<(String, f64)>);
+
+/// Rows of the rule trace.
+fn rule_rows(simulation: &Simulation<'_>) -> Vec<NamedRow> {
     let traces = simulation.traces();
     let Some(trace) = traces.recorder.map(|recorder| &recorder.rules) else { return Vec::new() };
     let row = |number: usize| {
