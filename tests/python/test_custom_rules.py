@@ -9,6 +9,7 @@ import pytest
 import cwndlab
 from conftest import ROOT, SMALL
 from cwndlab import custom_rules
+from cwndlab.ack_fields import ack_fields
 
 TWINS = '''
 class Standard:
@@ -314,3 +315,37 @@ def test_the_example_in_the_documents_is_the_file():
     for annotation in (": int", " -> None", ": float", " -> float", ": str"):
         stripped = stripped.replace(annotation, "")
     assert code.strip() in stripped.replace("most = 3", "most=3")
+
+
+class _Readers:
+    """Methods that read an acknowledgement in ways that bytecode shows, or hides."""
+
+    def nothing(self, cwnd, _ack):
+        return cwnd + 1 / cwnd
+
+    def both_rtts(self, cwnd, ack):
+        return cwnd + ack.rtt_s / ack.srtt_s
+
+    def more(self, cwnd, ack):
+        return cwnd + ack.rtt_s * ack.acked_packets
+
+    def passed_on(self, cwnd, ack):
+        return self.more(cwnd, ack)
+
+    def in_a_closure(self, cwnd, ack):
+        return (lambda: cwnd + ack.acked_packets)()
+
+    def by_its_name(self, cwnd, ack):
+        return cwnd + locals()["ack"].acked_packets
+
+    def as_a_list(self, *arguments):
+        return arguments[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [("nothing", "none"), ("both_rtts", "rtt"), ("more", "all"), ("passed_on", "all"),
+     ("in_a_closure", "all"), ("by_its_name", "all"), ("as_a_list", "all")],
+)  # fmt: skip
+def test_the_fields_that_a_method_reads(name, fields):
+    assert ack_fields(getattr(_Readers(), name)) == fields

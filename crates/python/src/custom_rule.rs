@@ -101,7 +101,7 @@ pub struct PythonRule {
     rate: Option<f64>,
     /// `cwndlab.Leave`: a return value of this type ends slow start.
     leave: Py<PyAny>,
-    /// What a rule is given that reads no field of it.
+    /// The argument of a rule whose methods read no field of it.
     unread_ack: Option<Py<PyAck>>,
     needs: Needs,
     halves_in_slow_start: bool,
@@ -204,9 +204,9 @@ impl PythonRule {
         rule
     }
 
-    /// The acknowledgement that a method is given.
+    /// The second argument of a method.
     #[inline]
-    fn given(&self, py: Python<'_>, ack: &Ack) -> PyResult<Py<PyAck>> {
+    fn ack_argument(&self, py: Python<'_>, ack: &Ack) -> PyResult<Py<PyAck>> {
         self.unread_ack
             .as_ref()
             .map_or_else(|| Py::new(py, PyAck::from(ack)), |unread| Ok(unread.clone_ref(py)))
@@ -325,7 +325,8 @@ impl WindowRule for PythonRule {
             return cwnd;
         }
         Python::attach(|py| {
-            let answer = self.given(py, ack).and_then(|ack| self.increase.call1(py, (cwnd, ack)));
+            let answer =
+                self.ack_argument(py, ack).and_then(|ack| self.increase.call1(py, (cwnd, ack)));
             let window = self.window(py, "increase", cwnd, answer);
             self.ask_rate(py);
             window
@@ -356,7 +357,7 @@ impl WindowRule for PythonRule {
         }
         Python::attach(|py| {
             let Some(method) = &self.slow_start else { return SlowStart::Grow(cwnd) };
-            let answer = self.given(py, ack).and_then(|ack| method.call1(py, (cwnd, ack)));
+            let answer = self.ack_argument(py, ack).and_then(|ack| method.call1(py, (cwnd, ack)));
             let leaves = answer.as_ref().is_ok_and(|answer| {
                 answer.bind(py).is_instance(self.leave.bind(py)).unwrap_or(false)
             });

@@ -97,7 +97,7 @@ pub struct WindowRow {
 /// A loss of a listed flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossRow {
-    /// When the packet was sent or the timer expired, seconds.
+    /// When the packet reached the link that dropped it, or the timer expired, seconds.
     pub time_s: f64,
     /// Flow.
     pub flow: u32,
@@ -187,7 +187,7 @@ pub trait Tracer {
     fn packet(&mut self, _row: PacketRow) {}
     /// An ACK reached its sender.
     fn ack(&mut self, _row: PacketRow, _sack: Option<&SackBlocks>) {}
-    /// An ACK reached its sender so long after the packet that triggered it was sent.
+    /// An ACK reached its sender, `rtt_s` after the transmission of the packet that triggered it.
     fn rtt(&mut self, _now_s: f64, _flow: u32, _rtt_s: f64) {}
     /// RTTs of a flow, if they are recorded.
     fn rtts(&self, _flow: u32) -> Option<&Histogram> {
