@@ -32,10 +32,11 @@ export function windowTraces(run: Run, column: string): Traces {
     [0, 0],
   );
   const timesS = Array.from(times.subarray(first, end));
-  // Samples of all flows lie on one grid; a flow lacks those after its last event.
+  // Samples of all flows lie on one grid; a flow lacks those after its last event. Zero is a window
+  // or a round trip time that is not there yet.
   const flows = rows.map(([from, to]) => {
     const line: (number | null)[] = Array.from(values.subarray(from, to), (value) =>
-      Number.isFinite(value) ? value : null,
+      Number.isFinite(value) && value > 0 ? value : null,
     );
     while (line.length < timesS.length) line.push(null);
     return line;
