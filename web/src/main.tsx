@@ -9,10 +9,11 @@ import { keepRunning } from "./state/runs";
 import { open } from "./state/scenario";
 import { Footer, Header } from "./parts/frame";
 import { Build } from "./views/build";
+import { Look } from "./views/look";
 import type { ComponentType } from "preact";
 
 /** Views by the first word of the address. */
-const VIEWS: Record<string, ComponentType> = { build: Build };
+const VIEWS: Record<string, ComponentType> = { build: Build, look: Look };
 
 function Page() {
   const View = VIEWS[route.value.view] ?? Build;

@@ -104,7 +104,9 @@ export function firstAfter(all: readonly Transmission[], timeS: number): number 
 
 /** Where a transmission is: along the path, 0 to 1 within its segment; null where it is not. */
 export type Place =
-  | { on: "access" | "link" | "back"; share: number }
+  | { on: "access"; share: number }
+  | { on: "link"; share: number }
+  | { on: "back"; share: number }
   | { on: "queue"; sinceS: number }
   | { on: "dropped"; sinceS: number };
 

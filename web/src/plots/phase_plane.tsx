@@ -24,8 +24,7 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
   const [a, b] = [run.result.flows[first], run.result.flows[second]];
   const link = run.result.links[0];
   if (!a || !b || !link) return null;
-  // 1 BDP as the simulator rounds it would need the packet size: 1040 bytes on the wire by default.
-  const packetBits = 8 * 1040;
+  const packetBits = 8 * (run.wireBytes[first] ?? 0);
   const bdp = (link.rate_bps * (a.base_rtt_s + b.base_rtt_s)) / 2 / packetBits;
   const full = bdp + (link.limit_packets ?? 0);
   const end = cursorS.value === null ? xs.length - 1 : indexAt(timesS, cursorS.value);

@@ -62,6 +62,8 @@ export function drawBands(plot: uPlot, run: Run, bands: Band[]): void {
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
   ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
   for (const { fromS, toS, phase } of bands) {
     const [left, right] = [plot.valToPos(fromS, "x", true), plot.valToPos(toS, "x", true)];
     ctx.fillStyle = phaseTint(run, phase);
