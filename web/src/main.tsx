@@ -6,14 +6,21 @@ import { render } from "preact";
 import { START } from "./state/examples";
 import { route } from "./state/route";
 import { keepRunning } from "./state/runs";
-import { open } from "./state/scenario";
+import { keepAddress } from "./state/share";
 import { Footer, Header } from "./parts/frame";
 import { Build } from "./views/build";
 import { Look } from "./views/look";
+import { Compare } from "./views/compare";
+import { Share } from "./views/share";
 import type { ComponentType } from "preact";
 
 /** Views by the first word of the address. */
-const VIEWS: Record<string, ComponentType> = { build: Build, look: Look };
+const VIEWS: Record<string, ComponentType> = {
+  build: Build,
+  look: Look,
+  compare: Compare,
+  share: Share,
+};
 
 function Page() {
   const View = VIEWS[route.value.view] ?? Build;
@@ -26,6 +33,5 @@ function Page() {
   );
 }
 
-open(START);
-keepRunning();
+void keepAddress(START).then(keepRunning);
 render(<Page />, document.getElementById("page") as HTMLElement);
