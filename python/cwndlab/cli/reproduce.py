@@ -37,7 +37,7 @@ DATED = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35")
 )
 @click.option(
     "--replicates",
-    type=options.WholeNumber(2, 100_000),
+    type=options.whole_number(2, 100_000),
     metavar="N",
     help="At most N replicates, for a first look; the same command without it resumes.",
 )
