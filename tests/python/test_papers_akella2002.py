@@ -17,6 +17,7 @@ from conftest import ROOT
 from cwndlab import reproduction as reproduce
 from cwndlab.reproduction import Data, reading, readings, running, waveforms
 from cwndlab.reproduction import sensitivity as varied
+from cwndlab.reproduction.readings import VERDICTS
 from cwndlab.searches.running import SEED_STEP
 from cwndlab.statistics import Estimate
 from cwndlab.sweeps import Sweep
@@ -124,7 +125,7 @@ def test_a_few_experiments_end_to_end(tmp_path):
     assert second["claims"] == first["claims"]
     for claim in first["claims"]:
         assert {"id", "claim", "statement", "measured", "interval", "verdict"} <= set(claim)
-        assert claim["verdict"] in ("holds", "fails", "undecided")
+        assert claim["verdict"] in VERDICTS
         assert bool(claim["note"]) <= (claim["verdict"] != "holds")
     by_name = {(claim["id"], claim["claim"]): claim for claim in first["claims"]}
     # Three packets of fifteen are a fifth, of thirty a tenth.

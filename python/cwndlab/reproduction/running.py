@@ -16,7 +16,7 @@ from cwndlab.outputs import stamped
 from cwndlab.reproduction.claims import Claim, Judged, not_searched
 from cwndlab.reproduction.paper import Experiment, Paper, choose, load
 from cwndlab.reproduction.published import Beside
-from cwndlab.reproduction.readings import HOLDS
+from cwndlab.reproduction.readings import HOLDS, NOT_JUDGED
 from cwndlab.reproduction.results_grid import Data, ResultsGrid
 from cwndlab.result_tables import ResultTables
 from cwndlab.runs.execution import opened
@@ -108,7 +108,7 @@ class Reproduction(ResultTables):
         names = dict.fromkeys(("experiment", "claim"), pl.String)
         claims = [
             (entry.claim.id, entry.claim.name, entry.verdict, *entry.measured,
-             entry.claim.reading.text, entry.claim.statement)
+             entry.claim.bounds, entry.claim.statement)
             for entry in self.judged
         ]  # fmt: skip
         published = [
@@ -134,7 +134,7 @@ class Reproduction(ResultTables):
 
         rows = [
             (entry.claim.id, entry.claim.name, f"{SIGNS[entry.verdict]} {entry.verdict}",
-             number(entry.measured, exact=entry.claim.is_exact), entry.claim.reading.text,
+             number(entry.measured, exact=entry.claim.is_exact), entry.claim.bounds,
              entry.claim.statement)
             for entry in self.judged
         ]  # fmt: skip
@@ -286,7 +286,7 @@ def reproduce(
                 boards[plan], cost = _run(sweep, about, plan, kept, executor, progress)
                 costs.append(cost)
     data = Data(boards, about.rules)
-    judged = judge(about, about.claims_of(chosen), data)
+    judged = judge(about, about.claims_of(chosen), data, is_quick=quick, progress=progress)
     found = Reproduction(about, chosen, quick, dict(assume or {}), judged, data, costs)
     found.beside, found.folder = beside(about, chosen, data), Path(out) / key
     if progress is not None:
@@ -310,9 +310,21 @@ def opened_runs(
         yield kept, executor
 
 
-def judge(paper: Paper, claims: Sequence[Claim], data: Data) -> list[Judged]:
-    """Judge claims by the results."""
-    return [_judge(paper, claim, data) for claim in claims]
+def judge(
+    paper: Paper,
+    claims: Sequence[Claim],
+    data: Data,
+    *,
+    is_quick: bool = False,
+    progress: Tell | None = None,
+) -> list[Judged]:
+    """Judge claims by the results; those of short runs only where short runs can judge them."""
+    found: list[Judged] = []
+    for number, claim in enumerate(claims, 1):
+        found.append(_judge(paper, claim, data, is_quick))
+        if progress is not None:
+            progress({"event": "judged", "number": number, "of": len(claims)})
+    return found
 
 
 def beside(paper: Paper, ids: Sequence[str], data: Data) -> list[Beside]:
@@ -325,24 +337,30 @@ def beside(paper: Paper, ids: Sequence[str], data: Data) -> list[Beside]:
     return found
 
 
-def _judge(paper: Paper, claim: Claim, data: Data) -> Judged:
+def _judge(paper: Paper, claim: Claim, data: Data, is_quick: bool) -> Judged:
     if not claim.quantity:
         return not_searched(claim)
     quantity = paper.quantity(claim)
-    found = data.estimate(lambda chosen: quantity(chosen, claim), claim.plans)
+    possible = claim.reading.possible
+
+    def measure(data: Data, claim: Claim) -> Estimate:
+        return data.estimate(lambda chosen: quantity(chosen, claim), claim.plans, possible)
+
+    found = measure(data, claim)
     also: dict[str, tuple[Estimate, str]] = {}
     for other in () if claim.is_exact else paper.also.get(claim.arguments.get("metric", ""), ()):
         if not all(other in data.boards[plan].values for plan in claim.plans):
             continue
-        again = claim.with_metric(other)
-        measured = data.estimate(lambda chosen, again=again: quantity(chosen, again), claim.plans)
-        also[other] = (measured, claim.reading.verdict(measured))
+        measured = measure(data, claim.with_metric(other))
+        also[other] = (measured, claim.verdict(measured))
     for name, changes in claim.arguments.get("also", {}).items():
         again = replace(claim, arguments={**claim.arguments, **changes})
         seen = data.without(changes["without"]) if "without" in changes else data
-        measured = seen.estimate(lambda chosen, again=again: quantity(chosen, again), again.plans)
-        also[name] = (measured, claim.reading.verdict(measured, exact=claim.is_exact))
-    verdict = claim.reading.verdict(found, exact=claim.is_exact)
+        measured = measure(seen, again)
+        also[name] = (measured, claim.verdict(measured))
+    verdict = claim.verdict(found)
+    if is_quick and verdict != NOT_JUDGED and "short" in claim.arguments:
+        return Judged(claim, found, NOT_JUDGED, also, f"a short run: {claim['short']}")
     missing = "no value: a run of it is missing or measured nothing" if found.mean is None else ""
     return Judged(
         claim,

@@ -33,8 +33,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cwndlab.errors import ScenarioError
 from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
@@ -45,7 +43,7 @@ from cwndlab.reproduction.readings import HOLDS
 from cwndlab.reproduction.results_grid import Data, ResultsGrid
 from cwndlab.reproduction.running import opened_runs
 from cwndlab.reproduction.variants import Sensitivity, Variant
-from cwndlab.statistics import Estimate
+from cwndlab.statistics import Bounds, Estimate
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -207,8 +205,7 @@ def _met(paper: Paper, data: Data) -> dict[str, bool]:
     for claim in paper.claims:
         if not _is_about(claim, data):
             continue
-        value = float(paper.quantity(claim)(data, claim))
-        found[f"{claim.id}/{claim.name}"] = _is_met(claim, value)
+        found[f"{claim.id}/{claim.name}"] = _is_met(claim, paper.quantity(claim)(data, claim))
     return found
 
 
@@ -222,9 +219,9 @@ def _is_about(claim: Claim, data: Data) -> bool:
     )
 
 
-def _is_met(claim: Claim, value: float) -> bool:
-    measured = Estimate(value if np.isfinite(value) else None, None, None, 1)
-    return claim.reading.verdict(measured, exact=True) == HOLDS
+def _is_met(claim: Claim, value: float | Bounds) -> bool:
+    low, high = value if isinstance(value, tuple) else (value, value)
+    return claim.reading.verdict(Estimate(None, low, high, 1)) == HOLDS
 
 
 def _cells(paper: Paper, asked: Mapping[str, Any], data: Data) -> dict[str, float]:

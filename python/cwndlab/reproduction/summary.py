@@ -160,6 +160,7 @@ def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
         "section",
         "statement",
         "bounds",
+        "tag",
         "measured",
         "interval",
         "verdict",
@@ -169,6 +170,7 @@ def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
         "title": paper.title,
         "citation": paper.citation,
         "version": native.version(),
+        "claims_hash": paper.claims_hash,
         "runs": said["runs"],
         "runs_failed": said["runs_failed"],
         "claims": [

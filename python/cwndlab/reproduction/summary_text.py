@@ -5,12 +5,14 @@ It is Markdown, made of ``reproduction.json`` alone (`cwndlab.reproduction.summa
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cwndlab.reproduction.page import SIGNS, number, relative
+from cwndlab.reproduction.paper import registered
 from cwndlab.reproduction.readings import HOLDS, VERDICTS
 from cwndlab.statistics import Estimate
 
@@ -49,9 +51,18 @@ def markdown(data: Mapping[str, Any]) -> str:
             rows,
         )
     ]
+    if old := outdated(data):
+        parts.append(f"Claims or bounds of {', '.join(old)} have changed since these verdicts.\n")
     for key, paper in papers.items():
         parts += _chapter(key, paper)
     return "\n".join(parts)
+
+
+def outdated(data: Mapping[str, Any]) -> list[str]:
+    """Papers whose claims have changed since the runs that the page shows."""
+    known = registered()
+    return [key for key, paper in data["papers"].items()
+            if key in known and paper.get("claims_hash") != known[key]]  # fmt: skip
 
 
 def _counts(claims: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -174,7 +185,15 @@ def _section(
 
 def _measured(entry: Mapping[str, Any], key: str) -> str:
     mean, interval = entry[key], entry["interval"]
-    low, high = (None, None) if interval is None else interval
+    # A missing end of an interval is not known: the number is censored.
+    low, high = (
+        (None, None)
+        if interval is None
+        else (
+            -math.inf if interval[0] is None else interval[0],
+            math.inf if interval[1] is None else interval[1],
+        )
+    )
     return number(Estimate(mean, low, high, 0), exact=entry.get("exact", False))
 
 

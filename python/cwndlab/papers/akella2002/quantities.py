@@ -19,7 +19,8 @@ from scipy.stats import rankdata
 
 from cwndlab import theory
 from cwndlab.environments import Assumptions
-from cwndlab.reproduction import Claim, Data, Means
+from cwndlab.quantities import bits_per_second, seconds
+from cwndlab.reproduction import Claim, Data, Means, waveforms
 from cwndlab.reproduction.quantities import PICKS, rules, settings
 
 FAMILIES = ("AIMD", "AIAD", "MIMD", "MIAD")
@@ -33,6 +34,19 @@ ROUND_TRIPS_MS = (40, 80, 120, 160, 200)
 CAPACITIES = (50, 100, 333)
 STARTS = (5.0, 30.0)
 STEPS = 3000
+
+
+# Section 2
+
+
+def waveform_ratio(_data: Data, claim: Claim) -> float:
+    """Value of the waveform of one figure over that of another."""
+    read = {"period": seconds, "high": bits_per_second}[claim["value"]]
+    drawn = waveforms.read(Path(__file__).parent / "plans" / "waveforms.toml")[waveforms.KEY]
+    own, other = (read(drawn[claim[key]]["values"][claim["value"]]) for key in ("case", "over"))
+    assert own
+    assert other
+    return own / other
 
 
 # Section 3.2
@@ -73,6 +87,21 @@ def loss_by_small_buffers(data: Data, claim: Claim) -> float:
         for rule in rules(data, claim)
     ]
     return PICKS[claim["pick"]](found)
+
+
+def ratio_by_small_buffers(data: Data, claim: Claim) -> float:
+    """Average over the environments with small buffers over that with full ones."""
+    small, full = data.means(claim["plan"]), data.means(claim["beside"])
+    return PICKS[claim["pick"]](
+        [
+            float(
+                np.mean(small.value(claim["metric"], setting, rule))
+                / np.mean(full.value(claim["metric"], setting, rule))
+            )
+            for setting in settings(small, claim)
+            for rule in rules(data, claim)
+        ]
+    )
 
 
 def bias(means: Means, setting: str, rule: str) -> np.ndarray:
