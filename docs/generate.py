@@ -12,9 +12,10 @@ on the lossy link), ``four SCENARIO`` (results of all families on one of the fou
 (numerical meaning of words in papers), ``margins`` (of relevance), ``verdicts`` (of papers, from
 docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes), ``simulated rates``
 (beside theory's), ``$ COMMAND`` (the command and its output, run from the repository's root), and
-``bench NAME`` (the last record of `make bench`, from bench/document.py). ``--papers PAPER/ID ...`` draws only pictures of
-docs/reproduction.md again, from the runs in out/reproduce, and does the runs that it lacks;
-verdicts stay. ``--check`` ignores run times, and does not compare pictures.
+``bench NAME`` (the last record of `make bench`, from bench/document.py).
+``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
+out/reproduce, and does the runs that it lacks; verdicts stay. ``--check`` ignores run times, and
+does not compare pictures.
 """
 
 from __future__ import annotations

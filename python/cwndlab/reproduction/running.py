@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from cwndlab.runs.executors import Executor
     from cwndlab.runs.store import Store
-    from cwndlab.sweeps import Sweep, SweepResult
+    from cwndlab.sweeps import Sweep
 
 Tell = Callable[[dict[str, Any]], object]
 
@@ -390,27 +390,5 @@ def _run(
 
     findings = sweep.run(store, executor=executor, progress=tell)
     cost.runs, cost.failed, cost.notes = len(findings), len(findings.failed), findings.notes
-    own = _own(paper, plan, findings, store)
+    own = paper.own_measures(plan, findings, store)
     return paper.board(plan, findings, own), cost
-
-
-def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[Mapping[str, Any]]:
-    """Apply the paper's own measures to every run, in the order of ``findings.runs``."""
-    measure = paper.measure(plan)
-    if measure is None:
-        return []
-    from cwndlab.runs.cell_scenarios import CellScenarios
-
-    sweep = findings.sweep
-    texts = {
-        tuple(sweep.columns(cell.labels).values()): CellScenarios(cell, sweep.count_arrivals)
-        for cell in sweep.plan.cells()
-    }
-    places = findings.runs.select(*findings.axes, "replicate").iter_rows()
-    keys = [texts[tuple(labels)].key(replicate) for *labels, replicate in places]
-    found = {
-        record.key: measure(record.run(), store.traces(record) if sweep.traces else {})
-        for record in store.records({key for key in keys if key})
-    }
-    # A run whose rule has no source has no key, and is not stored: it has no measures.
-    return [found.get(key, {}) for key in keys]

@@ -203,13 +203,13 @@ def _without(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Iter
 def _met(paper: Paper, data: Data) -> dict[str, bool]:
     found: dict[str, bool] = {}
     for claim in paper.claims:
-        if not _is_about(claim, data):
+        if not is_about(claim, data):
             continue
-        found[f"{claim.id}/{claim.name}"] = _is_met(claim, paper.quantity(claim)(data, claim))
+        found[f"{claim.id}/{claim.name}"] = is_met(claim, paper.quantity(claim)(data, claim))
     return found
 
 
-def _is_about(claim: Claim, data: Data) -> bool:
+def is_about(claim: Claim, data: Data) -> bool:
     """Whether the coarse plan has all data of a claim."""
     asked = claim.arguments.get("settings", "all")
     against: str | None = claim.arguments.get("against")
@@ -219,7 +219,8 @@ def _is_about(claim: Claim, data: Data) -> bool:
     )
 
 
-def _is_met(claim: Claim, value: float | Bounds) -> bool:
+def is_met(claim: Claim, value: float | Bounds) -> bool:
+    """Whether a number without an interval lies within a claim's bounds."""
     low, high = value if isinstance(value, tuple) else (value, value)
     return claim.reading.verdict(Estimate(None, low, high, 1)) == HOLDS
 
