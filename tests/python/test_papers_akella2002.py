@@ -226,7 +226,7 @@ def test_sensitivity_varies_one_value_at_a_time(tmp_path, monkeypatch):
                  "rule": list(paper.rules.values())[:4]},
     }  # fmt: skip
     _quicker(monkeypatch, sensitivity=few)
-    found = varied.sensitivity("akella2002", out=tmp_path, quick=True)
+    found = varied.run("akella2002", out=tmp_path, quick=True)
     base, measured, left, fewer, red = found.variants
     assert (base.name, measured.value, left.value, fewer.value, red.value) == (
         "", "goodput_measured", "goodput_left", "CL", "red_min 2pkt, red_max 4pkt",
@@ -241,7 +241,7 @@ def test_sensitivity_varies_one_value_at_a_time(tmp_path, monkeypatch):
     assert [entry["met"] for entry in written["variants"]] == [
         sum(entry.met.values()) for entry in found.variants
     ]
-    again = varied.sensitivity("akella2002", out=tmp_path, quick=True)
+    again = varied.run("akella2002", out=tmp_path, quick=True)
     # What runs took stays known, although none is done again.
     assert again.to_dict()["computed_s"] == 0
     assert again.took_s == pytest.approx(found.to_dict()["computed_s"])

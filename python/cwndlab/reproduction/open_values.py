@@ -121,8 +121,8 @@ class Readings:
     readings: list[PaperReading] = field(default_factory=list[PaperReading])
     runs: int = 0
     failed: int = 0
-    took_s: float = 0.0
     computed_s: float = 0.0
+    """Processor seconds of the new runs."""
     wall_s: float = 0.0
 
     @property
@@ -187,10 +187,14 @@ class Readings:
             "fitted": None if fitted is None else fitted.number,
             "runs": self.runs,
             "runs_failed": self.failed,
-            "took_s": self.took_s,
             "computed_s": self.computed_s,
             "wall_s": self.wall_s,
         }
+
+
+def is_defined(paper: Paper) -> bool:
+    """Whether a paper's open values are written down."""
+    return (paper.folder / FILE).is_file()
 
 
 def read(paper: Paper, *, quick: bool = False) -> tuple[dict[str, Any], list[OpenValue]]:
@@ -201,12 +205,11 @@ def read(paper: Paper, *, quick: bool = False) -> tuple[dict[str, Any], list[Ope
     ScenarioError
         If the paper has none.
     """
-    path = paper.folder / FILE
-    if not path.is_file():
+    if not is_defined(paper):
         raise ScenarioError(
             f"`readings` needs a paper with `{FILE}`, and `{paper.key}` does not have it"
         )
-    asked = read_toml(path)
+    asked = read_toml(paper.folder / FILE)
     asked.update(asked.get("quick", {}) if quick else {})
     return asked, [OpenValue(**entry) for entry in asked["value"]]
 
@@ -232,7 +235,7 @@ def hypercube(values: Sequence[OpenValue], count: int, seed: int) -> list[list[i
     return [[int(part * size) for part, size in zip(row, sizes, strict=True)] for row in drawn]
 
 
-def readings_of(
+def run(
     key: str,
     *,
     out: str | Path = "out/reproduce",
@@ -250,7 +253,7 @@ def readings_of(
     Parameters
     ----------
     key, out, quick, store, jobs, on, progress
-        As in `cwndlab.reproduction.sensitivity.sensitivity`.
+        As in `cwndlab.reproduction.sensitivity.run`.
 
     Raises
     ------

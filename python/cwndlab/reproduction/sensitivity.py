@@ -55,7 +55,7 @@ Tell = Callable[[dict[str, Any]], object]
 NAME = "sensitivity.json"
 
 
-def sensitivity(
+def run(
     key: str,
     *,
     out: str | Path = "out/reproduce",
@@ -138,6 +138,11 @@ def sensitivity(
         folder / NAME, (dumps(stamped("sensitivity", found.to_dict()), 2) + "\n").encode("utf-8")
     )
     return found
+
+
+def is_defined(paper: Paper) -> bool:
+    """Whether a paper says what may be varied."""
+    return bool(paper.sensitivity)
 
 
 def _values(asked: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -17,6 +17,7 @@ from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.message import unknown
 from cwndlab.outputs import stamped
+from cwndlab.reproduction.open_values import Readings
 from cwndlab.reproduction.summary_text import markdown
 
 if TYPE_CHECKING:
@@ -73,12 +74,14 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
         before, now = data["papers"].get(entry.paper.key, {}), _paper(entry, images)
         if _is_about("sensitivity", before, now["claims"]):
             now["sensitivity"] = before["sensitivity"]
+        if "readings" in before:
+            now["readings"] = before["readings"]
         data["papers"][entry.paper.key] = now
     return _write(data, folder)
 
 
-def vary(found: Sensitivity, folder: Path) -> Path:
-    """Add the sensitivity of a paper to the page, which must have the paper.
+def vary(found: Sensitivity | Readings, folder: Path) -> Path:
+    """Add the sensitivity or the readings of a paper to the page, which must have the paper.
 
     Raises
     ------
@@ -87,6 +90,12 @@ def vary(found: Sensitivity, folder: Path) -> Path:
     """
     check(found.paper, folder)
     data = read(folder)
+    if isinstance(found, Readings):
+        said = found.to_dict()
+        data["papers"][found.paper]["readings"] = {
+            key: value for key, value in said.items() if key not in _NOT_ON_THE_PAGE
+        }
+        return _write(data, folder)
     keys = ("assumption", "value", "claims", "met", "now_met", "no_longer_met", "medians", "runs")
     said = found.to_dict()
     data["papers"][found.paper]["sensitivity"] = {
@@ -98,6 +107,9 @@ def vary(found: Sensitivity, folder: Path) -> Path:
         ],
     }
     return _write(data, folder)
+
+
+_NOT_ON_THE_PAGE = ("paper", "quick", "runs_failed", "computed_s", "wall_s")
 
 
 def check(key: str, folder: Path) -> None:
