@@ -139,6 +139,34 @@ def _interval(mean: float, half_width: float, bounds: Bounds) -> tuple[float, fl
     return mean - half_width, mean + half_width
 
 
+def simultaneous(found: Estimate, among: int, level: float = 0.95) -> Estimate:
+    """Widen an interval so that all of several cover at once with this level (Bonferroni).
+
+    Parameters
+    ----------
+    found : Estimate
+        The interval of one of them, at the same level.
+    among : int
+        How many there are.
+    level : float
+        Confidence level, between 0 and 1.
+
+    Examples
+    --------
+    >>> found = simultaneous(Estimate.around(0.0, 1.0, 10), 80)
+    >>> round(found.low, 2), round(found.high, 2)
+    (-2.27, 2.27)
+    """
+    if found.mean is None or found.low is None or found.high is None or found.count < 2:
+        return found
+    from scipy.special import stdtrit
+
+    tail = (1 - level) / 2
+    wide, narrow = (float(stdtrit(found.count - 1, 1 - part)) for part in (tail / among, tail))
+    ends = [found.mean + (end - found.mean) * wide / narrow for end in (found.low, found.high)]
+    return Estimate(found.mean, ends[0], ends[1], found.count)
+
+
 def resampled(count: int, resamples: int = 400, seed: int = 1) -> NDArray[np.intp]:
     """Draw replicates with replacement, in a balanced way.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from cwndlab.errors import ScenarioError
 from cwndlab.message import missing, unknown
-from cwndlab.reproduction.readings import NOT_JUDGED, Reading, margins, read_toml, reading
+from cwndlab.reproduction.readings import HOLDS, NOT_JUDGED, Reading, margins, read_toml, reading
 from cwndlab.statistics import Estimate
 
 THEORY, CONSTRUCTED, FITTED, SIMULATED = "theory", "constructed", "fitted", "simulated"
@@ -25,6 +25,17 @@ TAGS = {
     LIVE: "measured with flows of a real kernel",
 }
 """Kinds of claims by what their numbers come from."""
+
+
+CAUSES = {
+    "contradictory": "the paper contradicts itself, or its own numbers",
+    "open value": "a value that the paper leaves open decides it",
+    "ns-2": "endpoints or routers of the ns-2 of that year decide it",
+    "wording": "the direction is the paper's or there is none, and our bound is not met",
+    "refuted": "no value that was tried brings it out",
+    "unexplained": "not looked into",
+}
+"""Causes of claims that do not hold."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,32 @@ class Claim:
         """Its bounds in symbols, with the margin."""
         return self.reading.text + (f", margin {self.margin:g}" if self.margin else "")
 
+    @property
+    def cause(self) -> str:
+        """Why it does not hold where it does not, one of `CAUSES`."""
+        return str(self.arguments.get("cause", "unexplained"))
+
+    def more_replicates(self, measured: Estimate) -> float:
+        """How many times as many replicates would decide an undecided claim, by its interval.
+
+        Examples
+        --------
+        The bound 0.5 is half of a half-width away:
+
+        >>> fair = Claim("fig1", "fair", "1", "A is fair", reading("fair"))
+        >>> round(fair.more_replicates(Estimate.around(0.4, 0.2, 10)), 3)
+        4.0
+        """
+        low, high = self.reading.above - self.margin, self.reading.above + self.margin
+        edges = [self.reading.least, low, high, self.reading.most]
+        known = [edge for edge in edges if math.isfinite(edge)]
+        if measured.mean is None or measured.half_width is None or not known:
+            return math.inf
+        if self.margin and low < measured.mean < high:
+            return math.inf
+        nearest = min(abs(measured.mean - edge) for edge in known)
+        return (measured.half_width / nearest) ** 2 if nearest else math.inf
+
     def verdict(self, measured: Estimate) -> str:
         """Judge a measured number of this claim."""
         if self.tag == FITTED:
@@ -130,6 +167,7 @@ class Judged:
             **_numbers(self.measured, claim.is_exact),
             "replicates": None if claim.is_exact else self.measured.count,
             "verdict": self.verdict,
+            "cause": "" if self.verdict in (HOLDS, NOT_JUDGED) else claim.cause,
             "note": self.note,
             "also": {
                 metric: {**_numbers(found, claim.is_exact), "verdict": verdict}

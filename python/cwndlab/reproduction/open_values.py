@@ -42,7 +42,7 @@ from cwndlab.reproduction.claims import FITTED, Claim
 from cwndlab.reproduction.paper import Paper, load
 from cwndlab.reproduction.readings import read_toml
 from cwndlab.reproduction.results_grid import Data
-from cwndlab.reproduction.running import Tell, opened_runs
+from cwndlab.reproduction.running import Tell, opened_runs, own_measures, run_keys
 from cwndlab.reproduction.sensitivity import is_about, is_met
 from cwndlab.statistics import Bounds
 
@@ -135,26 +135,26 @@ class Readings:
         """Say in which share of the readings a claim is met, what decides it, and its class."""
         known = [entry for entry in self.readings if name in entry.met]
         share = sum(entry.met[name] for entry in known) / len(known)
-        decisive = None if share in (0, 1) else self._decisive(name, known)
+        chances = self._chances(name, [entry for entry in known if entry.choices])
+        best = min(chances, key=lambda value: chances[value])
+        decisive = best if chances[best] * len(chances) < LEVEL else None
         return {
             "claim": name,
             "share": share,
             "readings": len(known),
             "as_assumed": self.readings[0].met.get(name),
             "decisive": decisive,
+            "chances": chances,
             "class": _class(share, decisive),
         }
 
-    def _decisive(self, name: str, known: Sequence[PaperReading]) -> str | None:
-        """Return the value that decides a claim's number most clearly, if one does."""
-        drawn = [entry for entry in known if entry.choices]
+    def _chances(self, name: str, drawn: Sequence[PaperReading]) -> dict[str, float]:
+        """Chance, for each value, that a claim's number hangs on it as clearly by luck alone."""
         ranks = _ranks([_middle(entry.measured[name]) for entry in drawn])
-        chances = {
+        return {
             value.name: _chance(ranks, np.array([entry.choices[at] for entry in drawn]))
             for at, value in enumerate(self.values)
         }
-        best = min(chances, key=lambda value: chances[value])
-        return best if chances[best] * len(chances) < LEVEL else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all readings as plain data."""
@@ -316,7 +316,7 @@ def _boards(
         findings = Sweep.from_dict(whole).run(store, executor=executor, progress=tell)
         found.runs += len(findings)
         found.failed += len(findings.failed)
-        own = paper.own_measures(plan, findings, store)
+        own = own_measures(paper, plan, findings, store, run_keys(findings))
         boards[plan] = paper.board(plan, findings, own)
     first = boards[asked["plans"][0]]
     return {**dict.fromkeys(asked.get("stands_for", ()), first), **boards}

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from cwndlab.reproduction.results_grid import Data
-    from cwndlab.runs.store import Store
     from cwndlab.sweeps import Sweep, SweepResult
 
 FOLDER = "papers"
@@ -253,29 +252,6 @@ class Paper:
         """
         name = self.measures.get(plan)
         return getattr(self.module("measures"), name) if name else None
-
-    def own_measures(
-        self, plan: str, findings: SweepResult, store: Store
-    ) -> list[Mapping[str, Any]]:
-        """Apply the paper's own measures to every run, in the order of ``findings.runs``."""
-        measure = self.measure(plan)
-        if measure is None:
-            return []
-        from cwndlab.runs.cell_scenarios import CellScenarios
-
-        sweep = findings.sweep
-        texts = {
-            tuple(sweep.columns(cell.labels).values()): CellScenarios(cell, sweep.count_arrivals)
-            for cell in sweep.plan.cells()
-        }
-        places = findings.runs.select(*findings.axes, "replicate").iter_rows()
-        keys = [texts[tuple(labels)].key(replicate) for *labels, replicate in places]
-        found = {
-            record.key: measure(record.run(), store.traces(record) if sweep.traces else {})
-            for record in store.records({key for key in keys if key})
-        }
-        # A run whose rule has no source has no key, and is not stored: it has no measures.
-        return [found.get(key, {}) for key in keys]
 
     def module(self, name: str) -> ModuleType:
         """Load a module of the paper."""
