@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from cwndlab.runs.executors import Executor
     from cwndlab.runs.store import Store
+    from cwndlab.sweeps import Sweep
 
 FILE = "open-values.toml"
 NAME = "readings.json"
@@ -268,7 +269,7 @@ def run(
     with opened_runs(store or Path(out) / "store", jobs, on, progress) as (kept, executor):
         for number, choices in enumerate(drawn):
             entry = PaperReading(number, choices)
-            changes = _changes(values, choices)
+            changes = changes_of(values, choices)
             data = Data(_boards(found, paper, asked, entry, changes, kept, executor, progress),
                         paper.rules)  # fmt: skip
             _judge(paper, entry, data)
@@ -286,7 +287,8 @@ def run(
     return found
 
 
-def _changes(values: Sequence[OpenValue], choices: Sequence[int]) -> dict[str, Any]:
+def changes_of(values: Sequence[OpenValue], choices: Sequence[int]) -> dict[str, Any]:
+    """Return the keys and values of a reading's choices."""
     pairs = zip(values, choices, strict=False)
     return {key: item for value, at in pairs for key, item in value.choices[at].items()}
 
@@ -296,8 +298,6 @@ def _boards(
     changes: Mapping[str, Any], store: Store, executor: Executor, progress: Tell | None,
 ) -> dict[str, Any]:  # fmt: skip
     """Run the plans under a reading, and return their grids by the plans that they stand for."""
-    from cwndlab.sweeps import Sweep
-
     boards: dict[str, Any] = {}
 
     def tell(event: dict[str, Any]) -> None:
@@ -311,9 +311,8 @@ def _boards(
             title = f"{plan}, {f'reading {entry.number}' if entry.number else 'as assumed'}"
             progress({"event": "plan", "plan": title, "number": entry.number + 1,
                       "of": asked["readings"] + 1})  # fmt: skip
-        whole = _sweep(paper, plan, asked, changes)
-        whole["name"] += f"-reading-{entry.number}"
-        findings = Sweep.from_dict(whole).run(store, executor=executor, progress=tell)
+        sweep = sweep_of(paper, plan, asked, changes, f"-reading-{entry.number}")
+        findings = sweep.run(store, executor=executor, progress=tell)
         found.runs += len(findings)
         found.failed += len(findings.failed)
         own = own_measures(paper, plan, findings, store, run_keys(findings))
@@ -322,17 +321,20 @@ def _boards(
     return {**dict.fromkeys(asked.get("stands_for", ()), first), **boards}
 
 
-def _sweep(
-    paper: Paper, plan: str, asked: Mapping[str, Any], changes: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the coarse sweep of a plan with changed values, as plain data."""
+def sweep_of(
+    paper: Paper, plan: str, asked: Mapping[str, Any], changes: Mapping[str, Any], name: str = ""
+) -> Sweep:
+    """Return the coarse sweep of a plan with changed values; `name` ends its name."""
+    from cwndlab.sweeps import Sweep
+
     is_environments = "env" in read_toml(paper.folder / "plans" / f"{plan}.toml").get("axes", {})
     whole = paper.sweep(plan, assume=changes if is_environments else None).to_dict()
     if not is_environments:
         whole["base"] = patched(whole["base"], changes)
     whole["axes"] = {**whole["axes"], **asked.get("axes", {})}
+    whole["name"] += name
     keys = ("replicates", "metrics", "duration")
-    return {**whole, **{key: asked[key] for key in keys if key in asked}}
+    return Sweep.from_dict({**whole, **{key: asked[key] for key in keys if key in asked}})
 
 
 def _judge(paper: Paper, entry: PaperReading, data: Data) -> None:

@@ -28,6 +28,8 @@ CASES = ("env", "case")
 """Axes of the network: environments, or a plan's own cases."""
 RULE = "rule"
 Objects: TypeAlias = "NDArray[np.object_]"
+Drawn: TypeAlias = tuple[int, ...]
+"""Replicates that were drawn, in order; one may be there more than once."""
 MEASURED = "_measured"
 """Suffix of the measured value of a metric that another one bounds."""
 
@@ -211,7 +213,9 @@ class Data:
         self.rules: Mapping[str, str] = rules
         self.replicates: Sequence[int] | None = replicates
         self.means: Callable[[str], Means] = functools.cache(self._means)
-        self.draws: Callable[[int], list[Data]] = functools.cache(self._draws)
+        self.draws: Callable[[int], tuple[list[Drawn], dict[Drawn, Data]]] = functools.cache(
+            self._draws
+        )
 
     def without(self, case: str) -> Data:
         """Return the data without one environment or other case, which a plan must have."""
@@ -254,7 +258,9 @@ class Data:
         """
         count = min((self.boards[plan].replicates for plan in plans), default=1)
         whole = quantity(self.of(range(count)))
-        again = [quantity(data) for data in self.draws(count)] if count > 1 else []
+        drawn, known = self.draws(count) if count > 1 else ([], {})
+        values = {chosen: quantity(data) for chosen, data in known.items()}
+        again = [values[chosen] for chosen in drawn]
         if isinstance(whole, tuple):
             return _censored(whole, again, count)
         numbers = [value for value in again if not isinstance(value, tuple)]
@@ -264,9 +270,10 @@ class Data:
         """Return the data of some replicates; a replicate may be drawn more than once."""
         return Data(self.boards, self.rules, tuple(replicates))
 
-    def _draws(self, count: int) -> list[Data]:
-        """Return the resampled data; claims share them, and so their means."""
-        return [self.of(drawn) for drawn in resampled(count).tolist()]
+    def _draws(self, count: int) -> Draws:
+        """Return the resamples, and the data of those that differ; claims share them."""
+        drawn = [tuple(sorted(chosen)) for chosen in resampled(count).tolist()]
+        return drawn, {chosen: self.of(chosen) for chosen in dict.fromkeys(drawn)}
 
 
 class _Averages(Mapping[str, np.ndarray]):
@@ -297,6 +304,9 @@ def _censored(whole: Bounds, again: Sequence[float | Bounds], count: int) -> Est
     low, high = float(ends[tail, 0]), float(ends[-1 - tail, 1])
     known = [end for end in whole if math.isfinite(end)]
     return Estimate(known[0] if known else None, low, high, count)
+
+
+Draws: TypeAlias = tuple[list[Drawn], dict[Drawn, Data]]
 
 
 def _mean(table: np.ndarray) -> np.ndarray:

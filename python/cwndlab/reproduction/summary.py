@@ -105,6 +105,7 @@ def vary(found: Sensitivity | Readings, folder: Path) -> Path:
         data["papers"][found.paper]["readings"] = {
             key: value for key, value in said.items() if key not in _NOT_ON_THE_PAGE
         }
+        _draw_readings(said, folder / "images" / NAME / f"{found.paper}-readings.png")
         return _write(data, folder)
     keys = ("assumption", "value", "claims", "met", "now_met", "no_longer_met", "medians", "runs")
     said = found.to_dict()
@@ -117,6 +118,14 @@ def vary(found: Sensitivity | Readings, folder: Path) -> Path:
         ],
     }
     return _write(data, folder)
+
+
+def _draw_readings(said: Mapping[str, Any], target: Path) -> None:
+    from cwndlab import plots
+    from cwndlab.reproduction import readings_figure
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shrink(plots.save(readings_figure.draw(said), target), target)
 
 
 _NOT_ON_THE_PAGE = ("paper", "quick", "runs_failed", "computed_s", "wall_s")

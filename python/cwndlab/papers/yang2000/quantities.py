@@ -6,6 +6,7 @@ Those that need no simulation are in `formulas` and `windows`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -44,6 +45,7 @@ from cwndlab.papers.yang2000.windows import (
 )
 from cwndlab.reproduction import Claim, Data, Means
 from cwndlab.reproduction.quantities import PICKS, settings
+from cwndlab.reproduction.readings import read_toml
 from cwndlab.statistics import Bounds
 
 __all__ = [
@@ -328,3 +330,17 @@ def _mean(values: np.ndarray) -> float:
     There is no such cell, or it has no rate.
     """
     return float(np.mean(values)) if values.size else float("nan")
+
+
+# A real kernel
+
+
+def kernel_difference(_data: Data, _claim: Claim) -> float:
+    """Largest relative difference of GAIMD's rate between any kept live run and simulation."""
+    kept = read_toml(Path(__file__).with_name("live.toml"))
+    return max(
+        abs(live / simulated - 1)
+        for queue in ("drop-tail", "red")
+        for live in kept[queue]["live"]
+        for simulated in kept[queue]["simulated"]
+    )
