@@ -19,6 +19,7 @@ from cwndlab.reproduction.published import Beside
 from cwndlab.reproduction.readings import HOLDS
 from cwndlab.reproduction.results_grid import Data, ResultsGrid
 from cwndlab.result_tables import ResultTables
+from cwndlab.runs.cell_scenarios import CellScenarios
 from cwndlab.runs.execution import opened
 from cwndlab.statistics import Estimate
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cwndlab.runs.executors import Executor
+    from cwndlab.runs.plan import Cell
     from cwndlab.runs.store import Store
     from cwndlab.sweeps import Sweep, SweepResult
 
@@ -372,27 +374,37 @@ def _run(
 
     findings = sweep.run(store, executor=executor, progress=tell)
     cost.runs, cost.failed, cost.notes = len(findings), len(findings.failed), findings.notes
-    own = _own(paper, plan, findings, store)
+    own = own_measures(paper, plan, findings, store, run_keys(findings))
     return paper.board(plan, findings, own), cost
 
 
-def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[Mapping[str, Any]]:
-    """Apply the paper's own measures to every run, in the order of ``findings.runs``."""
+def own_measures(
+    paper: Paper, plan: str, findings: SweepResult, store: Store, keys: Sequence[str]
+) -> list[Mapping[str, Any]]:
+    """Apply the paper's own measures to every run, whose `keys` are in the order of its rows."""
     measure = paper.measure(plan)
     if measure is None:
         return []
-    from cwndlab.runs.cell_scenarios import CellScenarios
-
-    sweep = findings.sweep
-    texts = {
-        tuple(sweep.columns(cell.labels).values()): CellScenarios(cell, sweep.count_arrivals)
-        for cell in sweep.plan.cells()
-    }
-    places = findings.runs.select(*findings.axes, "replicate").iter_rows()
-    keys = [texts[tuple(labels)].key(replicate) for *labels, replicate in places]
     found = {
-        record.key: measure(record.run(), store.traces(record) if sweep.traces else {})
+        record.key: measure(record.run(), store.traces(record) if findings.sweep.traces else {})
         for record in store.records({key for key in keys if key})
     }
     # A run whose rule has no source has no key, and is not stored: it has no measures.
     return [found.get(key, {}) for key in keys]
+
+
+def run_keys(
+    findings: SweepResult,
+    make: Callable[[Cell, str | float | None], CellScenarios] = CellScenarios,
+) -> list[str]:
+    """Return the keys of a sweep's runs, in the order of ``findings.runs``.
+
+    `make` gives the scenarios of a cell with their keys: those of the core, or of ns-2.
+    """
+    sweep = findings.sweep
+    texts = {
+        tuple(sweep.columns(cell.labels).values()): make(cell, sweep.count_arrivals)
+        for cell in sweep.plan.cells()
+    }
+    places = findings.runs.select(*findings.axes, "replicate").iter_rows()
+    return [texts[tuple(labels)].key(replicate) for *labels, replicate in places]
