@@ -29,7 +29,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from parts import api, columns, families, four, pictures, rates, scenario, tables
+from parts import api, columns, families, four, ns2_cells, pictures, rates, scenario, tables
 from parts.text import ROOT
 
 DOCUMENTS = (
@@ -37,6 +37,7 @@ DOCUMENTS = (
     "docs/custom-rules.md", "docs/metrics.md", "docs/ns2.md", "docs/papers.md",
     "docs/performance.md", "docs/profiles.md", "docs/reproduction.md", "docs/rules.md",
     "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
+    "docs/witness.md",
 )  # fmt: skip
 PICTURES = {
     "docs/images/against.png": (
@@ -125,6 +126,8 @@ def generate(name: str) -> str:
         "margins": tables.margins,
         "readings": tables.readings,
         "verdicts": tables.verdicts,
+        "witness": tables.witness,
+        "cells for ns-2": ns2_cells.cells,
         "simulated rates": rates.simulated_rates,
     }
     return makers[name]()

@@ -6,7 +6,7 @@ import cwndlab
 from cwndlab import environments, native
 from cwndlab import reproduction as reproduce
 from cwndlab.quantities import rate_text
-from cwndlab.reproduction import summary, summary_text
+from cwndlab.reproduction import summary, summary_text, witness_page
 from parts.text import ROOT, code, code_name, table
 
 
@@ -132,6 +132,11 @@ def margins() -> str:
         for metric, entry in reproduce.margins().items()
     ]
     return table(["metric", "margin of relevance", "reason"], rows)
+
+
+def witness() -> str:
+    """Write the page of the witness, from its records."""
+    return witness_page.markdown(ROOT / "docs" / witness_page.FOLDER)
 
 
 def readings() -> str:

@@ -251,7 +251,7 @@ def _reproduce() -> Schema:
 
 def _witness() -> Schema:
     return _object(
-        {**_fields("paper ns2_version", TEXT), "replicates": WHOLE, "counts": _map(WHOLE),
+        {**_fields("paper ns2_version", TEXT), "plans": _map(TABLE), "counts": _map(WHOLE),
          "left_out": ANY, "claims": _list(TABLE)}
     )  # fmt: skip
 

@@ -62,8 +62,8 @@ DATED = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35")
     "--page",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write the summary of all verdicts to DIR: reproduction.md, its data, the plots. Papers "
-    "that were not run stay as they are.",
+    help="Write the summary of all verdicts to DIR: reproduction.md, its data, the plots; with "
+    "--witness witness.md and its records. What was not run stays as it is.",
 )
 @click.option(
     "--witness", type=options.Choice("ns2"), metavar="ns2",
@@ -131,12 +131,21 @@ def reproduce(
     if witness is None and ns is not None:
         raise click.UsageError("`--ns` needs `--witness ns2`")
     if witness is not None:
-        others = {"--sensitivity": sensitivity, "--readings": readings, "--page": page,
-                  "--assume": assume, "--on": on, "--profile": profile}  # fmt: skip
+        others = {"--sensitivity": sensitivity, "--readings": readings, "--assume": assume,
+                  "--on": on}  # fmt: skip
+        if page is not None and (quick or profile is not None):
+            raise click.UsageError(
+                "`--page` cannot be used with `--quick` or `--profile`: the page has the ns-2 of "
+                "each paper's date"
+            )
         if refused := [name for name, value in others.items() if value]:
             raise click.UsageError(f"`{refused[0]}` cannot be used with `--witness`")
-        testify(chosen, ns=ns, out=out, replicates=replicates, quick=quick, jobs=jobs,
-                as_json=as_json)  # fmt: skip
+        if page is not None:
+            options.make_folder(page)
+        testify(
+            chosen, ns=ns, out=out, replicates=replicates, profile=profile, quick=quick,
+            jobs=jobs, page=page, as_json=as_json,
+        )  # fmt: skip
         return
     kept = store or out / "store"
     if sensitivity and readings:
