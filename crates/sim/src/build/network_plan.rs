@@ -4,8 +4,8 @@
 use crate::random::stream::RandomStream;
 use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_scenario::{
-    ArrivalSpec, CrossSpec, FlowPath, FlowSpec, NetworkGraph, OneWayLink, Routes, Scenario,
-    Waveform,
+    ArrivalSpec, CrossSpec, FlowPath, FlowSpec, KnobOverrides, NetworkGraph, OneWayLink, Routes,
+    Scenario, Waveform,
 };
 use cwndlab_tcp::{EcnFeedback, Knobs};
 use cwndlab_units::{RateLimit, Span};
