@@ -9,12 +9,13 @@ window rules), ``rule FAMILY`` (definition of a family of rules), ``events`` (re
 on the lossy link), ``four SCENARIO`` (results of all families on one of the four scenarios),
 ``luck`` (variation of these results over seeds), ``environments`` (their table), ``assumptions``
 (their assumptions and the reasons), ``shares`` (bandwidth of a flow under DRR), ``readings``
-(numerical meaning of words in papers), ``verdicts`` (of papers, from docs/reproduction.json, which
-`cwndlab reproduce --all --page docs` writes), ``simulated rates`` (beside theory's), ``$ COMMAND``
-(the command and its output, run from the repository's root), and ``bench NAME`` (the last record of
-`make bench`, from bench/document.py). ``--papers PAPER/ID ...`` draws only pictures of
-docs/reproduction.md again, from the runs in out/reproduce, and does the runs that it lacks;
-verdicts stay. ``--check`` ignores run times, and does not compare pictures.
+(numerical meaning of words in papers), ``margins`` (of relevance), ``verdicts`` (of papers, from
+docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes), ``simulated rates``
+(beside theory's), ``$ COMMAND`` (the command and its output, run from the repository's root), and
+``bench NAME`` (the last record of `make bench`, from bench/document.py).
+``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
+out/reproduce, and does the runs that it lacks; verdicts stay. ``--check`` ignores run times, and
+does not compare pictures.
 """
 
 from __future__ import annotations
@@ -121,6 +122,7 @@ def generate(name: str) -> str:
         "environments": tables.environment_table,
         "assumptions": tables.assumption_table,
         "shares": tables.share_table,
+        "margins": tables.margins,
         "readings": tables.readings,
         "verdicts": tables.verdicts,
         "simulated rates": rates.simulated_rates,

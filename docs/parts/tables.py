@@ -125,6 +125,15 @@ def verdicts() -> str:
     return summary_text.markdown(summary.read(ROOT / "docs"))
 
 
+def margins() -> str:
+    """Table of the margins of relevance."""
+    rows = [
+        [code_name(metric), f"{entry['margin']:g}", entry["reason"]]
+        for metric, entry in reproduce.margins().items()
+    ]
+    return table(["metric", "margin of relevance", "reason"], rows)
+
+
 def readings() -> str:
     """Table of the numerical meaning of words in papers."""
     rows = [

@@ -309,6 +309,7 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
     "witness": ("`cwndlab reproduce --witness ns2`, and its witness.json", _witness),
     "beside": ("`--beside ns2` of `cwndlab run`, `compare` and `sweep`", _beside),
     "sensitivity": ("a line of `cwndlab reproduce --sensitivity`, and its file", _sensitivity),
+    "readings": ("a line of `cwndlab reproduce --readings`, and its file", _sensitivity),
     "live": ("`cwndlab live linux` and `cwndlab live quic`", _live),
     "live-beside": ("the same with `--beside`", _live_beside),
     "live-rule": ("`cwndlab live install`", lambda: _open({"rule": TEXT, "name": TEXT})),

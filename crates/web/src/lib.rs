@@ -7,6 +7,7 @@
 //! machine.
 
 pub mod columns;
+pub mod metrics;
 pub mod studio;
 
 #[cfg(target_arch = "wasm32")]

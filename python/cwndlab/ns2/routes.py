@@ -7,10 +7,12 @@ any lists of links. A script is written only where every path is the one that ns
 from __future__ import annotations
 
 import heapq
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cwndlab import native
 from cwndlab.ns2 import tcl
 from cwndlab.ns2.network import Network
 from cwndlab.ns2.refusals import refused_key
@@ -78,7 +80,7 @@ def _ends(network: Network, document: Mapping[str, Any]) -> dict[str, Pair]:
         # Of a reverse link with unlimited rate there is no second one.
         pairs = {"bottleneck": ("r1", "r2"), "bottleneck-back": ("r2", "r1")}
         return {link.name: pairs[link.name] for link in network.links}
-    links = topology(document).links
+    links = topology(native.Scenario(json.dumps(document), "json")).links
     ends = {link.name: (tcl.name(link.start), tcl.name(link.end)) for link in links}
     nodes = {node for link in links for node in (link.start, link.end)}
     names = {tcl.name(node) for node in nodes}

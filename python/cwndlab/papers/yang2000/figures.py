@@ -176,14 +176,13 @@ def _mark_crossover(panel: Axes, data: Data, experiment: Experiment, flows: np.n
     if found.mean is None:
         return
     width = found.half_width or 0.0
-    # The ends themselves are what `crossing` gives where there is none.
-    inside = flows[0] * 1.001 < found.mean < flows[-1] / 1.001
+    inside = np.isfinite(width) and flows[0] < found.mean < flows[-1]
     text = (
         f"rates cross at {found.mean:.0f} ± {width:.0f} flows"
         if inside
         else (
             f"no crossing up to {flows[-1]} flows"
-            if found.mean > flows[0] * 1.001
+            if found.mean > flows[0]
             else "TCP ahead from 2 flows on"
         )
     )

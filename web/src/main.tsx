@@ -1,0 +1,37 @@
+/** The page: its views by address, and a run that is always there. */
+
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { render } from "preact";
+import { START } from "./state/examples";
+import { route } from "./state/route";
+import { keepRunning } from "./state/runs";
+import { keepAddress } from "./state/share";
+import { Footer, Header } from "./parts/frame";
+import { Build } from "./views/build";
+import { Look } from "./views/look";
+import { Compare } from "./views/compare";
+import { Share } from "./views/share";
+import type { ComponentType } from "preact";
+
+/** Views by the first word of the address. */
+const VIEWS: Record<string, ComponentType> = {
+  build: Build,
+  look: Look,
+  compare: Compare,
+  share: Share,
+};
+
+function Page() {
+  const View = VIEWS[route.value.view] ?? Build;
+  return (
+    <>
+      <Header />
+      <View />
+      <Footer />
+    </>
+  );
+}
+
+void keepAddress(START).then(keepRunning);
+render(<Page />, document.getElementById("page") as HTMLElement);

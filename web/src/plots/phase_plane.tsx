@@ -1,0 +1,94 @@
+/** The plane of two flows' windows with the lines of fairness and efficiency (Chiu and Jain 1989). */
+
+import type { Run } from "../engine/protocol";
+import { cursorS } from "./cursor";
+import { windowTraces } from "./traces";
+
+const SIZE = 300;
+const MARGIN = 38;
+
+/** Largest index whose time is not after `time`. */
+function indexAt(timesS: readonly number[], time: number): number {
+  let [low, high] = [0, timesS.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((timesS[middle] as number) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [number, number] }) {
+  const { timesS, flows } = windowTraces(run, "cwnd_packets");
+  const [xs, ys] = [flows[first] ?? [], flows[second] ?? []];
+  const [a, b] = [run.result.flows[first], run.result.flows[second]];
+  const link = run.result.links[0];
+  if (!a || !b || !link) return null;
+  const packetBits = 8 * (run.wireBytes[first] ?? 0);
+  const bdp = (link.rate_bps * (a.base_rtt_s + b.base_rtt_s)) / 2 / packetBits;
+  const full = bdp + (link.limit_packets ?? 0);
+  const end = cursorS.value === null ? xs.length - 1 : indexAt(timesS, cursorS.value);
+  const begin = cursorS.value === null ? 0 : Math.max(0, end - 400);
+  // Slow start may overshoot the plane: its path leaves it.
+  const most = full * 1.08;
+  const x = (value: number) => MARGIN + (value / most) * (SIZE - MARGIN - 8);
+  const y = (value: number) => SIZE - MARGIN - (value / most) * (SIZE - MARGIN - 8);
+  const points = (from: number, to: number) => {
+    let path = "";
+    for (let i = from; i <= to; i += 1) {
+      const [u, v] = [xs[i] ?? 0, ys[i] ?? 0];
+      path += `${path ? "L" : "M"}${x(u).toFixed(1)} ${y(v).toFixed(1)}`;
+    }
+    return path;
+  };
+  const [u, v] = [xs[end] ?? 0, ys[end] ?? 0];
+  const line = (sum: number) => ({ x1: x(0), y1: y(sum), x2: x(sum), y2: y(0) });
+  return (
+    <figure class="plot plane">
+      <figcaption>
+        Phase plane <span class="unit">windows, packets</span>
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${SIZE} ${SIZE}`}
+        role="img"
+        aria-label={`Window of ${b.flow} over window of ${a.flow}: ${v.toFixed(0)} over ${u.toFixed(0)} packets`}
+      >
+        <clipPath id="plane">
+          <rect x={MARGIN} y={0} width={SIZE - MARGIN} height={SIZE - MARGIN} />
+        </clipPath>
+        <path class="axis" d={`M${MARGIN} 8V${SIZE - MARGIN}H${SIZE - 4}`} />
+        <g clip-path="url(#plane)">
+          <line class="fair" x1={x(0)} y1={y(0)} x2={x(most)} y2={y(most)} />
+          <line class="efficient" {...line(bdp)} />
+          {link.limit_packets !== null && <line class="overflow" {...line(full)} />}
+          <path class="past" d={points(0, begin)} />
+          <path class="orbit" d={points(begin, end)} />
+          <circle cx={x(u)} cy={y(v)} r={4} />
+        </g>
+        <text class="note" x={x(most) - 4} y={y(most) + 4} text-anchor="end" dy="8">
+          fairness
+        </text>
+        <text class="note" x={x(bdp) + 2} y={y(0) - 4}>
+          full link
+        </text>
+        {link.limit_packets !== null && (
+          <text class="note" x={x(0) + 4} y={y(full) - 3}>
+            full queue
+          </text>
+        )}
+        <text class="tick" x={SIZE - 4} y={SIZE - MARGIN + 14} text-anchor="end">
+          {most.toFixed(0)}
+        </text>
+        <text class="tick" x={MARGIN - 4} y={16} text-anchor="end">
+          {most.toFixed(0)}
+        </text>
+        <text x={(SIZE + MARGIN) / 2} y={SIZE - MARGIN + 28} text-anchor="middle">
+          {a.flow}
+        </text>
+        <text transform={`translate(14 ${(SIZE - MARGIN) / 2}) rotate(-90)`} text-anchor="middle">
+          {b.flow}
+        </text>
+      </svg>
+    </figure>
+  );
+}
