@@ -104,7 +104,7 @@ def _check(document: Mapping[str, Any]) -> None:
         else {f"links[{index}]": table for index, table in enumerate(document["links"])}
     )
     for key, table in tables.items():
-        for name in ("jitter", "outages", "marker"):
+        for name in ("jitter", "outages", "marker", "policer", "shaper"):
             if table.get(name):
                 raise refused_key(f"{key}.{name}", f"the script has no {name}")
 
