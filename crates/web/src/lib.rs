@@ -7,6 +7,7 @@
 //! machine.
 
 pub mod columns;
+mod steered;
 pub mod studio;
 
 #[cfg(target_arch = "wasm32")]
