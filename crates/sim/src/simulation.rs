@@ -11,6 +11,7 @@ use crate::event::winner_tree::SortedSet;
 use crate::measure::trace::{TraceRecorder, Tracer};
 use crate::results::{RunResult, collect};
 use cwndlab_scenario::Scenario;
+use std::borrow::Cow;
 use std::fmt;
 
 /// Event scheduler of a run. Results do not depend on it.
@@ -68,7 +69,7 @@ impl std::error::Error for SimulationError {}
 
 /// A run: build it, advance it, take its result and its traces.
 pub struct Simulation<'a> {
-    scenario: &'a Scenario,
+    scenario: Cow<'a, Scenario>,
     run: Box<dyn Run>,
 }
 
@@ -210,7 +211,13 @@ impl<'a> Simulation<'a> {
                 network_run::<HeadScheduler<SortedSet>>(scenario, options)
             }
         };
-        Self { scenario, run }
+        Self { scenario: Cow::Borrowed(scenario), run }
+    }
+
+    /// Builds a run that owns its scenario, with the default scheduler.
+    pub fn owning(scenario: Scenario) -> Simulation<'static> {
+        let Simulation { run, .. } = Simulation::new(&scenario);
+        Simulation { run, scenario: Cow::Owned(scenario) }
     }
 
     /// Processes at most `events` events.
@@ -236,12 +243,12 @@ impl<'a> Simulation<'a> {
 
     /// Reason for which a run ended early.
     pub fn error(&self) -> SimulationError {
-        self.run.error(self.scenario)
+        self.run.error(&self.scenario)
     }
 
     /// Results of a completed run.
     pub fn result(&self) -> RunResult {
-        self.run.collect(self.scenario)
+        self.run.collect(&self.scenario)
     }
 
     /// Traces recorded so far.

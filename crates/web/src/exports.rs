@@ -1,4 +1,4 @@
-//! Functions that the page calls, and the one that it provides.
+//! Functions that the page calls.
 
 #![allow(unsafe_code, reason = "an exported function needs an unsafe attribute")]
 
@@ -7,12 +7,6 @@ use std::cell::RefCell;
 
 thread_local! {
     static STUDIO: RefCell<Studio> = RefCell::default();
-}
-
-#[link(wasm_import_module = "page")]
-unsafe extern "C" {
-    /// Tells the page the simulated time, seconds; returns whether the run goes on.
-    safe fn poll(simulated_s: f64) -> u32;
 }
 
 fn with<R>(action: impl FnOnce(&mut Studio) -> R) -> R {
@@ -29,10 +23,28 @@ extern "C" fn input(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Runs the request; see [`Studio::run`].
+/// Builds the run of the request; see [`Studio::start`].
 #[unsafe(no_mangle)]
-extern "C" fn run() -> u32 {
-    with(|studio| studio.run(|simulated_s| poll(simulated_s) != 0) as u32)
+extern "C" fn start() -> u32 {
+    with(|studio| studio.start() as u32)
+}
+
+/// Processes at most so many events; see [`Studio::advance`].
+#[unsafe(no_mangle)]
+extern "C" fn advance(events: u32) -> u32 {
+    with(|studio| studio.advance(events.into()) as u32)
+}
+
+/// Simulated time, seconds.
+#[unsafe(no_mangle)]
+extern "C" fn simulated_s() -> f64 {
+    with(|studio| studio.simulated_s())
+}
+
+/// Takes what the run has recorded so far; see [`Studio::collect`].
+#[unsafe(no_mangle)]
+extern "C" fn collect() {
+    with(Studio::collect);
 }
 
 /// Checks the notation of a rule; see [`Studio::check_rule`].
@@ -41,7 +53,7 @@ extern "C" fn check_rule() -> u32 {
     with(|studio| studio.check_rule().into())
 }
 
-/// Describes the module: version, rules, columns.
+/// Describes the module; see [`Studio::describe`].
 #[unsafe(no_mangle)]
 extern "C" fn describe() {
     with(Studio::describe);

@@ -10,9 +10,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Events between two calls of `poll`: about a millisecond.
-const EVENTS_PER_STEP: u64 = 1 << 13;
-
 /// Bins of the goodput trace, for that many samples of the window.
 const SAMPLES_PER_BIN: u64 = 8;
 
@@ -32,15 +29,15 @@ struct Request {
     packets: bool,
 }
 
-/// How a run ended.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Ended {
-    /// At the end of its duration: the output is its result.
-    Done = 0,
-    /// The page stopped it: the columns are those of the first part.
-    Stopped = 1,
-    /// The scenario is not valid or the run failed: the output says why.
+pub enum Progress {
+    /// It goes on.
+    Running = 0,
+    /// It reached the end of its duration.
+    Done = 1,
+    /// The scenario is not valid, or the run failed: the output says why.
     Failed = 2,
 }
 
@@ -58,51 +55,67 @@ impl Resolver for Resources<'_> {
 }
 
 /// The state of the module.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Studio {
     /// The request.
     pub input: Vec<u8>,
     /// Text for the page: a result, a description or an error.
     pub output: String,
-    /// What the last run recorded.
+    /// What [`Studio::collect`] took from the run.
     pub columns: Columns,
+    run: Option<Simulation<'static>>,
 }
 
 impl Studio {
-    /// Runs the scenario of the request. `poll` takes the simulated time, seconds, and returns
-    /// whether the run goes on. The output is JSON: the result and names of the phases.
-    pub fn run(&mut self, poll: impl Fn(f64) -> bool) -> Ended {
-        self.columns = Columns::default();
-        let scenario = match self.scenario() {
-            Ok(scenario) => scenario,
-            Err(message) => {
-                self.output = message;
-                return Ended::Failed;
+    /// Builds the run of the request. It replaces the run before it.
+    pub fn start(&mut self) -> Progress {
+        self.run = None;
+        match self.scenario() {
+            Ok(scenario) => {
+                self.run = Some(Simulation::owning(scenario));
+                Progress::Running
             }
-        };
-        let mut simulation = Simulation::new(&scenario);
-        let ended = loop {
-            match simulation.advance(EVENTS_PER_STEP) {
-                Status::Done => break Ended::Done,
-                Status::Running if poll(simulation.progress().0) => {}
-                Status::Running => break Ended::Stopped,
-                Status::OutOfMemory | Status::InvalidWindow => {
-                    self.output = simulation.error().to_string();
-                    return Ended::Failed;
-                }
+            Err(message) => self.fail(message),
+        }
+    }
+
+    /// Processes at most so many events of the run.
+    pub fn advance(&mut self, events: u64) -> Progress {
+        let Some(run) = &mut self.run else { return Progress::Failed };
+        match run.advance(events) {
+            Status::Running => Progress::Running,
+            Status::Done => Progress::Done,
+            Status::OutOfMemory | Status::InvalidWindow => {
+                let message = run.error().to_string();
+                self.fail(message)
             }
-        };
-        let traces = simulation.traces();
+        }
+    }
+
+    /// Simulated time of the run, seconds.
+    pub fn simulated_s(&self) -> f64 {
+        self.run.as_ref().map_or(0.0, |run| run.progress().0)
+    }
+
+    /// Takes what the run has recorded so far: columns, and as output JSON with the result and the
+    /// names of the phases. Metrics of a run that goes on are those of its first part.
+    pub fn collect(&mut self) {
+        let Some(run) = &self.run else { return };
+        let traces = run.traces();
         self.columns = Columns::of(Some(&traces));
-        let phases = traces.recorder.map(|recorder| recorder.rules.phases.clone());
-        let rate_bin_s = traces.recorder.and_then(|recorder| recorder.rate_bin_s());
-        let result = (ended == Ended::Done).then(|| simulation.result());
-        let simulated_s = simulation.progress().0;
+        let recorder = traces.recorder;
         self.output = json!({
-            "simulated_s": simulated_s, "phases": phases, "rate_bin_s": rate_bin_s, "result": result,
+            "simulated_s": run.progress().0,
+            "phases": recorder.map(|recorder| &recorder.rules.phases),
+            "rate_bin_s": recorder.and_then(|recorder| recorder.rate_bin_s()),
+            "result": run.result(),
         })
         .to_string();
-        ended
+    }
+
+    fn fail(&mut self, message: String) -> Progress {
+        self.output = message;
+        Progress::Failed
     }
 
     /// The scenario of the request, with the traces that the page draws.
@@ -186,11 +199,17 @@ mod tests {
         Studio { input: request.to_string().into_bytes(), ..Studio::default() }
     }
 
+    fn output(studio: &mut Studio) -> Value {
+        studio.collect();
+        serde_json::from_str(&studio.output).unwrap()
+    }
+
     #[test]
     fn a_run_gives_the_result_of_the_simulator_and_columns_by_flow() {
         let mut studio = studio(&json!({ "toml": SAWTOOTH, "samples": 100 }));
-        assert_eq!(studio.run(|_| true), Ended::Done);
-        let output: Value = serde_json::from_str(&studio.output).unwrap();
+        assert_eq!(studio.start(), Progress::Running);
+        assert_eq!(studio.advance(u64::MAX), Progress::Done);
+        let output = output(&mut studio);
         let scenario = Scenario::from_toml(SAWTOOTH).unwrap();
         let hash = Simulation::new(&scenario).run().unwrap().trace_hash;
         assert_eq!(output["result"]["trace_hash"], hash);
@@ -202,21 +221,41 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_the_page_stops_gives_its_first_part() {
+    fn what_a_run_has_recorded_is_a_prefix_of_the_whole() {
+        let whole_windows = |studio: &Studio| {
+            let column = |name| match studio.columns.named(name) {
+                Some(Column::F64(values)) => values.clone(),
+                other => panic!("{other:?}"),
+            };
+            let Some(Column::U32(flows)) = studio.columns.named("windows.flow") else { panic!() };
+            let (times, windows) = (column("windows.time_s"), column("windows.cwnd_packets"));
+            (flows.clone(), times, windows)
+        };
         let mut studio = studio(&json!({ "toml": SAWTOOTH, "samples": 100 }));
-        assert_eq!(studio.run(|simulated_s| simulated_s < 5.0), Ended::Stopped);
-        let output: Value = serde_json::from_str(&studio.output).unwrap();
-        assert!(output["result"].is_null());
-        let simulated_s = output["simulated_s"].as_f64().unwrap();
-        assert!((5.0..20.0).contains(&simulated_s), "{simulated_s}");
-        let Some(Column::F64(times)) = studio.columns.named("windows.time_s") else { panic!() };
-        assert!(times.iter().all(|&time_s| time_s <= simulated_s));
+        studio.start();
+        while studio.simulated_s() < 5.0 {
+            assert_eq!(studio.advance(100), Progress::Running);
+        }
+        let simulated_s = output(&mut studio)["simulated_s"].as_f64().unwrap();
+        assert!((5.0..6.0).contains(&simulated_s), "{simulated_s}");
+        let (flows, times, windows) = whole_windows(&studio);
+        studio.advance(u64::MAX);
+        studio.collect();
+        let (all_flows, all_times, all_windows) = whole_windows(&studio);
+        let mut row = 0;
+        for (number, &flow) in flows.iter().enumerate() {
+            while (all_flows[row], all_times[row]) != (flow, times[number]) {
+                row += 1;
+            }
+            assert_eq!(all_windows[row], windows[number]);
+        }
+        assert!(flows.len() >= 2 * 25, "{}", flows.len());
     }
 
     #[test]
     fn what_is_wrong_is_said_as_on_the_command_line() {
         let mut studio = studio(&json!({ "toml": "duration = \"1s\"", "samples": 10 }));
-        assert_eq!(studio.run(|_| true), Ended::Failed);
+        assert_eq!(studio.start(), Progress::Failed);
         assert_eq!(
             studio.output,
             Scenario::from_toml("duration = \"1s\"").unwrap_err().to_string()

@@ -1,0 +1,119 @@
+/** What the page and its worker send each other, and what a run is on the page. */
+
+/** Values of the simulator's columns by name, as `crates/web/src/columns.rs` lists them. */
+export type Columns = Record<string, Float64Array | Uint32Array>;
+
+/** A row of `flows` in the result of a run; the metrics are those of `cwndlab run --json`. */
+export interface FlowResult {
+  flow: string;
+  group: string;
+  rule: string;
+  recovery: string;
+  goodput_bps: number;
+  base_rtt_s: number;
+  mean_rtt_s: number | null;
+  mean_cwnd_packets: number;
+  loss_rate: number | null;
+  timeouts: number;
+  fast_retransmits: number;
+  [metric: string]: unknown;
+}
+
+/** A row of `links`. */
+export interface LinkResult {
+  link: string;
+  rate_bps: number;
+  delay_s: number;
+  queue: string;
+  limit_packets: number | null;
+  utilization: number;
+  mean_queueing_delay_s: number | null;
+  p95_queueing_delay_s: number | null;
+  dropped_packets: number;
+  marked_packets: number;
+  [metric: string]: unknown;
+}
+
+/** The result of a run, as the simulator gives it. */
+export interface RunResult {
+  name: string;
+  seed: number;
+  duration_s: number;
+  measure_from_s: number;
+  measure_to_s: number;
+  trace_hash: string;
+  jain_index: number | null;
+  lowest_share: number | null;
+  aggregate_goodput_bps: number;
+  flows: FlowResult[];
+  links: LinkResult[];
+  [metric: string]: unknown;
+}
+
+/** A run, or its first part. */
+export interface Run {
+  /** Whether it reached the end; otherwise all that is here is of the time up to `simulatedS`. */
+  complete: boolean;
+  simulatedS: number;
+  /** Time that the simulator took, milliseconds. */
+  wallMs: number;
+  /** Names behind the numbers of column `phases.phase`. */
+  phases: string[];
+  /** Bin of the goodput trace, seconds. */
+  rateBinS: number;
+  result: RunResult;
+  columns: Columns;
+}
+
+/** A parameter of a rule. */
+export interface RuleParameter {
+  name: string;
+  meaning: string;
+  expected: string;
+}
+
+/** A rule that a scenario can name. */
+export interface RuleFamily {
+  name: string;
+  summary: string;
+  source: string;
+  example: string;
+  parameters: RuleParameter[];
+}
+
+/** What the simulator says of itself. */
+export interface Description {
+  version: string;
+  rules: RuleFamily[];
+  columns: [name: string, type: "Float64Array" | "Uint32Array"][];
+}
+
+/** A scenario to run, and how. */
+export interface RunOptions {
+  toml: string;
+  /** Files that the scenario names, by name. */
+  files?: Record<string, string>;
+  /** Samples of windows and queues over the duration. */
+  samples: number;
+  /** Whether to record every packet. */
+  packets?: boolean;
+  /** Time after which to stop and keep the first part, milliseconds; none: run to the end. */
+  budgetMs?: number;
+}
+
+/** To the worker. */
+export type Request =
+  | { kind: "module"; bytes: ArrayBuffer }
+  | { kind: "run"; id: number; slot: string; options: RunOptions }
+  | { kind: "check"; id: number; text: string }
+  | { kind: "describe"; id: number };
+
+/** From the worker. */
+export type Response =
+  /** `last`: nothing more comes of this request. */
+  | { kind: "run"; id: number; run: Run; last: boolean }
+  /** A newer request of its slot came. */
+  | { kind: "superseded"; id: number }
+  | { kind: "invalid"; id: number; message: string }
+  | { kind: "checked"; id: number; valid: boolean; text: string }
+  | { kind: "description"; id: number; description: Description };

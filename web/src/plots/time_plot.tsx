@@ -1,0 +1,159 @@
+/** Lines over time, with the page's cursor and range of time. */
+
+import { effect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { theme } from "../state/theme";
+import { cssColor } from "./colors";
+import { cursorS, range } from "./cursor";
+
+/** A line: a value for each time, null where there is none. */
+export interface Line {
+  label: string;
+  color: string;
+  dash?: number[];
+  width?: number;
+  values: (number | null)[];
+}
+
+export interface TimePlotProps {
+  /** What is drawn, and its unit; also the label for screen readers. */
+  title: string;
+  unit: string;
+  /** Times of all lines, seconds. */
+  timesS: readonly number[];
+  lines: Line[];
+  /** End of the axis of time, seconds. */
+  durationS: number;
+  /** Height of the plot, CSS pixels. */
+  height?: number;
+  /** Top of the axis, where the lines may lie lower. */
+  most?: number;
+  /** Draws below the lines, in the plot's coordinates. */
+  under?: (plot: uPlot) => void;
+  /** Draws above them. */
+  over?: (plot: uPlot) => void;
+  /** Whether it shows the axis of time; of plots in a column only the last needs to. */
+  showsTime?: boolean;
+}
+
+/** Grid and axis text are quiet: the lines are the point. */
+function axis(overrides: Partial<uPlot.Axis>): uPlot.Axis {
+  return {
+    stroke: () => cssColor("muted"),
+    grid: { stroke: () => cssColor("grid"), width: 1 },
+    ticks: { show: false },
+    font: "11px system-ui, sans-serif",
+    ...overrides,
+  };
+}
+
+function options(props: { current: TimePlotProps }, width: number): uPlot.Options {
+  const { lines, height = 150, showsTime = true } = props.current;
+  return {
+    width,
+    height,
+    padding: [8, 8, showsTime ? 0 : 6, 0],
+    legend: { show: false },
+    cursor: {
+      x: true,
+      y: false,
+      points: { show: false },
+      drag: { x: true, y: false, setScale: false },
+      focus: { prox: -1 },
+    },
+    scales: {
+      x: { time: false, range: () => range.value ?? [0, props.current.durationS] },
+      y: { range: (_, __, top) => [0, Math.max(props.current.most ?? 0, top || 1) * 1.06] },
+    },
+    axes: [
+      axis({
+        size: showsTime ? 26 : 0,
+        values: (_, ticks) => ticks.map((tick) => (showsTime ? `${tick}` : "")),
+      }),
+      axis({ size: 44, space: 26 }),
+    ],
+    series: [
+      {},
+      ...lines.map(({ label, color, dash, width = 1.5 }): uPlot.Series => ({
+        label,
+        stroke: color,
+        width,
+        ...(dash?.length ? { dash } : {}),
+        points: { show: false },
+        spanGaps: false,
+      })),
+    ],
+    hooks: {
+      drawClear: [(plot) => props.current.under?.(plot)],
+      draw: [(plot) => props.current.over?.(plot)],
+      setCursor: [
+        (plot) => {
+          // Only the plot under the pointer moves the shared cursor.
+          const { left } = plot.cursor;
+          if (!plot.over.matches(":hover")) return;
+          cursorS.value = left === undefined || left < 0 ? null : plot.posToVal(left, "x");
+        },
+      ],
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select;
+          if (width > 4) range.value = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        },
+      ],
+    },
+  };
+}
+
+export function TimePlot(props: TimePlotProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const colors = props.lines.map((line) => line.color).join();
+  const data = [props.timesS, ...props.lines.map((line) => line.values)] as uPlot.AlignedData;
+
+  // A plot is built anew only when the number or the looks of its lines change.
+  useEffect(() => {
+    const element = host.current as HTMLDivElement;
+    const built = new uPlot(options(latest, element.clientWidth), data, element);
+    plot.current = built;
+    const resize = new ResizeObserver(() =>
+      built.setSize({ width: element.clientWidth, height: built.height }),
+    );
+    resize.observe(element);
+    const endCursor = effect(() => {
+      const at = cursorS.value;
+      const left = at === null ? -10 : built.valToPos(at, "x");
+      built.setCursor({ left, top: at === null ? -10 : 10 }, false);
+    });
+    const endRange = effect(() => {
+      void range.value;
+      built.setData(built.data);
+    });
+    built.over.addEventListener("dblclick", () => (range.value = null));
+    return () => {
+      endCursor();
+      endRange();
+      resize.disconnect();
+      built.destroy();
+    };
+  }, [colors, theme.value, props.height, props.showsTime]);
+
+  useEffect(() => plot.current?.setData(data), [data]);
+
+  return (
+    <figure class="plot">
+      <figcaption>
+        {props.title} <span class="unit">{props.unit}</span>
+      </figcaption>
+      <div
+        ref={host}
+        class="canvas"
+        role="img"
+        aria-label={`${props.title}, ${props.unit}, over time`}
+      />
+    </figure>
+  );
+}
