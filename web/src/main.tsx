@@ -9,10 +9,18 @@ import { keepRunning } from "./state/runs";
 import { open } from "./state/scenario";
 import { Footer, Header } from "./parts/frame";
 import { Build } from "./views/build";
+import { GameView } from "./views/game";
+import { Lessons } from "./views/lessons";
+import { Teacher } from "./views/teacher";
 import type { ComponentType } from "preact";
 
 /** Views by the first word of the address. */
-const VIEWS: Record<string, ComponentType> = { build: Build };
+const VIEWS: Record<string, ComponentType> = {
+  build: Build,
+  lessons: Lessons,
+  game: GameView,
+  teacher: Teacher,
+};
 
 function Page() {
   const View = VIEWS[route.value.view] ?? Build;
