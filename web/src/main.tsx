@@ -11,12 +11,14 @@ import { Footer, Header } from "./parts/frame";
 import { Build } from "./views/build";
 import { GameView } from "./views/game";
 import { Lessons } from "./views/lessons";
+import { Look } from "./views/look";
 import { Teacher } from "./views/teacher";
 import type { ComponentType } from "preact";
 
 /** Views by the first word of the address. */
 const VIEWS: Record<string, ComponentType> = {
   build: Build,
+  look: Look,
   lessons: Lessons,
   game: GameView,
   teacher: Teacher,

@@ -116,6 +116,8 @@ impl Columns {
             ("packets.time_s", f64s(packets.iter().map(|row| row.time_s).collect())),
             ("packets.event", u32s(packets.iter().map(|row| event_number(row.event)).collect())),
             ("packets.flow", u32s(packets.iter().map(|row| row.flow).collect())),
+            // Of data: when it was sent. Of an ACK: when the packet was sent that triggered it.
+            ("packets.sent_s", f64s(packets.iter().map(|row| row.echo_s).collect())),
             ("packets.number", f64s(packets.iter().map(|row| row.number as f64).collect())),
             ("packets.cwnd_packets", f64s(packets.iter().map(|row| row.cwnd).collect())),
             (

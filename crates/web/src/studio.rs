@@ -9,6 +9,7 @@ use cwndlab_units::Time;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::iter::repeat_n;
 
 /// Bins of the goodput trace, for that many samples of the window.
 const SAMPLES_PER_BIN: u64 = 8;
@@ -64,6 +65,8 @@ pub struct Studio {
     /// What [`Studio::collect`] took from the run.
     pub columns: Columns,
     run: Option<Simulation<'static>>,
+    /// Bytes on the wire of a data packet of each flow.
+    wire_bytes: Vec<u32>,
 }
 
 impl Studio {
@@ -72,6 +75,9 @@ impl Studio {
         self.run = None;
         match self.scenario() {
             Ok(scenario) => {
+                let flows = scenario.flows.iter();
+                let sizes = flows.map(|flow| (scenario.knobs(&flow.tcp).wire_size(1), flow.count));
+                self.wire_bytes = sizes.flat_map(|(size, n)| repeat_n(size, n as usize)).collect();
                 self.run = Some(Simulation::owning(scenario));
                 Progress::Running
             }
@@ -108,6 +114,7 @@ impl Studio {
             "simulated_s": run.progress().0,
             "phases": recorder.map(|recorder| &recorder.rules.phases),
             "rate_bin_s": recorder.and_then(|recorder| recorder.rate_bin_s()),
+            "wire_bytes": self.wire_bytes,
             "result": run.result(),
         })
         .to_string();

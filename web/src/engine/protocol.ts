@@ -61,6 +61,8 @@ export interface Run {
   phases: string[];
   /** Bin of the goodput trace, seconds. */
   rateBinS: number;
+  /** Bytes on the wire of a data packet of each flow. */
+  wireBytes: number[];
   result: RunResult;
   columns: Columns;
 }

@@ -57,10 +57,11 @@ export class Simulator {
   /** What the run has recorded so far. The arrays are copies. */
   collect(complete: boolean, wallMs: number): Run {
     this.wasm.collect();
-    const { simulated_s, phases, rate_bin_s, result } = JSON.parse(this.output()) as {
+    const { simulated_s, phases, rate_bin_s, wire_bytes, result } = JSON.parse(this.output()) as {
       simulated_s: number;
       phases: string[];
       rate_bin_s: number;
+      wire_bytes: number[];
       result: RunResult;
     };
     const columns: Columns = {};
@@ -74,6 +75,7 @@ export class Simulator {
       wallMs,
       phases,
       rateBinS: rate_bin_s,
+      wireBytes: wire_bytes,
       result,
       columns,
     };

@@ -25,7 +25,7 @@ const TIME_PLOTS = {
 
 function Plot({ run, name }: { run: Run; name: PlotName }) {
   const { duration_s: durationS, links } = run.result;
-  if (name === "plane") return <PhasePlane run={run} />;
+  if (name === "plane") return <PhasePlane run={run} flows={[0, 1]} />;
   if (name === "queue") {
     const { timesS, flows } = queueTraces(run);
     const lines = [{ label: "queue", color: flowColor(7), values: flows[0] ?? [] }];

@@ -1,9 +1,11 @@
 /** What surrounds every view: the views above, the trace hash below. */
 
 import { route } from "../state/route";
-import { error, run } from "../state/runs";
+import { description } from "../state/rules";
+import { busy, dragging, error, run } from "../state/runs";
 import { theme, toggleTheme } from "../state/theme";
 
+/** Views in the order of the navigation. */
 const VIEWS = [
   ["build", "Build"],
   ["look", "Look"],
@@ -15,13 +17,17 @@ const VIEWS = [
 
 export function Header() {
   return (
-    <header>
+    <header class="page">
       <h1>
         cwndlab <span>studio</span>
       </h1>
       <nav aria-label="Views">
         {VIEWS.map(([view, label]) => (
-          <a href={`#/${view}`} aria-current={route.value.view === view ? "page" : undefined}>
+          <a
+            key={view}
+            href={`#/${view}`}
+            aria-current={route.value.view === view ? "page" : undefined}
+          >
             {label}
           </a>
         ))}
@@ -33,13 +39,32 @@ export function Header() {
   );
 }
 
+/** What the page shows: the whole run, its first part, or none. */
+function status(): string {
+  const shown = run.value;
+  if (error.value !== null) return "The scenario is not valid: the plots show the run before.";
+  if (!shown) return "Loading the simulator …";
+  const { simulatedS, complete, result } = shown;
+  if (complete)
+    return `${result.duration_s} s simulated in ${shown.wallMs.toFixed(0)} ms, seed ${result.seed}`;
+  const prefix = `The first ${simulatedS.toFixed(1)} s of ${result.duration_s} s, exact`;
+  return dragging.value
+    ? `${prefix}; release for the rest`
+    : busy.value
+      ? `${prefix}; running …`
+      : prefix;
+}
+
 export function Footer() {
   const shown = run.value;
+  const hash = shown?.complete && error.value === null ? shown.result.trace_hash : "";
   return (
-    <footer>
-      <output class="hash" aria-label="Trace hash">
-        {shown?.complete && !error.value ? shown.result.trace_hash : "…"}
-      </output>
+    <footer class="page">
+      <span role="status">{status()}</span>
+      <span>
+        trace hash <output class="hash mono">{hash || "…"}</output>
+      </span>
+      <span>cwndlab {description.value?.version ?? ""}</span>
     </footer>
   );
 }

@@ -29,6 +29,8 @@ export interface TimePlotProps {
   height?: number;
   /** Top of the axis, where the lines may lie lower. */
   most?: number;
+  /** Top of the axis, above which lines are cut off. */
+  top?: number;
   /** Draws below the lines, in the plot's coordinates. */
   under?: (plot: uPlot) => void;
   /** Draws above them. */
@@ -64,7 +66,12 @@ function options(props: { current: TimePlotProps }, width: number): uPlot.Option
     },
     scales: {
       x: { time: false, range: () => range.value ?? [0, props.current.durationS] },
-      y: { range: (_, __, top) => [0, Math.max(props.current.most ?? 0, top || 1) * 1.06] },
+      y: {
+        range: (_, __, highest) => {
+          const { most = 0, top = Math.max(most, highest || 1) } = props.current;
+          return [0, top * 1.06];
+        },
+      },
     },
     axes: [
       axis({

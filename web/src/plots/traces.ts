@@ -32,11 +32,16 @@ export function windowTraces(run: Run, column: string): Traces {
     [0, 0],
   );
   const timesS = Array.from(times.subarray(first, end));
-  // Samples of all flows lie on one grid; a flow lacks those after its last event.
+  // Samples of all flows lie on one grid; a flow lacks those after its last event, and is not drawn
+  // before it sends.
+  const outstanding = run.columns["windows.outstanding_packets"] as Float64Array;
+  const srtt = run.columns["windows.srtt_s"] as Float64Array;
   const flows = rows.map(([from, to]) => {
-    const line: (number | null)[] = Array.from(values.subarray(from, to), (value) =>
-      Number.isFinite(value) ? value : null,
-    );
+    const line: (number | null)[] = Array.from(values.subarray(from, to), (value, sample) => {
+      const row = from + sample;
+      const sends = (outstanding[row] as number) > 0 || (srtt[row] as number) > 0;
+      return sends && Number.isFinite(value) ? value : null;
+    });
     while (line.length < timesS.length) line.push(null);
     return line;
   });

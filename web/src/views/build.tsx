@@ -1,11 +1,77 @@
 /** Build: controls beside the run that they change. */
 
+import { FlowControls } from "../parts/flow_controls";
+import { NetworkControls } from "../parts/network_controls";
+import { RuleNames } from "../parts/rule_box";
+import { Source } from "../parts/source";
+import { FlowTable, Summary } from "../parts/summary";
+import { Choice } from "../parts/choice";
+import { Slider } from "../parts/slider";
+import { at, textAt, withValue } from "../state/document";
+import { exampleFiles, examples, START } from "../state/examples";
+import { parseTime, spaced, timeText } from "../state/quantities";
+import { error, run } from "../state/runs";
+import { open, scenario, toml } from "../state/scenario";
 import { PlotsOfRun } from "./plots_of_run";
 
+/** A new duration, with the measuring window in proportion. */
+function setDuration(durationS: number): void {
+  const measure = at(scenario.value, ["measure"]);
+  const old = parseTime(at(scenario.value, ["duration"]));
+  const times = Array.isArray(measure) ? measure.map(parseTime) : [];
+  const text = withValue(toml.value, ["duration"], timeText(durationS));
+  const scaled = times.map((time) => timeText(((time ?? 0) / (old ?? durationS)) * durationS));
+  toml.value = times.length === 2 ? withValue(text, ["measure"], scaled) : text;
+}
+
+function ScenarioControls() {
+  const name = textAt(scenario.value, ["name"]);
+  const durationS = parseTime(at(scenario.value, ["duration"]));
+  return (
+    <fieldset>
+      <legend>Scenario</legend>
+      <Choice
+        label="Start from"
+        value={name}
+        options={["two-flows", ...Object.keys(examples)]}
+        set={(chosen) => open(examples[chosen] ?? START, exampleFiles)}
+      />
+      {durationS !== null && (
+        <Slider
+          label="Duration"
+          value={durationS}
+          least={5}
+          most={600}
+          logarithmic
+          text={spaced(timeText(durationS))}
+          set={setDuration}
+        />
+      )}
+    </fieldset>
+  );
+}
+
 export function Build() {
+  const shown = run.value;
   return (
     <main class="build">
-      <PlotsOfRun />
+      <div class="controls">
+        <RuleNames />
+        {at(scenario.value, ["dumbbell"]) !== undefined && <NetworkControls />}
+        <FlowControls />
+        <ScenarioControls />
+        <Source />
+      </div>
+      <div class="result" aria-live="polite">
+        {error.value !== null && (
+          <p class="fault" role="alert">
+            {error.value}
+          </p>
+        )}
+        {shown && <Summary run={shown} />}
+        <PlotsOfRun />
+        {shown && <FlowTable run={shown} />}
+      </div>
     </main>
   );
 }

@@ -1,0 +1,180 @@
+/** Controls of a dumbbell: rate, delay, queue, loss, ECN. */
+
+import { at, textAt, withValue, type Path } from "../state/document";
+import { parseRate, parseTime, rateText, short, spaced, timeText } from "../state/quantities";
+import { edit, scenario, toml } from "../state/scenario";
+import { Choice } from "./choice";
+import { Slider } from "./slider";
+
+const QUEUES = ["drop-tail", "red", "codel", "fq-codel", "pie", "drr"] as const;
+const WITH_ECN = /^(red|rio|codel|fq-codel|pie)$/;
+const RATE: Path = ["dumbbell", "rate"];
+const LIMIT: Path = ["dumbbell", "queue", "limit"];
+
+/** Sliders of buffers by unit: [least, most]. */
+const BUFFERS: Record<string, [number, number]> = {
+  bdp: [0.02, 10],
+  pkt: [2, 2000],
+  ms: [1, 1000],
+  s: [0.001, 10],
+  kB: [3, 5000],
+  B: [3000, 5e6],
+  MB: [0.003, 5],
+};
+
+function Buffer() {
+  const text = textAt(scenario.value, LIMIT, "1bdp");
+  const [, number = "", unit = ""] = /^([\d.]+)([a-zA-Z]+)$/.exec(text) ?? [];
+  const range = BUFFERS[unit];
+  if (!range) return <p class="aside">Buffer: {text}</p>;
+  return (
+    <Slider
+      label="Buffer"
+      value={Number(number)}
+      least={range[0]}
+      most={range[1]}
+      logarithmic
+      text={spaced(text)}
+      title="Size of the bottleneck's queue; 1 BDP is rate times round trip time"
+      set={(value) => edit(LIMIT, `${/^(pkt|B)$/.test(unit) ? Math.round(value) : value}${unit}`)}
+    />
+  );
+}
+
+/** Shapes of the rate, made from the largest rate of the present one. */
+function shaped(kind: string, bps: number): unknown {
+  const [high, low] = [rateText(bps), rateText(bps / 2)];
+  if (kind === "square") return { kind, high, low, every: "5s" };
+  if (kind === "saw-tooth") return { kind, low, high, period: "10s" };
+  return high;
+}
+
+function Rate() {
+  const value = at(scenario.value, RATE);
+  const kind = textAt(scenario.value, [...RATE, "kind"], "constant");
+  const high = kind === "constant" ? value : at(scenario.value, [...RATE, "high"]);
+  const bps = parseRate(high);
+  const set = (next: number) => {
+    const text = rateText(next);
+    if (kind === "constant") return edit(RATE, text);
+    // The ratio of the two rates stays.
+    const low = parseRate(at(scenario.value, [...RATE, "low"])) ?? next / 2;
+    const ratio = low / (bps ?? next);
+    toml.value = withValue(
+      withValue(toml.value, [...RATE, "high"], text),
+      [...RATE, "low"],
+      rateText(next * ratio),
+    );
+  };
+  return (
+    <>
+      {bps === null ? (
+        <p class="aside">Rate: {kind}, in the text below</p>
+      ) : (
+        <Slider
+          label={kind === "constant" ? "Rate" : "Highest rate"}
+          value={bps}
+          least={5e5}
+          most={2e8}
+          logarithmic
+          text={spaced(rateText(bps))}
+          title="Rate of the bottleneck"
+          {...{ set }}
+        />
+      )}
+      <Choice
+        label="Shape of the rate"
+        value={kind}
+        options={["constant", "square", "saw-tooth"]}
+        set={(next) => edit(RATE, shaped(next, bps ?? 1e7))}
+      />
+    </>
+  );
+}
+
+function Loss() {
+  const loss = at(scenario.value, ["dumbbell", "loss"]);
+  const p = at(scenario.value, ["dumbbell", "loss", 0, "p"]);
+  const isSimple =
+    loss === undefined || (Array.isArray(loss) && loss.length === 1 && typeof p === "number");
+  if (!isSimple) return <p class="aside">Random loss: in the text below</p>;
+  const value = typeof p === "number" ? p : 0;
+  return (
+    <Slider
+      label="Random loss"
+      value={Math.sqrt(value)}
+      least={0}
+      most={Math.sqrt(0.1)}
+      text={`${short(value * 100)} %`}
+      title="Probability that a packet is lost independently of the queue"
+      set={(root) => {
+        const next = Number((root * root).toPrecision(2));
+        edit(["dumbbell", "loss"], next < 1e-5 ? undefined : [{ kind: "bernoulli", p: next }]);
+      }}
+    />
+  );
+}
+
+function Queue() {
+  const kind = textAt(scenario.value, ["dumbbell", "queue", "kind"], "drop-tail");
+  const limit = textAt(scenario.value, LIMIT, "1bdp");
+  const ecn =
+    at(scenario.value, ["tcp", "ecn"]) === true &&
+    at(scenario.value, ["dumbbell", "queue", "ecn"]) === true;
+  const setEcn = (on: boolean) => {
+    const queue = withValue(toml.value, ["dumbbell", "queue", "ecn"], on || undefined);
+    toml.value = withValue(queue, ["tcp", "ecn"], on || undefined);
+  };
+  return (
+    <>
+      <Choice
+        label="Queue"
+        value={kind}
+        options={QUEUES}
+        title="Queue discipline of the bottleneck"
+        set={(next) =>
+          edit(["dumbbell", "queue"], {
+            kind: next,
+            limit,
+            ...(ecn && WITH_ECN.test(next) ? { ecn } : {}),
+          })
+        }
+      />
+      {WITH_ECN.test(kind) && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={ecn}
+            onChange={(event) => setEcn(event.currentTarget.checked)}
+          />
+          ECN: mark instead of drop
+        </label>
+      )}
+    </>
+  );
+}
+
+export function NetworkControls() {
+  const delay = parseTime(at(scenario.value, ["dumbbell", "delay"]));
+  return (
+    <fieldset>
+      <legend>Bottleneck</legend>
+      <Buffer />
+      {delay !== null && (
+        <Slider
+          label="Round trip time"
+          value={delay * 2}
+          least={0.002}
+          most={0.4}
+          logarithmic
+          text={spaced(timeText(delay * 2))}
+          title="Twice the propagation delay of the bottleneck, without queues and access links"
+          set={(rtt) => edit(["dumbbell", "delay"], timeText(rtt / 2))}
+        />
+      )}
+      <Rate />
+      <Queue />
+      <Loss />
+    </fieldset>
+  );
+}

@@ -1,0 +1,96 @@
+/** The result of the run in one line of figures, and a row for each flow. */
+
+import type { Run } from "../engine/protocol";
+import { flowColor, flowDash } from "../plots/colors";
+
+/** A figure with at most three significant digits; a dash where there is none. */
+export function figure(value: number | null | undefined, factor = 1): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const scaled = value * factor;
+  return Math.abs(scaled) >= 1000 ? scaled.toFixed(0) : String(Number(scaled.toPrecision(3)));
+}
+
+/** The link whose queue matters: the one with the highest utilization. */
+export function bottleneckOf({ result }: Run) {
+  return result.links.reduce(
+    (most, link) => (link.utilization > most.utilization ? link : most),
+    result.links[0]!,
+  );
+}
+
+export function Summary({ run }: { run: Run }) {
+  const { result } = run;
+  const link = bottleneckOf(run);
+  const figures: [name: string, value: string, unit: string][] = [
+    ["Goodput", figure(result.aggregate_goodput_bps, 1e-6), "Mbit/s"],
+    ["Utilization", figure(link.utilization, 100), "%"],
+    ["Jain's index", figure(result.jain_index), ""],
+    ["Mean queueing delay", figure(link.mean_queueing_delay_s, 1e3), "ms"],
+    ["95th percentile", figure(link.p95_queueing_delay_s, 1e3), "ms"],
+    ["Drops", figure(link.dropped_packets), ""],
+  ];
+  return (
+    <dl class="figures">
+      {figures.map(([name, value, unit]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value} <small>{unit}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A line as a flow's is drawn. */
+export function LineSample({ flow }: { flow: number }) {
+  return (
+    <svg class="line" width="22" height="8" aria-hidden="true">
+      <line
+        x1="1"
+        x2="21"
+        y1="4"
+        y2="4"
+        stroke={flowColor(flow)}
+        stroke-width="2.5"
+        stroke-dasharray={flowDash(flow).join(" ")}
+      />
+    </svg>
+  );
+}
+
+export function FlowTable({ run }: { run: Run }) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Flow</th>
+            <th scope="col">Rule</th>
+            <th scope="col">Goodput, Mbit/s</th>
+            <th scope="col">Mean RTT, ms</th>
+            <th scope="col">Mean cwnd</th>
+            <th scope="col">Loss, %</th>
+            <th scope="col">Timeouts</th>
+          </tr>
+        </thead>
+        <tbody>
+          {run.result.flows.map((row, flow) => (
+            <tr key={row.flow}>
+              <th scope="row">
+                <LineSample flow={flow} /> {row.flow}
+              </th>
+              <td class="mono">{row.rule}</td>
+              <td>{figure(row.goodput_bps, 1e-6)}</td>
+              <td>{figure(row.mean_rtt_s, 1e3)}</td>
+              <td>{figure(row.mean_cwnd_packets)}</td>
+              <td>{figure(row.loss_rate, 100)}</td>
+              <td>{row.timeouts}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
