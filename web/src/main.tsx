@@ -24,13 +24,17 @@ const VIEWS: Record<string, ComponentType> = {
   teacher: Teacher,
 };
 
+/** Views with runs of their own: the foot of the page would tell of another one. */
+const OWN_RUNS = ["lessons", "game", "teacher"];
+
 function Page() {
-  const View = VIEWS[route.value.view] ?? Build;
+  const { view } = route.value;
+  const View = VIEWS[view] ?? Build;
   return (
     <>
       <Header />
       <View />
-      <Footer />
+      {!OWN_RUNS.includes(view) && <Footer />}
     </>
   );
 }

@@ -46,6 +46,7 @@ test("a value that a run does not have is null, and units are people's", () => {
   expect(withUnit(0.04512, "ms")).toBe("45.1 ms");
   expect(withUnit(9.4706e6, "Mbit/s")).toBe("9.47 Mbit/s");
   expect(withUnit(0.99995, "%")).toBe("100 %");
+  expect(withUnit(0.99995)).toBe("1.00");
   expect(withUnit(473, "packets")).toBe("473 packets");
   expect(withUnit(1)).toBe("1");
 });

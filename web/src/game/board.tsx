@@ -55,7 +55,7 @@ function Numbers({ result }: { result: RunResult }) {
     ["Your losses", `${you?.dropped_packets ?? 0}`],
   ];
   return (
-    <dl class="numbers">
+    <dl class="figures">
       {rows.map(([name, value]) => (
         <div>
           <dt>{name}</dt>
@@ -80,10 +80,10 @@ export function Board({ game, untilS = DURATION_S, isOver = false }: BoardProps)
       <div role="status">
         {isWhole && baseline && <ScoreCard {...{ game, baseline }} result={run.result} />}
       </div>
-      <ul class="legend">
+      <ul class="legend flows">
         {names.map((name, flow) => (
           <li>
-            <i style={{ background: flowColor(flow) }} />
+            <span class="swatch" style={{ background: flowColor(flow) }} />
             {name}
           </li>
         ))}

@@ -46,9 +46,10 @@ function highestWindow(run: Run, name: string): number | null {
 /** Factors from the metrics' units to those that a person reads. */
 const FACTORS: Record<string, number> = { ms: 1e3, "%": 100, "Mbit/s": 1e-6 };
 
-/** A value with its unit, to three digits. */
+/** A value with its unit, to three digits; a whole number in full. */
 export function withUnit(value: number, unit = ""): string {
   const shown = value * (FACTORS[unit] ?? 1);
-  const digits = Number.isInteger(shown) ? String(shown) : String(Number(shown.toPrecision(3)));
+  const isWhole = Number.isInteger(shown) || Math.abs(shown) >= 1000;
+  const digits = isWhole ? shown.toFixed(0) : shown.toPrecision(3);
   return unit ? `${digits} ${unit}` : digits;
 }

@@ -3,6 +3,7 @@
 import type { Run } from "../engine/protocol";
 import { flowColor, flowDash } from "../plots/colors";
 import { PhasePlane } from "../plots/phase_plane";
+import { bandsOf, drawBands, drawLosses } from "../plots/phases";
 import { TimePlot, type Line } from "../plots/time_plot";
 import { goodputTraces, queueTraces, windowTraces, type Traces } from "../plots/traces";
 import type { PlotName } from "./lesson";
@@ -42,9 +43,14 @@ function Plot({ run, name }: { run: Run; name: PlotName }) {
   }
   const [title, unit, tracesOf, factor] = TIME_PLOTS[name];
   const traces = tracesOf(run);
+  // The phases of one flow are told by bands; those of several would hide each other.
+  const isAlone = name === "windows" && run.result.flows.length === 1;
   return (
     <TimePlot
       {...{ title, unit, durationS, timesS: traces.timesS }}
+      {...(name === "windows" ? { height: 230 } : {})}
+      {...(isAlone ? { under: (plot: uPlot) => drawBands(plot, run, bandsOf(run, 0)) } : {})}
+      {...(isAlone ? { over: (plot: uPlot) => drawLosses(plot, run, 0) } : {})}
       lines={flowLines(run, traces, factor)}
     />
   );
@@ -59,7 +65,7 @@ function Legend({ run }: { run: Run }) {
     <ul class="legend">
       {entries.map(({ flow, rule }, number) => (
         <li>
-          {isShort && <i style={{ background: flowColor(number) }} />}
+          {isShort && <span class="swatch" style={{ background: flowColor(number) }} />}
           {flow} <code>{rule}</code>
         </li>
       ))}

@@ -1,6 +1,7 @@
 /** A step of a lesson: text, prediction, and then the run with what it says. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { cursorS, range } from "../plots/cursor";
 import { open } from "../state/scenario";
 import type { Prediction, Step } from "./lesson";
 import { measure, withUnit } from "./measure";
@@ -94,6 +95,8 @@ export function StepView({ step }: { step: Step }) {
   const [answer, setAnswer] = useState<number | null>(null);
   const shown = useRun(step.scenario);
   const { predict } = step;
+  // A range of time that was chosen in another run means nothing here.
+  useEffect(() => void ((range.value = null), (cursorS.value = null)), [step]);
   const isRevealed = !predict || answer !== null;
   return (
     <div class="step">
@@ -105,7 +108,7 @@ export function StepView({ step }: { step: Step }) {
             <p class="verdict">
               {answer === predict.right
                 ? "Your prediction is right."
-                : `The run says otherwise: ${predict.choices[predict.right - 1]}.`}
+                : `The run says otherwise: “${predict.choices[predict.right - 1]}”.`}
             </p>
           )}
         </div>

@@ -61,8 +61,8 @@ function Rules() {
     <>
       <p>
         You share a link of 5 Mbit/s with one other flow for 30 seconds. You decide how many packets
-        your sender may have in flight; the other flow follows its rule. 24 packets fill the link,
-        and as many wait in its queue at most.
+        your sender may have in flight; the other flow follows its rule. About 20 packets fill the
+        link, and about 20 more fit into its queue.
       </p>
       <ul>
         <li>

@@ -6,7 +6,7 @@ import { Inline } from "../lessons/prose";
 
 function Items({ title, items }: { title: string; items: string[] }) {
   return (
-    <>
+    <div>
       <h4>{title}</h4>
       <ul>
         {items.map((item) => (
@@ -15,7 +15,7 @@ function Items({ title, items }: { title: string; items: string[] }) {
           </li>
         ))}
       </ul>
-    </>
+    </div>
   );
 }
 
@@ -31,15 +31,19 @@ function Entry({ lesson, number }: { lesson: Lesson; number: number }) {
         </a>{" "}
         <span class="minutes">{lesson.minutes} min</span>
       </h3>
-      <Items title="Ask" items={lesson.ask} />
-      <Items title="Pitfalls" items={lesson.pitfalls} />
+      <div class="pair">
+        <Items title="Ask" items={lesson.ask} />
+        <Items title="Pitfalls" items={lesson.pitfalls} />
+      </div>
       <details>
         <summary>Answers and solutions</summary>
-        <Items title="Predictions" items={answers} />
-        <Items
-          title="Questions"
-          items={lesson.questions.map(({ ask, solution }) => `${ask} — ${solution}`)}
-        />
+        <div class="pair">
+          <Items title="Predictions" items={answers} />
+          <Items
+            title="Questions"
+            items={lesson.questions.map(({ ask, solution }) => `${ask} ${solution}`)}
+          />
+        </div>
       </details>
     </section>
   );
