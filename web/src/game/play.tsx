@@ -1,6 +1,6 @@
 /** A game while it is played: a clock, keys, and the run so far, simulated anew for each frame. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Board } from "./board";
 import { DURATION_S, steer, steeredWindow, type Game } from "./game";
 
@@ -43,7 +43,8 @@ export function Play({ first, speed, onAgain }: PlayProps) {
     const atS = readS();
     if (atS < DURATION_S) setGame((before) => steer(before, atS, change(steeredWindow(before))));
   };
-  useEffect(() => {
+  // Keys count from the first frame on.
+  useLayoutEffect(() => {
     if (isOver) return;
     const onKey = (event: KeyboardEvent) => {
       const change = KEYS[event.key];

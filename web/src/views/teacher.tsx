@@ -55,9 +55,9 @@ export function Teacher() {
     <main class="teacher">
       <h2>For teachers</h2>
       <p>
-        Twelve lessons, {Math.round(minutes / 60)}.{Math.round((minutes % 60) / 6)} hours in all;
-        each stands alone, and later ones use words of earlier ones. Nothing is installed and
-        nothing leaves the page: it works from a file share, offline.
+        Twelve lessons, {minutes} minutes in all; each stands alone, and later ones use words of
+        earlier ones. Nothing is installed and nothing leaves the page: it works from a file share,
+        offline.
       </p>
       <ul>
         <li>
@@ -72,7 +72,7 @@ export function Teacher() {
         <li>
           <a href="#/game">You are the rule</a> takes ten minutes: everybody plays against the same
           opponent and hands in the link. Opening a link runs the game again: the trace hash and the
-          points are the simulator's, so nobody can claim a better game than was played.
+          points are the simulator's, which settles every doubt.
         </li>
       </ul>
       {lessons.map((lesson, index) => (
