@@ -1,18 +1,49 @@
 /** The plots that a step of a lesson shows. */
 
 import type { Run } from "../engine/protocol";
-import { flowColor, flowDash } from "../plots/colors";
+import { flowColor } from "../plots/colors";
 import { PhasePlane } from "../plots/phase_plane";
 import { bandsOf, drawBands, drawLosses } from "../plots/phases";
 import { TimePlot, type Line } from "../plots/time_plot";
 import { goodputTraces, queueTraces, windowTraces, type Traces } from "../plots/traces";
 import type { PlotName } from "./lesson";
 
+/** Flows beyond which a line's colour tells its group. */
+const MOST_COLORS = 5;
+
+/** Names, rules and colours of a run's flows, or of their groups where there are many. */
+interface Entry {
+  name: string;
+  rule: string;
+  color: string;
+}
+
+function entriesOf({ result: { flows } }: Run): { entries: Entry[]; colors: string[] } {
+  if (flows.length <= MOST_COLORS) {
+    const colors = flows.map((_, flow) => flowColor(flow));
+    const entries = flows.map(({ flow, rule }, number) => ({
+      name: flow,
+      rule,
+      color: colors[number] as string,
+    }));
+    return { entries, colors };
+  }
+  const groups = [...new Set(flows.map(({ group }) => group))];
+  const colors = flows.map(({ group }) => flowColor(groups.indexOf(group)));
+  const entries = groups.map((group, number) => {
+    const members = flows.filter((flow) => flow.group === group);
+    const name = `${members.length} × ${group}`;
+    return { name, rule: members[0]?.rule ?? "", color: flowColor(number) };
+  });
+  return { entries, colors };
+}
+
 function flowLines(run: Run, { flows }: Traces, factor = 1): Line[] {
+  const { colors } = entriesOf(run);
   return flows.map((values, flow) => ({
     label: run.result.flows[flow]?.flow ?? "",
-    color: flowColor(flow),
-    dash: flowDash(flow),
+    color: colors[flow] ?? flowColor(flow),
+    width: flows.length <= MOST_COLORS ? 1.5 : 1,
     values: values.map((value) => (value === null ? null : value * factor)),
   }));
 }
@@ -56,33 +87,17 @@ function Plot({ run, name }: { run: Run; name: PlotName }) {
   );
 }
 
-/** Flows by colour, once each; of many flows of a group only the group. */
 function Legend({ run }: { run: Run }) {
-  const { flows } = run.result;
-  const isShort = flows.length <= 5;
-  const entries = isShort ? flows.map(({ flow, rule }) => ({ flow, rule })) : groups(run);
   return (
     <ul class="legend">
-      {entries.map(({ flow, rule }, number) => (
+      {entriesOf(run).entries.map(({ name, rule, color }) => (
         <li>
-          {isShort && <span class="swatch" style={{ background: flowColor(number) }} />}
-          {flow} <code>{rule}</code>
+          <span class="swatch" style={{ background: color }} />
+          {name} <code>{rule}</code>
         </li>
       ))}
     </ul>
   );
-}
-
-function groups(run: Run): { flow: string; rule: string }[] {
-  const counts = new Map<string, number>();
-  for (const { group, rule } of run.result.flows) {
-    const key = `${group}\n${rule}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return [...counts].map(([key, count]) => {
-    const [group = "", rule = ""] = key.split("\n");
-    return { flow: `${count} × ${group}`, rule };
-  });
 }
 
 export function StepPlots({ run, show }: { run: Run; show: PlotName[] }) {
