@@ -24,7 +24,13 @@ BPF := $(shell case '$(or $(CARGO_TARGET_DIR),$(CURDIR))' in (*' '*) exit;; esac
 LIVE_PACKAGES := -p cwndlab-emulator -p cwndlab-quic -p cwndlab-live --features cwndlab-quic/transfers \
 	$(if $(BPF),-p cwndlab-kernel --features cwndlab-live/kernel)
 
-.PHONY: help setup demo live check test test-all test-rust test-python test-live test-live-all lint lint-quick format fuzz \
+# The studio: a page, and the simulator as WebAssembly.
+WEB_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*' -not -path 'web/public/*' 2>/dev/null) \
+	$(wildcard examples/*)
+WASM_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp scenario sim web) -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
+	$(wildcard Cargo.toml Cargo.lock web/simulator.sh)
+
+.PHONY: help setup demo live web test-web test-web-all check test test-all test-rust test-python test-live test-live-all lint lint-quick format fuzz \
 	docs lessons bench guard mutants wheel clean
 
 help: ## list the targets
@@ -59,12 +65,25 @@ $(LIVE): $(LIVE_SOURCES)
 	@mkdir -p $(@D)
 	@install -m 755 "$(or $(CARGO_TARGET_DIR),target)/debug/cwndlab-live" $@
 
+web: python/cwndlab/templates/studio.html ## build the studio, a page with the simulator in it: web/dist, and for `cwndlab studio`
+
+web/node_modules/stamp: web/package-lock.json
+	@$(STEP) "packages of the studio" "20 s" npm --prefix web ci --no-audit --no-fund --loglevel error
+	@touch $@
+
+web/public/simulator.wasm: $(WASM_SOURCES)
+	@$(STEP) "simulator as WebAssembly" "1 min" web/simulator.sh
+
+python/cwndlab/templates/studio.html: web/public/simulator.wasm web/node_modules/stamp $(WEB_SOURCES)
+	@$(STEP) "studio" "10 s" npm --prefix web run --silent build
+	@cp web/dist/studio.html $@
+
 check: $(SETUP) lint-quick test-rust ## what to run between edits: Rust tests, quick Python tests, formatting (2 minutes)
 	@$(STEP) "quick Python tests" "80 s" $(PYTEST) -m "not slow and not nightly"
 
-test: test-rust test-python ## every test that a user should run (5 minutes)
+test: test-rust test-python test-web ## every test that a user should run (5 minutes)
 
-test-all: test test-live-all ## the rest, too: what takes minutes, every run of ns-2 (40 minutes)
+test-all: test test-live-all test-web-all ## the rest, too: what takes minutes, every run of ns-2 (40 minutes)
 	@CWNDLAB_SCENARIOS=20000 $(STEP) "Rust tests, many scenarios" "2 min" cargo test --quiet
 	@CWNDLAB_NS2_LIVE=1 $(STEP) "Python tests that take minutes" "10 min" $(PYTEST) -m nightly
 	@CWNDLAB_NS2_LIVE=1 $(STEP) "every run of ns-2" "3 min" $(PYTEST) tests/ns2/test_reference.py
@@ -82,6 +101,12 @@ test-live: $(SETUP) $(LIVE) ## run the tests with real flows (root, Linux); what
 test-live-all: test-live ## also those with real flows that take minutes
 	@$(STEP) "Rust tests of live runs that take long" "1 min" cargo test --quiet $(LIVE_PACKAGES) -- --ignored
 	@$(STEP) "live tests that take minutes" "8 min" $(BIN)/python -m pytest tests/live -m nightly
+
+test-web: ## run the tests of the studio in headless Chromium; where its tools are not, skip and say so
+	@web/test.sh
+
+test-web-all: ## also those that take minutes, with rates and times
+	@CWNDLAB_STUDIO_ALL=1 web/test.sh
 
 test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line
 	@$(STEP) "Python tests" "4 min" $(PYTEST)
@@ -129,5 +154,5 @@ wheel: $(VENV)/tools.stamp ## build an abi3 wheel into dist/
 	$(BIN)/maturin build --release --out dist
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) dist out target python/cwndlab/_bin python/cwndlab/_core*.so .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist out target web/dist web/node_modules web/public python/cwndlab/templates/studio.html python/cwndlab/_bin python/cwndlab/_core*.so .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find python tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} +

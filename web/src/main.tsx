@@ -6,12 +6,14 @@ import { render } from "preact";
 import { START } from "./state/examples";
 import { route } from "./state/route";
 import { keepRunning } from "./state/runs";
-import { open } from "./state/scenario";
+import { keepAddress } from "./state/share";
 import { Footer, Header } from "./parts/frame";
 import { Build } from "./views/build";
 import { GameView } from "./views/game";
 import { Lessons } from "./views/lessons";
 import { Look } from "./views/look";
+import { Compare } from "./views/compare";
+import { Share } from "./views/share";
 import { Teacher } from "./views/teacher";
 import type { ComponentType } from "preact";
 
@@ -19,6 +21,8 @@ import type { ComponentType } from "preact";
 const VIEWS: Record<string, ComponentType> = {
   build: Build,
   look: Look,
+  compare: Compare,
+  share: Share,
   lessons: Lessons,
   game: GameView,
   teacher: Teacher,
@@ -39,6 +43,5 @@ function Page() {
   );
 }
 
-open(START);
-keepRunning();
+void keepAddress(START).then(keepRunning);
 render(<Page />, document.getElementById("page") as HTMLElement);

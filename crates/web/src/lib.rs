@@ -7,6 +7,7 @@
 //! machine.
 
 pub mod columns;
+pub mod metrics;
 mod steered;
 pub mod studio;
 

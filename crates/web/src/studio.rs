@@ -1,7 +1,7 @@
 //! What the page asks for: run a scenario, check a rule, describe the module.
 
 use crate::columns::Columns;
-use crate::steered;
+use crate::{metrics, steered};
 use cwndlab_rules::{FAMILIES, RuleSpec};
 use cwndlab_scenario::{Resolver, Sampling, Scenario};
 use cwndlab_sim::{Simulation, Status};
@@ -157,7 +157,7 @@ impl Studio {
         is_valid
     }
 
-    /// Describes the module, as JSON: version, rules and columns.
+    /// Describes the module, as JSON: version, rules, columns, and definitions of metrics.
     pub fn describe(&mut self) {
         let rules: Vec<Value> = FAMILIES
             .iter()
@@ -183,7 +183,10 @@ impl Studio {
         let columns: Vec<Value> =
             Columns::default().names().map(|(name, kind)| json!([name, kind])).collect();
         let version = env!("CARGO_PKG_VERSION");
-        self.output = json!({ "version": version, "rules": rules, "columns": columns }).to_string();
+        let metrics = metrics::definitions();
+        self.output =
+            json!({ "version": version, "rules": rules, "columns": columns, "metrics": metrics })
+                .to_string();
     }
 }
 

@@ -21,6 +21,7 @@ from cwndlab.cli.rules import rules
 from cwndlab.cli.run import run
 from cwndlab.cli.schema import schema
 from cwndlab.cli.search import search
+from cwndlab.cli.studio import studio
 from cwndlab.cli.sweep import sweep
 from cwndlab.cli.theory import theory
 from cwndlab.cli.topology import topology
@@ -69,7 +70,7 @@ def app(context: click.Context) -> None:
 
 COMMANDS = (
     run, export, compare, sweep, results, report, reproduce, search, environments, topology,
-    rules, knobs, schema, demo, theory, live, doctor, init, completion,
+    studio, rules, knobs, schema, demo, theory, live, doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:
     share_options(_command)

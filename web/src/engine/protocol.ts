@@ -83,10 +83,20 @@ export interface RuleFamily {
   parameters: RuleParameter[];
 }
 
+/** A metric of a result. */
+export interface Metric {
+  label: string;
+  unit: string;
+  better: "higher" | "lower" | null;
+  meaning: string;
+}
+
 /** What the simulator says of itself. */
 export interface Description {
   version: string;
   rules: RuleFamily[];
+  /** By table (`run`, `flows`, `links`) and name. */
+  metrics: Record<string, Record<string, Metric>>;
   columns: [name: string, type: "Float64Array" | "Uint32Array"][];
 }
 

@@ -8,7 +8,7 @@ import { Choice } from "./choice";
 import { RuleBox } from "./rule_box";
 import { Slider } from "./slider";
 
-const RECOVERIES = ["sack", "newreno", "reno", "tahoe", "fack"] as const;
+export const RECOVERIES = ["sack", "newreno", "reno", "tahoe", "fack"] as const;
 
 function groups(): Document[] {
   const flows = at(scenario.value, ["flows"]);

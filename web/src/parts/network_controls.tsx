@@ -6,7 +6,7 @@ import { edit, scenario, toml } from "../state/scenario";
 import { Choice } from "./choice";
 import { Slider } from "./slider";
 
-const QUEUES = ["drop-tail", "red", "codel", "fq-codel", "pie", "drr"] as const;
+export const QUEUES = ["drop-tail", "red", "codel", "fq-codel", "pie", "drr"] as const;
 const WITH_ECN = /^(red|rio|codel|fq-codel|pie)$/;
 const RATE: Path = ["dumbbell", "rate"];
 const LIMIT: Path = ["dumbbell", "queue", "limit"];

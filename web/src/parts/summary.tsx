@@ -2,6 +2,7 @@
 
 import type { Run } from "../engine/protocol";
 import { flowColor, flowDash } from "../plots/colors";
+import { bottleneckOf } from "../plots/panels";
 
 /** A figure with at most three significant digits; a dash where there is none. */
 export function figure(value: number | null | undefined, factor = 1): string {
@@ -10,24 +11,16 @@ export function figure(value: number | null | undefined, factor = 1): string {
   return Math.abs(scaled) >= 1000 ? scaled.toFixed(0) : String(Number(scaled.toPrecision(3)));
 }
 
-/** The link whose queue matters: the one with the highest utilization. */
-export function bottleneckOf({ result }: Run) {
-  return result.links.reduce(
-    (most, link) => (link.utilization > most.utilization ? link : most),
-    result.links[0]!,
-  );
-}
-
 export function Summary({ run }: { run: Run }) {
   const { result } = run;
   const link = bottleneckOf(run);
   const figures: [name: string, value: string, unit: string][] = [
     ["Goodput", figure(result.aggregate_goodput_bps, 1e-6), "Mbit/s"],
-    ["Utilization", figure(link.utilization, 100), "%"],
+    ["Utilization", figure(link?.utilization, 100), "%"],
     ["Jain's index", figure(result.jain_index), ""],
-    ["Mean queueing delay", figure(link.mean_queueing_delay_s, 1e3), "ms"],
-    ["95th percentile", figure(link.p95_queueing_delay_s, 1e3), "ms"],
-    ["Drops", figure(link.dropped_packets), ""],
+    ["Mean queueing delay", figure(link?.mean_queueing_delay_s, 1e3), "ms"],
+    ["95th percentile", figure(link?.p95_queueing_delay_s, 1e3), "ms"],
+    ["Drops", figure(link?.dropped_packets), ""],
   ];
   return (
     <dl class="figures">

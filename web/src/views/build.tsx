@@ -69,7 +69,7 @@ export function Build() {
           </p>
         )}
         {shown && <Summary run={shown} />}
-        <PlotsOfRun />
+        {shown && <PlotsOfRun run={shown} />}
         {shown && <FlowTable run={shown} />}
       </div>
     </main>

@@ -5,9 +5,10 @@ import type { Run } from "../engine/protocol";
 import { Choice } from "../parts/choice";
 import { Player } from "../parts/player";
 import { Story } from "../parts/story";
-import { bottleneckOf, LineSample } from "../parts/summary";
+import { LineSample } from "../parts/summary";
 import { flowColor } from "../plots/colors";
 import { cursorS, range } from "../plots/cursor";
+import { bottleneckOf } from "../plots/panels";
 import { PacketPath } from "../plots/packet_path";
 import { transmissionsOf, type PathTimes, type Transmission } from "../plots/packets";
 import { PhasePlane } from "../plots/phase_plane";
@@ -70,7 +71,7 @@ function FlowPanel({ shown, flow }: { shown: Run; flow: number }) {
 function QueuePlots({ shown }: { shown: Run }) {
   const durationS = shown.result.duration_s;
   const link = bottleneckOf(shown);
-  const number = shown.result.links.indexOf(link);
+  const number = link ? shown.result.links.indexOf(link) : 0;
   const queues = useMemo(() => queueTraces(shown), [shown]);
   const rtts = useMemo(() => windowTraces(shown, "srtt_s"), [shown]);
   const shares = useMemo(() => goodputTraces(shown), [shown]);
@@ -86,13 +87,13 @@ function QueuePlots({ shown }: { shown: Run }) {
   return (
     <>
       <TimePlot
-        title={`Queue of ${link.link}`}
+        title={`Queue of ${link?.link ?? ""}`}
         unit="packets"
         {...{ durationS }}
         height={110}
         showsTime={false}
         timesS={queues.timesS}
-        most={link.limit_packets ?? 0}
+        most={link?.limit_packets ?? 0}
         lines={[{ label: "queue", color: flowColor(7), values: queues.flows[number] ?? [] }]}
       />
       <TimePlot

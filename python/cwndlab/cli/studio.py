@@ -1,0 +1,113 @@
+"""`cwndlab studio`: the simulator as a page in the browser, served on this machine only."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+import zlib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from pathlib import Path
+
+import click
+
+from cwndlab.cli.hints import refuse_sweep
+from cwndlab.cli.output import say
+from cwndlab.documents import is_list, is_table
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ADDRESS = "127.0.0.1"
+
+
+@click.command()
+@click.argument(
+    "file", type=click.Path(path_type=Path), metavar="[FILE.toml]", required=False, default=None
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="NUMBER",
+              help="Port on 127.0.0.1; any free one without it.")  # fmt: skip
+@click.option("--no-browser", is_flag=True, help="Print the address, open no browser.")
+def studio(file: Path | None, port: int, no_browser: bool) -> None:
+    """Open the studio: the simulator as a page, with FILE or with two flows.
+
+    The page runs the simulator in the browser and sends nothing. It is served until Ctrl-C.
+    """
+    fragment = "" if file is None else _fragment(file)
+    page = _page()
+    try:
+        server = ThreadingHTTPServer((ADDRESS, port), _handler(page))
+    except OSError as error:
+        reason = error.strerror or error
+        raise click.UsageError(
+            f"--port: {port} is not valid: expected a free port ({reason})"
+        ) from error
+    with server:
+        address = f"http://{ADDRESS}:{server.server_port}/{fragment}"
+        click.echo(address)
+        say("serving the studio on this machine until Ctrl-C")
+        if not no_browser:
+            click.launch(address)
+        server.serve_forever(poll_interval=0.2)
+
+
+def _page() -> bytes:
+    """Read the page, which `make web` builds and the wheel carries."""
+    path = resources.files("cwndlab") / "templates" / "studio.html"
+    if not path.is_file():
+        raise click.UsageError("the studio is not built: run `make web`, which needs Node and npm")
+    return path.read_bytes()
+
+
+def _fragment(file: Path) -> str:
+    """Write a scenario as the page's address holds it; see `web/src/state/share.ts`."""
+    refuse_sweep(file)
+    from cwndlab.scenario import Scenario
+
+    # A scenario that is not valid is refused here, with the message of `run`.
+    Scenario.load(file)
+    text = file.read_text(encoding="utf-8")
+    named = {name: (file.parent / name).read_text(encoding="utf-8") for name in _files(text)}
+    payload = json.dumps({"toml": text, "files": named}) if named else text
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(payload.encode()) + packer.flush()
+    return "#/build?s=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def _files(text: str) -> list[str]:
+    """Names of the files in a scenario: every value of a key `file`."""
+
+    def of(value: object) -> Iterator[str]:
+        if is_table(value):
+            for key, part in value.items():
+                if key == "file" and isinstance(part, str):
+                    yield part
+                yield from of(part)
+        elif is_list(value):
+            for part in value:
+                yield from of(part)
+
+    return sorted(set(of(tomllib.loads(text))))
+
+
+def _handler(page: bytes) -> type[BaseHTTPRequestHandler]:
+    """Make a handler that gives the page and nothing else."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path.split("?")[0] in ("/", "/index.html")
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(page) if found else 0))
+            self.end_headers()
+            if found:
+                self.wfile.write(page)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing: what is asked for is always the page."""
+
+    return Handler

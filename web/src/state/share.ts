@@ -1,0 +1,92 @@
+/** The address holds the scenario: TOML, deflated, in base64url after `s=`. */
+
+import { effect, untracked } from "@preact/signals";
+import { exampleFiles } from "./examples";
+import { route } from "./route";
+import { dragging } from "./runs";
+import { files, open, toml } from "./scenario";
+
+async function through(
+  bytes: Uint8Array,
+  stream: CompressionStream | DecompressionStream,
+): Promise<Uint8Array> {
+  const piped = new Blob([bytes as BlobPart]).stream().pipeThrough(stream as ReadableWritablePair);
+  return new Uint8Array(await new Response(piped).arrayBuffer());
+}
+
+/** A text as a part of an address. */
+export async function encode(text: string): Promise<string> {
+  const packed = await through(
+    new TextEncoder().encode(text),
+    new CompressionStream("deflate-raw"),
+  );
+  const binary = Array.from(packed, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** The text of a part of an address; null where it is damaged. */
+export async function decode(part: string): Promise<string | null> {
+  try {
+    const binary = atob(part.replaceAll("-", "+").replaceAll("_", "/"));
+    const packed = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+    return new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw")));
+  } catch {
+    return null;
+  }
+}
+
+/** What an address holds: a scenario alone, or with files that only it has. No TOML begins with {. */
+function payload(): string {
+  const named = Object.entries(files.value).filter(
+    ([name, text]) => toml.value.includes(name) && exampleFiles[name] !== text,
+  );
+  return named.length
+    ? JSON.stringify({ toml: toml.value, files: Object.fromEntries(named) })
+    : toml.value;
+}
+
+/** The address of a view with the scenario of the page. */
+export async function address(view: string): Promise<string> {
+  return `${location.href.replace(/#.*$/, "")}#/${view}?s=${await encode(payload())}`;
+}
+
+let shown = "";
+
+/** Opens the scenario of the address, if it has one; says whether it did. */
+async function openAddress(): Promise<boolean> {
+  const part = route.value.query.get("s");
+  if (!part || part === shown) return false;
+  const text = await decode(part);
+  if (text === null) return false;
+  shown = part;
+  if (!text.startsWith("{")) open(text, exampleFiles);
+  else {
+    const { toml: scenario, files: own } = JSON.parse(text) as {
+      toml: string;
+      files: Record<string, string>;
+    };
+    open(scenario, { ...exampleFiles, ...own });
+  }
+  return true;
+}
+
+/** Views whose address holds the page's scenario. */
+const HOLDERS = new Set(["build", "look", "compare", "share"]);
+
+/** Keeps the address and the scenario alike; opens `otherwise` where the address has none. */
+export async function keepAddress(otherwise: string): Promise<void> {
+  if (!(await openAddress())) open(otherwise, exampleFiles);
+  addEventListener("hashchange", () => void openAddress());
+  let latest = 0;
+  effect(() => {
+    const { view } = route.value;
+    void toml.value;
+    if (dragging.value || !HOLDERS.has(view)) return;
+    const number = ++latest;
+    void untracked(() => encode(payload())).then((part) => {
+      if (number !== latest) return;
+      shown = part;
+      history.replaceState(null, "", `#/${view}?s=${part}`);
+    });
+  });
+}

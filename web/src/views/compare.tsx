@@ -1,0 +1,179 @@
+/** Compare: two settings that differ in one key, side by side. */
+
+import { useEffect } from "preact/hooks";
+import type { Run } from "../engine/protocol";
+import { Choice } from "../parts/choice";
+import { MetricTable } from "../parts/metric_table";
+import { RuleBox, RuleNames } from "../parts/rule_box";
+import { RECOVERIES } from "../parts/flow_controls";
+import { QUEUES } from "../parts/network_controls";
+import { bottleneckOf, goodputPanel, queuePanel, rttPanel, windowPanel } from "../plots/panels";
+import type { Panel } from "../plots/svg";
+import {
+  change,
+  changed,
+  changes,
+  chosen,
+  keepComparing,
+  other,
+  otherError,
+} from "../state/comparison";
+import { textAt } from "../state/document";
+import { error, run } from "../state/runs";
+import { edit, scenario } from "../state/scenario";
+import { PlotsOfRun, type Tops } from "./plots_of_run";
+
+/** What the second setting has when a key is chosen: something that is not the first's. */
+function proposal(key: string | number, value: string): unknown {
+  switch (key) {
+    case "kind":
+      return value === "fq-codel" ? "drop-tail" : "fq-codel";
+    case "rule":
+      return value === "CUBIC" ? "AIMD(1, 0.5)" : "CUBIC";
+    case "recovery":
+      return value === "reno" ? "sack" : "reno";
+    case "limit":
+      return value === "4bdp" ? "1bdp" : "4bdp";
+    case "seed":
+      return Number(value || 1) + 1;
+    default:
+      return value.replace(/^[\d.]+/, (number) => String(Number(number) * 2));
+  }
+}
+
+/** A control for the value of a key, in either setting. */
+function Value({
+  id,
+  value,
+  set,
+  label,
+}: {
+  id: string;
+  value: string;
+  set: (value: unknown) => void;
+  label: string;
+}) {
+  switch (change.value?.path.at(-1)) {
+    case "rule":
+      return <RuleBox id={id} rule={value} set={set} />;
+    case "kind":
+      return <Choice label={label} value={value || "drop-tail"} options={QUEUES} set={set} />;
+    case "recovery":
+      return <Choice label={label} value={value || "sack"} options={RECOVERIES} set={set} />;
+    default:
+      return (
+        <label class="choice">
+          <span class="name">{label}</span>
+          <input
+            value={value}
+            size={10}
+            onChange={(event) => {
+              const text = event.currentTarget.value;
+              set(/^\d+$/.test(text) ? Number(text) : text);
+            }}
+          />
+        </label>
+      );
+  }
+}
+
+/** Tops of the axes, so that equal heights are equal values on both sides. */
+function topsOf(runs: Run[]): Tops {
+  const highest = (panels: Panel[]) =>
+    Math.max(
+      ...panels.flatMap(({ lines }) =>
+        lines.flatMap(({ values }) => values.map((value) => value ?? 0)),
+      ),
+      1e-9,
+    );
+  return {
+    window: highest(runs.map(windowPanel)),
+    goodput: highest(runs.map(goodputPanel)),
+    queue: Math.max(
+      highest(runs.map(queuePanel)),
+      ...runs.map((one) => Math.min(bottleneckOf(one)?.limit_packets ?? 0, 500)),
+    ),
+    rtt: highest(runs.map(rttPanel)),
+  };
+}
+
+function Side({
+  shown,
+  tops,
+  fault,
+  children,
+}: {
+  shown: Run | null;
+  tops: Tops | undefined;
+  fault: string | null;
+  children: preact.ComponentChildren;
+}) {
+  return (
+    <section>
+      <div class="difference">{children}</div>
+      {fault !== null && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {shown && tops && <PlotsOfRun run={shown} tops={tops} />}
+      {shown?.complete && (
+        <p class="aside">
+          trace hash <span class="mono">{shown.result.trace_hash}</span>
+        </p>
+      )}
+    </section>
+  );
+}
+
+export function Compare() {
+  useEffect(keepComparing, []);
+  const key = change.value;
+  const first = key ? textAt(scenario.value, key.path) : "";
+  const runs = [run.value, other.value].filter((one) => one !== null);
+  const tops = runs.length ? topsOf(runs) : undefined;
+  const names: [string, string] = [first || defaultOf(key?.path.at(-1)), String(changed.value)];
+  return (
+    <main class="compare">
+      <RuleNames />
+      <h2>
+        <Choice
+          label="One difference:"
+          value={String(chosen.value)}
+          options={changes.value.map(({ label }, index) => [String(index), label] as const)}
+          set={(value) => {
+            chosen.value = Number(value);
+            const path = change.value?.path ?? [];
+            changed.value = proposal(path.at(-1) ?? "", textAt(scenario.value, path));
+          }}
+        />
+      </h2>
+      <div class="sides">
+        <Side shown={run.value} tops={tops} fault={error.value}>
+          <Value
+            id="first"
+            label={key?.label ?? ""}
+            value={first || names[0]}
+            set={(value) => key && edit(key.path, value)}
+          />
+        </Side>
+        <Side shown={other.value} tops={tops} fault={otherError.value}>
+          <Value
+            id="second"
+            label={key?.label ?? ""}
+            value={String(changed.value)}
+            set={(value) => (changed.value = value)}
+          />
+        </Side>
+      </div>
+      {run.value?.complete && other.value?.complete && (
+        <MetricTable runs={[run.value, other.value]} names={names} />
+      )}
+    </main>
+  );
+}
+
+/** What a key is where the scenario does not say. */
+function defaultOf(key: string | number | undefined): string {
+  return { kind: "drop-tail", recovery: "sack", limit: "1bdp", seed: "1" }[String(key)] ?? "";
+}
