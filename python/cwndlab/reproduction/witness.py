@@ -41,8 +41,10 @@ REPLICATES = 3
 BOTH_WITH, BOTH_AGAINST = "both with the paper", "both against the paper"
 ONLY_NS2, ONLY_OURS = "only ns-2 with the paper", "only cwndlab with the paper"
 NO_RUNS = "no runs yet"
-OPEN, NOT_JUDGED = "undecided in one or both", "not judged"
-RELATIONS = (BOTH_WITH, BOTH_AGAINST, ONLY_NS2, ONLY_OURS, OPEN, NOT_JUDGED)
+OPEN_WITH, OPEN_AGAINST = "undecided, both means with it", "undecided, both means against it"
+OPEN_APART, NOT_JUDGED = "undecided, means on two sides", "not judged"
+RELATIONS = (BOTH_WITH, BOTH_AGAINST, ONLY_NS2, ONLY_OURS, OPEN_WITH, OPEN_AGAINST, OPEN_APART,
+             NOT_JUDGED)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,10 @@ class Testimony:
 
     @property
     def relation(self) -> str:
-        """Who agrees with the paper, which says that its claims hold."""
+        """Who agrees with the paper, which says that its claims hold.
+
+        Where a verdict is undecided, the means alone say on which sides the programs are.
+        """
         if self.ns2 is None or self.ours is None:
             return NOT_JUDGED
         verdicts = (self.ns2.verdict, self.ours.verdict)
@@ -66,7 +71,7 @@ class Testimony:
             (FAILS, FAILS): BOTH_AGAINST,
             (HOLDS, FAILS): ONLY_NS2,
             (FAILS, HOLDS): ONLY_OURS,
-        }.get(verdicts, OPEN)
+        }.get(verdicts) or _open(self.claim, self.ns2.measured, self.ours.measured)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -347,6 +352,14 @@ def _testimony(
     if own.measured.mean is None or other.measured.mean is None:
         return Testimony(claim, None, None, "ns-2's script does not measure it")
     return Testimony(claim, other, own)
+
+
+def _open(claim: Claim, *measured: Estimate) -> str:
+    """Tell on which sides of the bounds the means of both programs are."""
+    sides = {claim.reading.verdict(each, exact=True) for each in measured}
+    if len(sides) > 1:
+        return OPEN_APART
+    return OPEN_WITH if HOLDS in sides else OPEN_AGAINST
 
 
 def _numbers(judged: Judged) -> dict[str, Any]:

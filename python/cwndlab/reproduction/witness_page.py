@@ -6,14 +6,17 @@ without ns-2, and of the explanations in the papers' ``witness.toml``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from cwndlab.files import write_whole
-from cwndlab.reproduction import witness_records
+from cwndlab.reproduction import summary, witness_records
 from cwndlab.reproduction.claims import Judged
 from cwndlab.reproduction.page import SIGNS, number
 from cwndlab.reproduction.paper import load, names
+from cwndlab.reproduction.readings import FAILS, HOLDS
 from cwndlab.reproduction.witness import (
     BOTH_AGAINST,
     NO_RUNS,
@@ -59,6 +62,7 @@ def markdown(records: Path) -> str:
     return "\n".join([
         _counts(found),
         *_disagreements(found),
+        *_by_year(found, summary.read(records.parent)["papers"]),
         *(part for entry in found for part in _chapter(entry)),
     ])  # fmt: skip
 
@@ -98,6 +102,35 @@ def _disagreements(found: Sequence[Witness]) -> list[str]:
     return parts
 
 
+def _by_year(found: Sequence[Witness], papers: Mapping[str, Any]) -> list[str]:
+    """Write how cwndlab's verdicts here differ from those of the full runs (all verdicts)."""
+    rows: list[Sequence[object]] = []
+    for entry in found:
+        full = {(claim["id"], claim["claim"]): claim["verdict"]
+                for claim in papers.get(entry.paper.key, {}).get("claims", ())}  # fmt: skip
+        pairs = [
+            (f"{each.claim.id}/{each.claim.name}", full.get((each.claim.id, each.claim.name)),
+             each.ours.verdict)
+            for each in entry.testimonies if each.ours is not None
+        ]  # fmt: skip
+        if not pairs:
+            continue
+        same = sum(before == now for _, before, now in pairs)
+        turned = [f"{name} {now}" for name, before, now in pairs if {before, now} == {HOLDS, FAILS}]
+        profile = read_scope(entry.paper.key).profile
+        rows.append([entry.paper.key, profile, len(pairs), same,
+                     len(pairs) - same - len(turned), _listed(turned)])  # fmt: skip
+    columns = ["paper", "profile here", "claims judged", "as in the full run",
+               "decided in one alone", "turned"]  # fmt: skip
+    return [
+        "## What the year changes\n",
+        "cwndlab's verdicts here, under the ns-2 of the paper's date, over fewer cells and "
+        "replicates, beside those of its full runs under the profiles of the plans "
+        "([all verdicts](reproduction.md)).\n",
+        _table(columns, rows) if rows else "No runs yet.\n",
+    ]
+
+
 def _chapter(found: Witness) -> list[str]:
     """Write the three columns of a paper, what ran, and what was not judged."""
     parts = [f"## {found.paper.key}\n"]
@@ -113,8 +146,53 @@ def _chapter(found: Witness) -> list[str]:
     if seen:
         columns = ["claim", "the paper", "ns-2", "cwndlab", "who agrees"]
         parts.append(_table(columns, [_row(entry) for entry in seen]))
-    parts += _without_verdict(found)
-    return parts
+    return [*parts, *_without_verdict(found), *_scores(found)]
+
+
+def _scores(found: Witness) -> list[str]:
+    """Write C_a and D_a of goodput beside the printed ones, where a paper prints them."""
+    path = found.paper.folder / "published.csv"
+    if not path.exists():
+        return []
+    import polars as pl
+
+    printed = {
+        (row["setting"], row["rule"]): row
+        for row in pl.read_csv(path, infer_schema=False).iter_rows(named=True)
+    }
+    rows: list[Sequence[object]] = []
+    for record in found.plans.values():
+        if not record.grids:
+            continue
+        means = {side: grid.means(range(grid.replicates)) for side, grid in record.grids.items()}
+        both = means["cwndlab"]
+        for setting, rule in itertools.product(both.settings, both.rules):
+            if (setting, rule) not in printed:
+                continue
+            away = {side: each.distances("goodput", setting, rule, each.rules)
+                    for side, each in means.items()}  # fmt: skip
+            numbers = printed[setting, rule]
+            rows.append([
+                setting, rule,
+                numbers["D_a"], *(f"{away[side].sum():.2f}" for side in ("ns2", "cwndlab")),
+                numbers["C_a"], *(f"{away[side].max():.2f}" for side in ("ns2", "cwndlab")),
+            ])  # fmt: skip
+    columns = [
+        "setting",
+        "rule",
+        "D_a printed",
+        "ns-2",
+        "cwndlab",
+        "C_a printed",
+        "ns-2",
+        "cwndlab",
+    ]
+    about = (
+        "Distances from the best goodput, summed over environments (D_a) and the largest (C_a): "
+        "printed over 13 environments and from the best of 36 rules, here over the environments "
+        "that ns-2 can express and from the best of the rules that ran.\n"
+    )
+    return [about, _table(columns, rows)] if rows else []
 
 
 def _row(entry: Testimony) -> list[object]:
