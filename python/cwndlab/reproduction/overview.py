@@ -111,10 +111,10 @@ def sentences(papers: Mapping[str, Mapping[str, Any]]) -> list[str]:
             "values were searched for."
         )
     said += [
-        _of_cause(papers, "contradictory", "contradict the paper's own text or numbers"),
-        _of_cause(papers, "open value", "fail by a value that the paper leaves open"),
-        _of_cause(papers, "ns-2", "fail with the endpoints of the ns-2 of that year"),
-        _of_cause(papers, "refuted", "fail with every value that was tried"),
+        _of_cause(papers, "contradictory", "the paper contradicts itself or its own numbers"),
+        _of_cause(papers, "open value", "a value that the paper leaves open decides them"),
+        _of_cause(papers, "ns-2", "the ns-2 of that year decides them"),
+        _of_cause(papers, "refuted", "no value that was tried makes them hold"),
     ]
     open_claims = [claim for claim in claims if claim["verdict"] == UNDECIDED]
     few = sum(outcome(claim) == REPLICATES for claim in open_claims)
@@ -131,8 +131,8 @@ def _rates(claims: Claims) -> str:
     parts = []
     for tag in (THEORY, SIMULATED):
         known = [claim for claim in claims if _tag(claim) == tag]
-        parts.append(f"{_share(_hold(known), len(known))} of {len(known)} by {tag}")
-    return f"Hold: {parts[0]}, {parts[1].replace('simulated', 'simulation')}."
+        parts.append(f"{_share(_hold(known), len(known))} of {len(known)} claims")
+    return f"By theory {parts[0]} hold, by simulation {parts[1]}."
 
 
 def _of_cause(papers: Mapping[str, Mapping[str, Any]], cause: str, what: str) -> str:
@@ -146,7 +146,7 @@ def _of_cause(papers: Mapping[str, Mapping[str, Any]], cause: str, what: str) ->
     if not named:
         return ""
     shown = "; ".join(dict.fromkeys((named[0], named[-1])))
-    return f"{len(named)} {what} ({shown})."
+    return f"{len(named)} fail because {what} ({shown})."
 
 
 def _of_readings(key: str, paper: Mapping[str, Any]) -> Iterable[str]:

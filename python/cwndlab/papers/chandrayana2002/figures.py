@@ -59,7 +59,7 @@ def against_k(data: Data, experiment: Experiment) -> Figure:
         lowest = min(
             float(np.nanmin(data.boards[plan].values[metric].mean(axis=-1))) for plan, _ in where
         )
-        figure.suptitle(f"The link is full with every k: {lowest:.3f} of it and more",
+        figure.suptitle(f"At least {lowest:.3f} of the link with every k and load",
                         x=0.01, ha="left", fontsize=10.5, fontweight="bold")  # fmt: skip
     axes[-1].legend(fontsize=8.5, loc="lower left")
     return figure
