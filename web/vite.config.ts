@@ -1,5 +1,7 @@
 import { defineConfig } from "vitest/config";
 
+const HANG_MS = 300_000;
+
 export default defineConfig({
   // Any folder of any server holds the page.
   base: "./",
@@ -9,6 +11,12 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: { output: { codeSplitting: false } },
   },
-  // Tests in a browser share the two cores with it.
-  test: { include: ["tests/**/*.test.ts"], fileParallelism: false, testTimeout: 0, hookTimeout: 0 },
+  // Tests in a browser share the two cores with it. The limit only ends what would hang for ever.
+  test: {
+    include: ["tests/**/*.test.ts"],
+    fileParallelism: false,
+    testTimeout: HANG_MS,
+    hookTimeout: HANG_MS,
+    expect: { poll: { timeout: HANG_MS } },
+  },
 });

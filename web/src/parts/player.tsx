@@ -32,10 +32,10 @@ export function Player({ endS, rttS, all, choose }: PlayerProps) {
   }
   return (
     <div class="player" role="group" aria-label="Player">
-      <button type="button" onClick={() => stepPacket(false)} aria-label="Back by a packet">
+      <button type="button" onClick={() => stepPacket(false)} aria-label="‹ packet, back">
         ‹ packet
       </button>
-      <button type="button" onClick={() => seekBy(-rttS)} aria-label="Back by a round trip">
+      <button type="button" onClick={() => seekBy(-rttS)} aria-label="‹ RTT, back">
         ‹ RTT
       </button>
       <button
@@ -48,10 +48,10 @@ export function Player({ endS, rttS, all, choose }: PlayerProps) {
       >
         {playing.value ? "Pause" : "Play"}
       </button>
-      <button type="button" onClick={() => seekBy(rttS)} aria-label="Forward by a round trip">
+      <button type="button" onClick={() => seekBy(rttS)} aria-label="RTT ›, forward">
         RTT ›
       </button>
-      <button type="button" onClick={() => stepPacket(true)} aria-label="Forward by a packet">
+      <button type="button" onClick={() => stepPacket(true)} aria-label="packet ›, forward">
         packet ›
       </button>
       <label>

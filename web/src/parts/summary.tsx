@@ -55,7 +55,7 @@ export function LineSample({ flow }: { flow: number }) {
 
 export function FlowTable({ run }: { run: Run }) {
   return (
-    <div class="scroll">
+    <div class="scroll" tabIndex={0} role="region" aria-label="Flows">
       <table>
         <thead>
           <tr>

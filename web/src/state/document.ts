@@ -89,6 +89,8 @@ function inline(value: unknown): string {
     const entries = Object.entries(value).map(([key, part]) => `${quoted(key)} = ${inline(part)}`);
     return entries.length ? `{ ${entries.join(", ")} }` : "{}";
   }
+  // Formulas have quotes: a literal string needs no escapes.
+  if (typeof value === "string" && value.includes('"') && !/['\n]/.test(value)) return `'${value}'`;
   return stringify({ value } as TomlTable)
     .replace(/^value = /, "")
     .trimEnd();

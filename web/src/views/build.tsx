@@ -12,7 +12,7 @@ import { exampleFiles, examples, START } from "../state/examples";
 import { parseTime, spaced, timeText } from "../state/quantities";
 import { error, run } from "../state/runs";
 import { open, scenario, toml } from "../state/scenario";
-import { PlotsOfRun } from "./plots_of_run";
+import { OtherPlots, WindowsOfRun } from "./plots_of_run";
 
 /** A new duration, with the measuring window in proportion. */
 function setDuration(durationS: number): void {
@@ -62,14 +62,18 @@ export function Build() {
         <ScenarioControls />
         <Source />
       </div>
-      <div class="result" aria-live="polite">
+      {/* On a narrow screen this stays in sight while the controls below it are moved. */}
+      <div class="first">
         {error.value !== null && (
           <p class="fault" role="alert">
             {error.value}
           </p>
         )}
         {shown && <Summary run={shown} />}
-        {shown && <PlotsOfRun run={shown} />}
+        {shown && <WindowsOfRun run={shown} />}
+      </div>
+      <div class="rest">
+        {shown && <OtherPlots run={shown} />}
         {shown && <FlowTable run={shown} />}
       </div>
     </main>

@@ -21,7 +21,7 @@ import {
 import { textAt } from "../state/document";
 import { error, run } from "../state/runs";
 import { edit, scenario } from "../state/scenario";
-import { PlotsOfRun, type Tops } from "./plots_of_run";
+import { OtherPlots, WindowsOfRun, type Tops } from "./plots_of_run";
 
 /** What the second setting has when a key is chosen: something that is not the first's. */
 function proposal(key: string | number, value: string): unknown {
@@ -116,7 +116,8 @@ function Side({
           {fault}
         </p>
       )}
-      {shown && tops && <PlotsOfRun run={shown} tops={tops} />}
+      {shown && <WindowsOfRun run={shown} tops={tops} />}
+      {shown && <OtherPlots run={shown} tops={tops} />}
       {shown?.complete && (
         <p class="aside">
           trace hash <span class="mono">{shown.result.trace_hash}</span>

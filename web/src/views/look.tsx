@@ -33,12 +33,16 @@ function FlowPanel({ shown, flow }: { shown: Run; flow: number }) {
       ),
     [shown],
   );
-  const bands = useMemo(() => bandsOf(shown, flow), [shown, flow]);
   const [cwnd, ssthresh, outstanding] = traces.map((trace) => trace.flows[flow] ?? []) as [
     number[],
     number[],
     number[],
   ];
+  const bands = useMemo(() => {
+    // Before its start a flow is in no phase.
+    const beginS = traces[0]?.timesS[cwnd.findIndex((value) => value !== null)] ?? 0;
+    return bandsOf(shown, flow).map((band) => ({ ...band, fromS: Math.max(band.fromS, beginS) }));
+  }, [shown, flow]);
   const highest = Math.max(...cwnd.map(Number), 1);
   const color = flowColor(flow);
   return (

@@ -30,18 +30,24 @@ export interface Tops {
   rtt: number;
 }
 
-export function PlotsOfRun({ run, tops }: { run: Run; tops?: Tops }) {
-  const common = { durationS: run.result.duration_s, over: prefixEdge(run) };
+interface Props {
+  run: Run;
+  tops?: Tops | undefined;
+}
+
+const common = (run: Run) => ({ durationS: run.result.duration_s, over: prefixEdge(run) });
+
+export function WindowsOfRun({ run, tops }: Props) {
+  return <TimePlot {...windowPanel(run)} {...common(run)} height={210} most={tops?.window ?? 0} />;
+}
+
+export function OtherPlots({ run, tops }: Props) {
+  const limit = bottleneckOf(run)?.limit_packets ?? 0;
   return (
-    <div class="plots">
-      <TimePlot {...windowPanel(run)} {...common} height={210} most={tops?.window ?? 0} />
-      <TimePlot {...goodputPanel(run)} {...common} most={tops?.goodput ?? 0} />
-      <TimePlot
-        {...queuePanel(run)}
-        {...common}
-        most={tops?.queue ?? bottleneckOf(run)?.limit_packets ?? 0}
-      />
-      <TimePlot {...rttPanel(run)} {...common} most={tops?.rtt ?? 0} />
-    </div>
+    <>
+      <TimePlot {...goodputPanel(run)} {...common(run)} most={tops?.goodput ?? 0} />
+      <TimePlot {...queuePanel(run)} {...common(run)} most={tops?.queue ?? limit} />
+      <TimePlot {...rttPanel(run)} {...common(run)} most={tops?.rtt ?? 0} />
+    </>
   );
 }

@@ -1,0 +1,215 @@
+/** The studio as its users have it: in headless Chromium, from a server and from disk. */
+
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { missing, overflow, PageUnderTest, violations } from "./browser";
+import { missingNative, runNatively } from "./native";
+
+const under = new PageUnderTest();
+const VIEWS = ["build", "look", "compare", "share"] as const;
+
+/** The trace hash of the page's scenario, once its run is complete; not `before`. */
+async function hash(page: Page, before = ""): Promise<string> {
+  const shown = page.locator("footer output");
+  await expect
+    .poll(async () => {
+      const text = await shown.innerText();
+      return /^[0-9a-f]{16}$/.test(text) && text !== before;
+    })
+    .toBe(true);
+  return shown.innerText();
+}
+
+/** The scenario that the page holds. */
+async function toml(page: Page): Promise<string> {
+  return page.locator(".source textarea").inputValue();
+}
+
+describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
+  beforeAll(() => under.start());
+  afterAll(() => under.stop());
+
+  test.skipIf(missingNative)(
+    "shows two flows at once, with the trace hash of the command line",
+    async () => {
+      const page = await under.open("");
+      const shown = await hash(page);
+      expect(await page.locator(".plot canvas").count()).toBeGreaterThanOrEqual(4);
+      expect(shown).toBe(runNatively([await toml(page)])[0]!.trace_hash);
+      await page.close();
+    },
+  );
+
+  test("a slider changes the scenario; while it is dragged the plots follow", async () => {
+    const page = await under.open("");
+    const before = await hash(page);
+    const slider = page.getByLabel("Buffer");
+    const box = (await slider.boundingBox())!;
+    await page.mouse.move(box.x + box.width * 0.63, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2, { steps: 5 });
+    await page.mouse.up();
+    expect(await hash(page, before)).not.toBe(before);
+    expect(await toml(page)).toMatch(/limit = "0\.\d+bdp"/);
+    await page.close();
+  });
+
+  test("a formula with a fault is marked at its character, and runs once corrected", async () => {
+    const page = await under.open("");
+    const before = await hash(page);
+    const rule = page.getByLabel("Rule").first();
+    await rule.fill('Rule(inc="1/w+q", dec="w/2")');
+    const fault = page.getByRole("alert");
+    await fault.waitFor();
+    expect(await fault.innerText()).toContain(
+      'column 5: "q" is not known: expected w (packets) or rtt (seconds)',
+    );
+    expect(await fault.locator("mark").innerText()).toBe("q");
+    // The run before stays until the formula is one.
+    expect(await hash(page)).toBe(before);
+    await rule.fill('Rule(inc="1/w", dec="w/2")');
+    await fault.waitFor({ state: "detached" });
+    await expect.poll(() => toml(page)).toContain(`rule = 'Rule(inc="1/w", dec="w/2")'`);
+    await page.close();
+  });
+
+  test("the address holds the scenario", async () => {
+    const page = await under.open("");
+    const first = await hash(page);
+    await page.getByRole("combobox", { name: "Queue" }).selectOption("codel");
+    const second = await hash(page, first);
+    await page.getByRole("link", { name: "Share" }).click();
+    const address = page.getByLabel("Address of this scenario");
+    await expect.poll(() => address.inputValue()).toMatch(/#\/build\?s=[\w-]+$/);
+    const link = new URL(await address.inputValue());
+    const other = await under.open(link.hash);
+    expect(await hash(other)).toBe(second);
+    expect(await toml(other)).toContain('kind = "codel"');
+    await page.close();
+    await other.close();
+  });
+
+  test("a damaged address opens the page all the same", async () => {
+    const page = await under.open("#/build?s=AAAA");
+    await hash(page);
+    await page.close();
+  });
+
+  test("a scenario is typed, and what is wrong with it said as on the command line", async () => {
+    const page = await under.open("");
+    const before = await hash(page);
+    await page.getByText("Scenario as TOML").click();
+    const text = await toml(page);
+    await page.getByLabel("Scenario, TOML").fill(text.replace('delay = "25ms"', 'delay = "25m"'));
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByRole("alert").innerText()).toContain(
+      'dumbbell.delay: "25m" is not valid: expected',
+    );
+    await page.getByLabel("Scenario, TOML").fill(text.replace('delay = "25ms"', 'delay = "30ms"'));
+    await hash(page, before);
+    await page.close();
+  });
+
+  test("packets are stepped through, and tell their story", async () => {
+    const page = await under.open("#/look");
+    await hash(page);
+    await page.getByRole("button", { name: "packet ›, forward" }).click();
+    await page.locator(".story li").nth(3).waitFor();
+    const story = await page.locator(".story").innerText();
+    expect(story).toMatch(
+      /sent with a window of[\s\S]*reached the queue[\s\S]*received[\s\S]*acknowledged up to/,
+    );
+    const at = page.locator(".player output");
+    const begin = await at.innerText();
+    await page.getByRole("button", { name: "Play" }).click();
+    await expect.poll(() => at.innerText()).not.toBe(begin);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.close();
+  });
+
+  test("two settings differ in one key, and metrics explain themselves", async () => {
+    const page = await under.open("#/compare");
+    await page.locator("table.metrics").waitFor();
+    const row = page.locator("tr", { hasText: "mean queueing delay" });
+    expect(await row.innerText()).toContain("better");
+    await row.locator("summary").click();
+    await page.getByText("mean time from arrival to the start").waitFor();
+    await page.getByLabel("One difference:").selectOption({ label: "Buffer" });
+    await expect.poll(() => page.locator("thead").innerText()).toContain("4bdp");
+    await page.close();
+  });
+
+  test("figures and data are saved", async () => {
+    const page = await under.open("#/share");
+    await hash(page);
+    for (const [name, begins] of [
+      ["SVG", "<svg"],
+      ["PNG", "\u0089PNG"],
+      ["CSV of the windows", "flow,time_s,cwnd_packets"],
+    ] as const) {
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name, exact: true }).click(),
+      ]);
+      const chunks: Buffer[] = [];
+      for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+      expect(Buffer.concat(chunks).toString("latin1").startsWith(begins), name).toBe(true);
+    }
+    await page.close();
+  });
+
+  test("the keyboard alone builds, looks and shares", async () => {
+    const page = await under.open("");
+    const before = await hash(page);
+    const reach = async (label: RegExp) => {
+      for (let presses = 0; presses < 80; presses += 1) {
+        await page.keyboard.press("Tab");
+        const name = await page.evaluate(() => {
+          const focused = document.activeElement as HTMLInputElement | null;
+          return (
+            focused?.labels?.[0]?.textContent ?? focused?.ariaLabel ?? focused?.textContent ?? ""
+          );
+        });
+        if (label.test(name)) return;
+      }
+      throw new Error(`not reached by Tab: ${label}`);
+    };
+    await reach(/^Round trip time/);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await hash(page, before);
+    await page.reload();
+    await reach(/^Look$/);
+    await page.keyboard.press("Enter");
+    await page.locator(".player").waitFor();
+    await reach(/^packet ›, forward/);
+    await page.keyboard.press("Enter");
+    await page.locator(".story li").first().waitFor();
+    await page.reload();
+    await reach(/^Share$/);
+    await page.keyboard.press("Enter");
+    await reach(/^Address of this scenario/);
+    await page.close();
+  });
+
+  test("one file opens from disk, offline, with the same result", async () => {
+    const page = await under.open("");
+    const expected = await hash(page);
+    await page.context().setOffline(true);
+    await page.goto(`file://${fileURLToPath(new URL("../dist/studio.html", import.meta.url))}`);
+    expect(await hash(page)).toBe(expected);
+    await page.close();
+  });
+
+  for (const view of VIEWS)
+    for (const scheme of ["light", "dark"] as const)
+      test(`${view}, ${scheme}: no violation of accessibility, no wider than a phone`, async () => {
+        const page = await under.open(`#/${view}`, 390, scheme);
+        await hash(page);
+        if (view === "compare") await page.locator("table.metrics").waitFor();
+        expect(await overflow(page)).toBeLessThanOrEqual(0);
+        expect(await violations(page)).toEqual([]);
+        await page.close();
+      });
+});
