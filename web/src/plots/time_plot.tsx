@@ -76,7 +76,7 @@ function options(props: { current: TimePlotProps }, width: number): uPlot.Option
     axes: [
       axis({
         size: showsTime ? 26 : 0,
-        values: (_, ticks) => ticks.map((tick) => (showsTime ? `${tick}` : "")),
+        values: (_, ticks) => ticks.map((tick, index) => (!showsTime ? "" : index === ticks.length - 1 ? `${tick} s` : `${tick}`)),
       }),
       axis({ size: 44, space: 26 }),
     ],
