@@ -102,7 +102,6 @@ def _files(text: str) -> list[str]:
 
 def _handler(page: bytes) -> type[BaseHTTPRequestHandler]:
     """Make a handler that gives the page and nothing else."""
-
     from http.server import BaseHTTPRequestHandler
 
     class Handler(BaseHTTPRequestHandler):
