@@ -30,7 +30,7 @@ WEB_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -pa
 WASM_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp scenario sim web) -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
 	$(wildcard Cargo.toml Cargo.lock web/simulator.sh)
 
-.PHONY: help setup demo live web test-web test-web-all check test test-all test-rust test-python test-live test-live-all lint lint-quick format fuzz \
+.PHONY: help setup demo live web test-web bench-web pictures check test test-all test-rust test-python test-live test-live-all lint lint-quick format fuzz \
 	docs lessons bench guard mutants wheel clean
 
 help: ## list the targets
@@ -83,7 +83,7 @@ check: $(SETUP) lint-quick test-rust ## what to run between edits: Rust tests, q
 
 test: test-rust test-python test-web ## every test that a user should run (5 minutes)
 
-test-all: test test-live-all test-web-all ## the rest, too: what takes minutes, every run of ns-2 (40 minutes)
+test-all: test test-live-all ## the rest, too: what takes minutes, every run of ns-2 (40 minutes)
 	@CWNDLAB_SCENARIOS=20000 $(STEP) "Rust tests, many scenarios" "2 min" cargo test --quiet
 	@CWNDLAB_NS2_LIVE=1 $(STEP) "Python tests that take minutes" "10 min" $(PYTEST) -m nightly
 	@CWNDLAB_NS2_LIVE=1 $(STEP) "every run of ns-2" "3 min" $(PYTEST) tests/ns2/test_reference.py
@@ -102,11 +102,14 @@ test-live-all: test-live ## also those with real flows that take minutes
 	@$(STEP) "Rust tests of live runs that take long" "1 min" cargo test --quiet $(LIVE_PACKAGES) -- --ignored
 	@$(STEP) "live tests that take minutes" "8 min" $(BIN)/python -m pytest tests/live -m nightly
 
-test-web: ## run the tests of the studio in headless Chromium; where its tools are not, skip and say so
-	@web/test.sh
+test-web: $(SETUP) ## run the tests of the studio, also in headless Chromium; where its tools are not, skip and say so
+	@.ci/studio
 
-test-web-all: ## also those that take minutes, with rates and times
-	@CWNDLAB_STUDIO_ALL=1 web/test.sh
+bench-web: web ## measure the studio in headless Chromium: when it is ready, redraws a second of a drag
+	@npm --prefix web run --silent measure
+
+pictures: web ## take the pictures of docs/studio.md anew
+	web/pictures.sh
 
 test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line
 	@$(STEP) "Python tests" "4 min" $(PYTEST)

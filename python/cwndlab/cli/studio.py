@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import sys
-import zlib
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,10 +13,8 @@ from cwndlab.cli.hints import refuse_sweep
 from cwndlab.cli.output import say
 from cwndlab.documents import is_list, is_table
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+if TYPE_CHECKING:
+    from http.server import BaseHTTPRequestHandler
 
 ADDRESS = "127.0.0.1"
 
@@ -37,6 +31,8 @@ def studio(file: Path | None, port: int, no_browser: bool) -> None:
 
     The page runs the simulator in the browser and sends nothing. It is served until Ctrl-C.
     """
+    from http.server import ThreadingHTTPServer
+
     fragment = "" if file is None else _fragment(file)
     page = _page()
     try:
@@ -57,6 +53,8 @@ def studio(file: Path | None, port: int, no_browser: bool) -> None:
 
 def _page() -> bytes:
     """Read the page, which `make web` builds and the wheel carries."""
+    from importlib import resources
+
     path = resources.files("cwndlab") / "templates" / "studio.html"
     if not path.is_file():
         raise click.UsageError("the studio is not built: run `make web`, which needs Node and npm")
@@ -66,6 +64,10 @@ def _page() -> bytes:
 def _fragment(file: Path) -> str:
     """Write a scenario as the page's address holds it; see `web/src/state/share.ts`."""
     refuse_sweep(file)
+    import base64
+    import json
+    import zlib
+
     from cwndlab.scenario import Scenario
 
     # A scenario that is not valid is refused here, with the message of `run`.
@@ -80,6 +82,10 @@ def _fragment(file: Path) -> str:
 
 def _files(text: str) -> list[str]:
     """Names of the files in a scenario: every value of a key `file`."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
 
     def of(value: object) -> Iterator[str]:
         if is_table(value):
@@ -96,6 +102,7 @@ def _files(text: str) -> list[str]:
 
 def _handler(page: bytes) -> type[BaseHTTPRequestHandler]:
     """Make a handler that gives the page and nothing else."""
+    from http.server import BaseHTTPRequestHandler
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -76,7 +76,10 @@ function options(props: { current: TimePlotProps }, width: number): uPlot.Option
     axes: [
       axis({
         size: showsTime ? 26 : 0,
-        values: (_, ticks) => ticks.map((tick) => (showsTime ? `${tick}` : "")),
+        values: (_, ticks) =>
+          ticks.map((tick, index) =>
+            !showsTime ? "" : index === ticks.length - 1 ? `${tick} s` : `${tick}`,
+          ),
       }),
       axis({ size: 44, space: 26 }),
     ],
@@ -113,8 +116,27 @@ function options(props: { current: TimePlotProps }, width: number): uPlot.Option
   };
 }
 
+/** Lines whose values a plot spells out under the cursor; more would not fit beside its title. */
+const READ_OUT = 4;
+
+/** The values at a time, in words. */
+function readout({ timesS, lines }: TimePlotProps, timeS: number): string {
+  let [low, high] = [0, timesS.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((timesS[middle] as number) <= timeS) low = middle;
+    else high = middle - 1;
+  }
+  const values = lines.slice(0, READ_OUT).flatMap(({ label, values }) => {
+    const value = values[low];
+    return value == null ? [] : [`${label} ${Number(value.toPrecision(3))}`];
+  });
+  return [`${timeS.toFixed(2)} s`, ...values].join("  ");
+}
+
 export function TimePlot(props: TimePlotProps) {
   const host = useRef<HTMLDivElement>(null);
+  const words = useRef<HTMLSpanElement>(null);
   const plot = useRef<uPlot | null>(null);
   const latest = useRef(props);
   latest.current = props;
@@ -134,6 +156,7 @@ export function TimePlot(props: TimePlotProps) {
       const at = cursorS.value;
       const left = at === null ? -10 : built.valToPos(at, "x");
       built.setCursor({ left, top: at === null ? -10 : 10 }, false);
+      if (words.current) words.current.textContent = at === null ? "" : readout(latest.current, at);
     });
     const endRange = effect(() => {
       void range.value;
@@ -154,6 +177,7 @@ export function TimePlot(props: TimePlotProps) {
     <figure class="plot">
       <figcaption>
         {props.title} <span class="unit">{props.unit}</span>
+        <span class="readout" ref={words} />
       </figcaption>
       <div
         ref={host}
