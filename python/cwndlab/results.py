@@ -155,7 +155,12 @@ class Result:
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text, with its schema; numbers that are not finite are null."""
-        return dumps(stamped("run", self.to_dict()), indent)
+        return dumps(stamped(self._output, self.to_dict()), indent)
+
+    @property
+    def _output(self) -> str:
+        """Name of the schema of its JSON."""
+        return "run"
 
     def table(self) -> pl.DataFrame:
         """One row per flow: names, goodput, loss rate, RTT, window, timeouts."""

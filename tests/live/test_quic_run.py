@@ -10,11 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 from host_load import SMALL, Load, is_running, measured, unless_busy
 from quic_checks import CUTS, HALF, answered, scenario
 
-from cwndlab import Result, Scenario
+from cwndlab import Result, Scenario, outputs
 from cwndlab.errors import LiveError, ScenarioError
 from cwndlab.live_runs import program
 from cwndlab.live_runs.quic import counterpart, quic
@@ -44,6 +45,7 @@ def test_a_run_has_the_result_of_a_simulated_one():
     simulated = execute.run(counterpart(asked, result.packet_bytes))
     assert result.flows.schema == simulated.flows.schema
     assert result.links.schema == simulated.links.schema
+    jsonschema.validate(json.loads(result.to_json()), outputs.schema("live"))
     assert set(result.traces) == {"cwnd", "queue", "rate"}
     assert result.traces["cwnd"]["cwnd_packets"].min() >= 2
     # 1000 bytes of payload would be packets of 1052 bytes, which QUIC does not allow.

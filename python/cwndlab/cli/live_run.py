@@ -89,11 +89,7 @@ def carry_out(
     if plot is not None:
         figure_options.save(asked.look, plot, found.plot)
     if asked.as_json:
-        from cwndlab.jsontext import dumps
-        from cwndlab.outputs import stamped
-
-        name = "live" if found.simulated is None else "live-beside"
-        click.echo(dumps(stamped(name, found.to_dict())))
+        click.echo(found.to_json())
         return
     show(found)
     if found.simulated is not None:

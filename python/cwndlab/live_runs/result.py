@@ -49,6 +49,10 @@ class LiveResult(Result):
             return super().to_dict()
         return {"live": super().to_dict(), "simulated": self.simulated.to_dict()}
 
+    @property
+    def _output(self) -> str:
+        return "live" if self.simulated is None else "live-beside"
+
     def plot(self, **figure: Any) -> Figure:
         """Plot windows, goodput and queue over time; both runs, if there is a simulation.
 
