@@ -196,14 +196,19 @@ def bucket_node(network: Network, links: Sequence[str], number: str, key: str) -
     str
         Empty if the path has no such queue.
     """
+    buckets = _buckets(network, links, key)
+    if buckets is None:
+        return ""
+    return f"[shared-bucket-node {number} {buckets}]" if buckets else "[bucket-node]"
+
+
+def _buckets(network: Network, links: Sequence[str], key: str) -> int | None:
+    """Return the buckets that sources share on a path; 0 if each has its own, None without DRR."""
     drr = [network.link(name).queue for name in links if network.link(name).queue["kind"] == "drr"]
-    buckets = {queue.get("buckets") for queue in drr}
+    buckets = {queue.get("buckets", 0) for queue in drr}
     if len(buckets) > 1:
         raise refused_key(key, "its DRR queues differ in `buckets`, and a source has one address")
-    if not buckets:
-        return ""
-    (shared,) = buckets
-    return "[bucket-node]" if shared is None else f"[shared-bucket-node {number} {shared}]"
+    return next(iter(buckets), None)
 
 
 def source_lines(network: Network, routes: Routes, document: Mapping[str, Any]) -> list[str]:
@@ -238,8 +243,12 @@ def _source_lines(
     kind, variables = _generator(spec, source)
     size = round(float(str(spec["packet_size"]).rstrip("B")))
     router = f"$n({routes.first(source.path)})"
-    made = bucket_node(network, source.path, str(bucket), f"cross[{source.entry}].path")
-    lines = place("s", None, False, router, "0ms", made)
+    buckets = _buckets(network, source.path, f"cross[{source.entry}].path")
+    if buckets:
+        lines = [f"set s [shared-bucket-source {bucket} {buckets} {router}]"]
+    else:
+        made = "" if buckets is None else "[bucket-node]"
+        lines = place("s", None, False, router, "0ms", made)
     lines.append(
         f"cross-traffic {number} {tcl.name(source.name)} {kind} $s $n({routes.last(source.path)}) "
         f"{size} {{{' '.join(map(tcl.name, source.path))}}}"
