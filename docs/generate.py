@@ -9,12 +9,13 @@ window rules), ``rule FAMILY`` (definition of a family of rules), ``events`` (re
 on the lossy link), ``four SCENARIO`` (results of all families on one of the four scenarios),
 ``luck`` (variation of these results over seeds), ``environments`` (their table), ``assumptions``
 (their assumptions and the reasons), ``shares`` (bandwidth of a flow under DRR), ``readings``
-(numerical meaning of words in papers), ``verdicts`` (of papers, from docs/reproduction.json, which
-`cwndlab reproduce --all --page docs` writes), ``simulated rates`` (beside theory's), ``$ COMMAND``
-(the command and its output, run from the repository's root), and ``bench NAME`` (the last record of
-`make bench`, from bench/document.py). ``--papers PAPER/ID ...`` draws only pictures of
-docs/reproduction.md again, from the runs in out/reproduce, and does the runs that it lacks;
-verdicts stay. ``--check`` ignores run times, and does not compare pictures.
+(numerical meaning of words in papers), ``margins`` (of relevance), ``verdicts`` (of papers, from
+docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes), ``simulated rates``
+(beside theory's), ``$ COMMAND`` (the command and its output, run from the repository's root), and
+``bench NAME`` (the last record of `make bench`, from bench/document.py).
+``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
+out/reproduce, and does the runs that it lacks; verdicts stay. ``--check`` ignores run times, and
+does not compare pictures.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from parts import api, columns, families, four, pictures, rates, scenario, tables
+from parts import api, columns, families, four, ns2_cells, pictures, rates, scenario, tables
 from parts.text import ROOT
 
 DOCUMENTS = (
@@ -36,6 +37,7 @@ DOCUMENTS = (
     "docs/custom-rules.md", "docs/metrics.md", "docs/ns2.md", "docs/papers.md",
     "docs/performance.md", "docs/profiles.md", "docs/reproduction.md", "docs/rules.md",
     "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
+    "docs/witness.md",
 )  # fmt: skip
 PICTURES = {
     "docs/images/against.png": (
@@ -121,8 +123,11 @@ def generate(name: str) -> str:
         "environments": tables.environment_table,
         "assumptions": tables.assumption_table,
         "shares": tables.share_table,
+        "margins": tables.margins,
         "readings": tables.readings,
         "verdicts": tables.verdicts,
+        "witness": tables.witness,
+        "cells for ns-2": ns2_cells.cells,
         "simulated rates": rates.simulated_rates,
     }
     return makers[name]()

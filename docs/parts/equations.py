@@ -12,7 +12,8 @@ SOURCES = ROOT / "crates" / "rules" / "src"
 # SPECIAL.
 FILES = {
     "Linear": "linear.rs", "GAIMD": "gaimd.rs", "Binomial": "binomial.rs", "Bimodal": "bimodal.rs",
-    "MRAIMD": "mraimd.rs", "CUBIC": "cubic.rs", "DCTCP": "dctcp.rs", "HighSpeed": "highspeed.rs",
+    "MRAIMD": "mraimd.rs", "CUBIC": "cubic.rs", "DCTCP": "dctcp.rs", "Prague": "prague.rs",
+    "HighSpeed": "highspeed.rs",
     "Scalable": "scalable.rs", "Westwood": "westwood.rs", "Vegas": "vegas.rs", "HTCP": "htcp.rs",
     "Illinois": "illinois.rs", "BIC": "bic.rs", "LEDBAT": "ledbat.rs", "BBR1": "bbr/v1.rs",
     "BBR3": "bbr/v3.rs",

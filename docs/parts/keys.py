@@ -17,6 +17,8 @@ ROUTE = {
 IMPAIRMENTS = {
     "loss": [{"kind": "bernoulli", "p": 0.01}], "jitter": {"kind": "uniform", "high": "5ms"},
     "outages": [{"from": "20s", "to": "22s"}], "marker": {"rate": "2Mbit", "burst": "15kB"},
+    "policer": {"rate": "8Mbit", "burst": "125kB"},
+    "shaper": {"rate": "8Mbit", "burst": "125kB"},
 }  # fmt: skip
 EXAMPLES = {
     "Scenario": {
@@ -55,6 +57,11 @@ EXAMPLES = {
     "JitterSpec exponential": {"kind": "exponential", "mean": "2ms", "reorder": True},
     "OutageSpec": {"from": "20s", "to": "22s", "arrivals": "lost"},
     "MarkerSpec": {"rate": "2Mbit", "burst": "15kB"},
+    "PolicerSpec": {
+        "rate": "8Mbit", "burst": "125kB", "peak": {"rate": "20Mbit", "burst": "15kB"},
+        "excess": "mark",
+    },
+    "TokenBucketSpec": {"rate": "8Mbit", "burst": "125kB"},
     "FlowSpec": {
         "name": "a", "count": 10, "rule": "AIMD(1, 0.5)", "recovery": "newreno",
         "start": ["0s", "1s"], "stop": "50s",

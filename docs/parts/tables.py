@@ -6,7 +6,7 @@ import cwndlab
 from cwndlab import environments, native
 from cwndlab import reproduction as reproduce
 from cwndlab.quantities import rate_text
-from cwndlab.reproduction import summary, summary_text
+from cwndlab.reproduction import summary, summary_text, witness_page
 from parts.text import ROOT, code, code_name, table
 
 
@@ -123,6 +123,20 @@ def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
 def verdicts() -> str:
     """Write the verdicts on the papers' claims, from the data of the last full reproduction."""
     return summary_text.markdown(summary.read(ROOT / "docs"))
+
+
+def margins() -> str:
+    """Table of the margins of relevance."""
+    rows = [
+        [code_name(metric), f"{entry['margin']:g}", entry["reason"]]
+        for metric, entry in reproduce.margins().items()
+    ]
+    return table(["metric", "margin of relevance", "reason"], rows)
+
+
+def witness() -> str:
+    """Write the page of the witness, from its records."""
+    return witness_page.markdown(ROOT / "docs" / witness_page.FOLDER)
 
 
 def readings() -> str:

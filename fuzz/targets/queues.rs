@@ -8,9 +8,10 @@
 mod support;
 
 use cwndlab_queues::{
-    AdaptiveRed, Admission, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr,
-    DrrParameters, FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters, Priority, QueueDisc,
-    QueueItem, Red, RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
+    AdaptiveRed, Admission, CeThreshold, CoDel, CoDelParameters, Decision, Discipline, DropTail,
+    Drr, DrrParameters, DualPi2, DualPi2Parameters, FqCoDel, FqCoDelParameters, Limit, Pie,
+    PieParameters, Priority, QueueDisc, QueueItem, Red, RedParameters, Rio, RioParameters,
+    ScheduledQueue, Weight,
 };
 use libfuzzer_sys::fuzz_target;
 use support::Link;
@@ -91,7 +92,7 @@ fn within(limit: Limit, times: u64, packets: u64, bytes: u64) -> bool {
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data.iter());
-    let kind = input.byte() % 8;
+    let kind = input.byte() % 9;
     let limit = input.limit();
     match kind {
         0..4 => at_arrival(discipline(kind, limit, &mut input), limit, input),
@@ -247,16 +248,39 @@ fn scheduler(kind: u8, limit: Limit, input: &mut Input<'_>) -> (ScheduledQueue<u
                     target_s,
                     interval_s,
                     ecn,
+                    ce_threshold: input.bit().then(|| CeThreshold {
+                        sojourn_s: 1e-3 * f64::from(input.byte()),
+                        only_l4s: input.bit(),
+                    }),
                 })),
                 1,
             )
+        }
+        7 => {
+            let parameters = DualPi2Parameters {
+                target_s: 1e-3 * f64::from(input.byte()),
+                update_s: 1e-3 * (1.0 + f64::from(input.byte())),
+                alpha: f64::from(input.byte()),
+                beta: f64::from(input.byte()),
+                coupling: 1.0 + f64::from(input.byte()),
+                threshold_s: 1e-3 * f64::from(input.byte()),
+                range_s: 1e-3 * f64::from(input.byte()),
+                classic_share: f64::from(input.byte()) / 255.0,
+                limit,
+            };
+            (ScheduledQueue::DualPi2(DualPi2::new(&parameters)), 1)
         }
         _ => {
             let (target_s, interval_s, ecn) =
                 (1e-3 * f64::from(input.byte()), 1e-3 * f64::from(input.byte()), input.bit());
             let (quantum_bytes, buckets) = (input.number() % 4000, input.buckets());
-            let parameters =
-                FqCoDelParameters { limit, target_s, interval_s, quantum_bytes, buckets, ecn };
+            let parameters = FqCoDelParameters {
+                target_s,
+                interval_s,
+                buckets,
+                ecn,
+                ..FqCoDelParameters::new(limit, quantum_bytes)
+            };
             (ScheduledQueue::FqCoDel(FqCoDel::new(&parameters)), 1)
         }
     }
@@ -294,8 +318,7 @@ fn at_departure(
     mut input: Input<'_>,
 ) {
     let mut expected = Expected::default();
-    let mut last_sent: Vec<(u32, usize)> = Vec::new();
-    let by_class = matches!(queue, ScheduledQueue::Priority(_));
+    let mut last_sent: Vec<((u32, bool), usize)> = Vec::new();
     let mut now_s = 0.0;
     loop {
         let what = input.byte();
@@ -310,6 +333,7 @@ fn at_departure(
                 size_bytes,
                 flow,
                 ecn,
+                l4s: ecn && what & 128 != 0,
                 marked: false,
                 priority,
                 enqueued_s: now_s,
@@ -330,8 +354,13 @@ fn at_departure(
             );
             if let Some(item) = sent {
                 expected.leave(&item);
-                // Strict priority keeps the order of a class, the others that of a flow.
-                let group = if by_class { u32::from(item.priority.min(3)) } else { item.flow };
+                // Strict priority keeps the order of a class, DualPI2 that of a flow in each queue,
+                // the others that of a flow.
+                let group = match queue {
+                    ScheduledQueue::Priority(_) => (u32::from(item.priority.min(3)), false),
+                    ScheduledQueue::DualPi2(_) => (item.flow, item.l4s),
+                    _ => (item.flow, false),
+                };
                 match last_sent.iter_mut().find(|last| last.0 == group) {
                     Some(last) => {
                         assert!(last.1 < item.packet, "{item:?} was overtaken by {}", last.1);

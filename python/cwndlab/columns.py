@@ -15,12 +15,6 @@ import polars as pl
 
 from cwndlab import native
 
-PACKET_EVENTS = ("send", "receive", "ack", "drop", "timeout")
-"""Meaning of the native module's event codes.
-
-0 sent, 1 arrives at the sink, 2 its ACK arrives at the sender, ...
-"""
-
 
 @dataclass(frozen=True)
 class Column:
@@ -30,7 +24,16 @@ class Column:
     kind: str
     """``text``, ``whole``, ``float`` or ``truth``."""
     label: str
+    """What a plot calls it."""
+    heading: str
+    """What the head of a table calls it, perhaps in two lines."""
     unit: str
+    shown_unit: str
+    """Unit in tables and plots."""
+    scale: float
+    """Factor from `unit` to `shown_unit`."""
+    values: Sequence[str]
+    """Names of the numbers that the native module has instead of this text."""
     more_is_better: bool | None
     """None if that is not known."""
     bounds: tuple[float, float]
@@ -48,7 +51,8 @@ class Column:
         """
         low, high = entry["bounds"]
         return cls(
-            entry["name"], entry["kind"], entry["label"], entry["unit"],
+            entry["name"], entry["kind"], entry["label"], entry["heading"], entry["unit"],
+            entry["shown_unit"], entry["scale"], entry["values"],
             {"higher": True, "lower": False, None: None}[entry["better"]],
             (-math.inf if low is None else low, math.inf if high is None else high),
             entry["meaning"],
@@ -115,7 +119,7 @@ def traces_of(run: native.Run, tables: Mapping[str, pl.DataFrame]) -> dict[str, 
         "link": tables["links"]["link"].to_list(),
         "source": [*tables["cross"]["source"], *tables["arrivals"]["group"]],
         "group": tables["arrivals"]["group"].to_list(),
-        "event": PACKET_EVENTS,
+        "event": TRACES["packets"]["event"].values,
         "phase": run.phases,
     }
     return {name: _named(pl.DataFrame(table), names) for name, table in run.traces().items()}

@@ -44,6 +44,7 @@ def compare(
     on: str | Client | None = None,
     progress: Callable[[int, int], object] | None = None,
     keep: bool = True,
+    run: bool = True,
 ) -> Comparison:
     """Compare rules over recovery schemes, queues and environments.
 
@@ -86,6 +87,9 @@ def compare(
         Gets the number of finished runs and of all.
     keep : bool
         Whether `Comparison.results` keeps every run's result.
+    run : bool
+        Whether to do the runs. Without them the result has its `plan` only, as
+        `cwndlab.runs.collection.collect` takes it.
 
     Returns
     -------
@@ -110,36 +114,6 @@ def compare(
     >>> 0.1 < delays["p95_rtt_s"][0] <= delays["p99_rtt_s"][0]
     True
     """
-    planned = plan_comparison(
-        rules, env=env, queue=queue, recovery=recovery, replicates=replicates, duration=duration,
-        profile=profile, assume=assume, seed=seed, patch=patch, metrics=metrics, until=until,
-        most=most,
-    )  # fmt: skip
-    return collect(
-        planned, store=store, jobs=jobs, on=on, trace=trace, progress=progress, keep=keep
-    )
-
-
-def plan_comparison(
-    rules: str | Sequence[str],
-    *,
-    env: str | Sequence[str] = "constant",
-    queue: str | Sequence[str] = "drop-tail",
-    recovery: str | Sequence[str] = "sack",
-    replicates: int = 3,
-    duration: Quantity | None = None,
-    profile: str | None = None,
-    assume: Assumptions | Mapping[str, Any] | None = None,
-    seed: int = 1,
-    patch: Mapping[str, Any] | None = None,
-    metrics: str | Sequence[str] | None = None,
-    until: str | None = None,
-    most: int = MOST,
-) -> Comparison:
-    """Plan a comparison without its runs, which `cwndlab.runs.collection.collect` does.
-
-    Parameters are those of `compare`.
-    """
     asked = listed(rules)
     assumptions = assumed(asked, assume=assume, profile=profile, duration=duration, patch=patch)
     targets = targets_of(until, BY_KEY)
@@ -149,10 +123,15 @@ def plan_comparison(
         replicates=most if targets else replicates, assume=assumptions, seed=seed, patch=patch,
         metrics=measured,
     )  # fmt: skip
-    return Comparison(
+    planned = Comparison(
         plan, metrics=measured, targets=targets, first=replicates,
         definition=functools.partial(definition_of, plan, assumptions, measured),
     )  # fmt: skip
+    if not run:
+        return planned
+    return collect(
+        planned, store=store, jobs=jobs, on=on, trace=trace, progress=progress, keep=keep
+    )
 
 
 def definition_of(plan: Plan, chosen: Assumptions, metrics: Sequence[Metric]) -> dict[str, Any]:

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from cwndlab import environments, native
-from cwndlab.columns import ESTIMATE
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
-from cwndlab.metrics import BY_KEY, Metric, chosen, measure, patch_of
+from cwndlab.metrics import Metric, chosen, measure, patch_of
 from cwndlab.result_tables import html_of
 from cwndlab.runs.collection import Collection
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.scores import scores
-from cwndlab.statistics import Bounds, estimate
 from cwndlab.tables import with_interval
 
 if TYPE_CHECKING:
@@ -54,9 +52,10 @@ class Comparison(Collection):
         """Every metric, over the flows under test."""
         return measure(run, group=TEST_FLOWS, metrics=self.metrics)
 
-    def bounds(self, measure: str) -> Bounds:
-        """Bounds of a metric."""
-        return BY_KEY[measure].bounds
+    @property
+    def measures(self) -> Sequence[Metric]:
+        """The metrics."""
+        return self.metrics
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -68,22 +67,6 @@ class Comparison(Collection):
         """One row per finished run: its cell, replicate, seed, trace hash and every metric."""
         numbers = dict.fromkeys((metric.key for metric in self.metrics), pl.Float64)
         return pl.DataFrame(self.rows(), schema={**_RUN_SCHEMA, **numbers})
-
-    @property
-    def summary(self) -> pl.DataFrame:
-        """One row per cell and metric.
-
-        ``mean``, its 95 % confidence interval from ``ci95_low`` to ``ci95_high``
-        (`cwndlab.statistics.estimate`), and ``replicates``.
-        """
-        runs = self.runs
-        rows: list[tuple[object, ...]] = []
-        for cell, group in runs.group_by(AXES, maintain_order=True):
-            rows += [
-                (*cell, metric.key, *estimate(group[metric.key], bounds=metric.bounds))
-                for metric in self.metrics
-            ]
-        return pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row")
 
     @property
     def scores(self) -> pl.DataFrame:
@@ -155,7 +138,6 @@ _RUN_SCHEMA: dict[str, Any] = {
     "seed": pl.Int64,
     "trace_hash": pl.String,
 }
-_SUMMARY_SCHEMA: dict[str, Any] = {**dict.fromkeys((*AXES, "metric"), pl.String), **ESTIMATE}
 
 
 def plan_rules(

@@ -24,8 +24,6 @@ Read = Callable[[Mapping[str, Any], Mapping[str, Any]], float | None]
 """Measures a run (a dictionary) with its bottleneck link."""
 RTT_PERCENTILES = {key: {"trace.rtt": True} for key in ("p50_rtt_s", "p95_rtt_s", "p99_rtt_s")}
 """Columns of flows that a run records on request, to the keys that ask for them."""
-_SHOWN = {"s": ("ms", 1e3), "bit/s": ("Mbit/s", 1e-6), "ratio": ("", 1.0)}
-"""Unit of a column to its unit in tables and plots, and the factor."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +32,8 @@ class Metric:
 
     key: str
     label: str
+    short: str = ""
+    """What the head of a table calls it, perhaps in two lines; empty where that is its label."""
     meaning: str
     """Definition, in Markdown."""
     unit: str = ""
@@ -54,17 +54,29 @@ class Metric:
     @classmethod
     def of(cls, column: Column, read: Read | None = None, **changes: Any) -> Metric:
         """Make a metric that is a column of a result, with the column's definition."""
-        unit, scale = _SHOWN.get(column.unit, (column.unit, 1.0))
         own = cls(
-            key=column.name, label=column.label, meaning=column.meaning, unit=unit,
-            more_is_better=column.more_is_better, bounds=column.bounds, scale=scale,
+            key=column.name, label=column.label, meaning=column.meaning, unit=column.shown_unit,
+            more_is_better=column.more_is_better, bounds=column.bounds, scale=column.scale,
+            short="" if "label" in changes else column.heading,
         )  # fmt: skip
         return replace(own, read=read, **changes)
 
     @property
     def title(self) -> str:
-        """Label and unit, for axes and table heads."""
+        """Label and unit, for axes."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
+
+    @property
+    def heading(self) -> str:
+        r"""Short label, and below it the unit, for heads of tables.
+
+        Examples
+        --------
+        >>> BY_KEY["p95_queueing_delay_s"].heading
+        'p95 delay\n[ms]'
+        """
+        short = self.short or self.label
+        return f"{short}\n[{self.unit}]" if self.unit else short
 
     @property
     def better(self) -> str:
@@ -146,7 +158,8 @@ def mean(values: Iterable[float | None]) -> float | None:
 _NOT_NEGATIVE = (0.0, math.inf)
 METRICS: tuple[Metric, ...] = (
     Metric(
-        key="goodput", label="goodput / available", more_is_better=True, bounds=_NOT_NEGATIVE,
+        key="goodput", label="goodput / available", short="goodput /\navailable",
+        more_is_better=True, bounds=_NOT_NEGATIVE,
         meaning="normalised goodput: the sum of the flows' `goodput_bps` / `available_bps` of the "
         "link; / `left_bps` where finite flows are the cross traffic, whose share the scenario "
         "does not set. It is payload over a rate that headers share: with 1000-byte payloads in "
@@ -155,11 +168,10 @@ METRICS: tuple[Metric, ...] = (
         read=lambda run, link: _ratio(run["aggregate_goodput_bps"], _asked(run, link)),
         needs_link=True,
     ),
-    Metric(
-        key="loss_rate", label="loss rate", unit="%", more_is_better=False, bounds=(0.0, 1.0),
+    Metric.of(
+        COLUMNS["flows"]["loss_rate"],
         meaning="sum of the flows' `dropped_packets` / sum of their `sent_packets`",
         read=lambda run, _: _ratio(_total(run, "dropped_packets"), _total(run, "sent_packets")),
-        scale=100.0,
     ),
     _of_link("mean_queueing_delay_s"),
     _of_link("p50_queueing_delay_s"),
@@ -177,8 +189,8 @@ METRICS: tuple[Metric, ...] = (
         read=lambda run, _: _total(run, "timeouts"), digits=1,
     ),
     Metric(
-        key="goodput_left", label="goodput / residual bandwidth", more_is_better=True,
-        bounds=_NOT_NEGATIVE,
+        key="goodput_left", label="goodput / residual bandwidth", short="goodput /\nresidual",
+        more_is_better=True, bounds=_NOT_NEGATIVE,
         meaning="the sum of the flows' `goodput_bps` / `left_bps` of the link: the part of the "
         "residual bandwidth that they used",
         read=lambda run, link: _ratio(run["aggregate_goodput_bps"], link["left_bps"]),

@@ -119,8 +119,10 @@ def columns() -> dict[str, Any]:
     -------
     dict
         ``run``: the fields of a run; ``tables`` and ``traces``: table to its columns. Each has
-        ``name``, ``kind`` (``text``, ``whole``, ``float`` or ``truth``), ``label``, ``unit``,
-        ``better`` (``higher``, ``lower`` or None), ``bounds`` (None for an open end), ``meaning``.
+        ``name``, ``kind`` (``text``, ``whole``, ``float`` or ``truth``), ``label``, ``heading``,
+        ``unit``, ``shown_unit`` and ``scale`` (of tables and plots), ``values`` (names of the
+        numbers in an Arrow column), ``better`` (``higher``, ``lower`` or None), ``bounds`` (None
+        for an open end), ``meaning``.
 
     Examples
     --------

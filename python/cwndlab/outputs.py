@@ -251,7 +251,7 @@ def _reproduce() -> Schema:
 
 def _witness() -> Schema:
     return _object(
-        {**_fields("paper ns2_version", TEXT), "replicates": WHOLE, "counts": _map(WHOLE),
+        {**_fields("paper ns2_version", TEXT), "plans": _map(TABLE), "counts": _map(WHOLE),
          "left_out": ANY, "claims": _list(TABLE)}
     )  # fmt: skip
 
@@ -309,6 +309,7 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
     "witness": ("`cwndlab reproduce --witness ns2`, and its witness.json", _witness),
     "beside": ("`--beside ns2` of `cwndlab run`, `compare` and `sweep`", _beside),
     "sensitivity": ("a line of `cwndlab reproduce --sensitivity`, and its file", _sensitivity),
+    "readings": ("a line of `cwndlab reproduce --readings`, and its file", _sensitivity),
     "live": ("`cwndlab live linux` and `cwndlab live quic`", _live),
     "live-beside": ("the same with `--beside`", _live_beside),
     "live-rule": ("`cwndlab live install`", lambda: _open({"rule": TEXT, "name": TEXT})),

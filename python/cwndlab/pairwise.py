@@ -27,17 +27,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from cwndlab import environments, native
-from cwndlab.columns import ESTIMATE
 from cwndlab.documents import is_whole
 from cwndlab.environments.profile import assumed, listed
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
+from cwndlab.metrics import Metric
 from cwndlab.quantities import Quantity, bits_per_second
 from cwndlab.runs.collection import Collection, collect
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.runs.until import MOST, targets_of
 from cwndlab.sharing import AGAINST, BASELINE, BY_KEY, MEASURES, RULE, measure
-from cwndlab.statistics import Bounds, estimate
 from cwndlab.tables import by_cell
 
 if TYPE_CHECKING:
@@ -71,6 +70,7 @@ class Pairwise(Collection):
     (4, ['recovery', 'queue', 'env', 'flows', 'rule'])
     """
 
+    MEASURE: ClassVar[str] = "measure"
     OUTPUT: ClassVar[str] = "against"
 
     against: str = field(kw_only=True)
@@ -93,9 +93,10 @@ class Pairwise(Collection):
         """Measure the share, and the means over each group and over both."""
         return measure(run)
 
-    def bounds(self, measure: str) -> Bounds:
-        """Bounds of a measure."""
-        return BY_KEY[measure].bounds
+    @property
+    def measures(self) -> Sequence[Metric]:
+        """Shares, harm, and what goes with them."""
+        return MEASURES
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -106,7 +107,8 @@ class Pairwise(Collection):
     def runs(self) -> pl.DataFrame:
         """One row per finished run: its cell, replicate, seed, trace hash, and every measure.
 
-        Baseline measures and harm are null while the baseline run is missing.
+        Baseline measures and harm are null while the baseline run is missing. Harm compares a run
+        with the baseline run of the same seed.
         """
         rows = pl.DataFrame(self.rows(), schema=_RUN_SCHEMA).with_columns(
             pl.col("flows").cast(pl.Int64)
@@ -118,23 +120,6 @@ class Pairwise(Collection):
         ratio = pl.col("against_goodput_bps") / pl.col("baseline_goodput_bps")
         harm = pl.when(pl.col("baseline_goodput_bps") > 0).then(1.0 - ratio)
         return paired.with_columns(harm=harm).select(*AXES, *_RUN, *BY_KEY)
-
-    @property
-    def summary(self) -> pl.DataFrame:
-        """One row per cell and measure.
-
-        ``mean``, its 95 % confidence interval from ``ci95_low`` to ``ci95_high``
-        (`cwndlab.statistics.estimate`), and ``replicates``.
-
-        Harm is a mean over replicates, each run paired with the baseline run of the same seed.
-        """
-        rows: list[tuple[object, ...]] = []
-        for cell, group in self.runs.group_by(AXES, maintain_order=True):
-            rows += [
-                (*cell, measure.key, *estimate(group[measure.key], bounds=measure.bounds))
-                for measure in MEASURES
-            ]
-        return pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row")
 
     @property
     def head(self) -> dict[str, Any]:
@@ -168,79 +153,6 @@ _RUN_SCHEMA: dict[str, Any] = {
     **{key: pl.Float64 for key in BY_KEY if key != "harm" and not key.startswith("baseline")},
     **dict.fromkeys(BASELINE, pl.Float64),
 }
-_SUMMARY_SCHEMA: dict[str, Any] = {
-    **dict.fromkeys((*AXES, "measure"), pl.String),
-    "flows": pl.Int64,
-    **ESTIMATE,
-}
-
-
-def plan_pairwise(
-    rules: str | Sequence[str],
-    against: str,
-    *,
-    flows: int | Sequence[int] = FLOWS,
-    queue: str | Sequence[str] = "drop-tail",
-    recovery: str | Sequence[str] = "sack",
-    env: str | Sequence[str] | None = None,
-    rate: Quantity = RATE,
-    replicates: int = REPLICATES,
-    duration: Quantity | None = None,
-    profile: str | None = None,
-    assume: environments.Assumptions | Mapping[str, Any] | None = None,
-    seed: int = 1,
-    patch: Mapping[str, Any] | None = None,
-    until: str | None = None,
-    most: int = MOST,
-) -> Pairwise:
-    """Plan rules against another, over flow counts, queues, recovery schemes and environments.
-
-    Parameters are those of `against`.
-
-    Returns
-    -------
-    Pairwise
-        It has no runs yet; `cwndlab.runs.collection.collect` fills it.
-
-    Examples
-    --------
-    >>> pairwise = plan_pairwise(["CUBIC"], "AIMD(1,.5)", flows=[2, 8], replicates=3)
-    >>> len(pairwise.plan), pairwise.against, [level.label for level in pairwise.plan.axes["rule"]]
-    (12, 'AIMD(1, 0.5)', ['CUBIC', 'AIMD(1, 0.5)'])
-    """
-    other, asked = native.rule(against), list(dict.fromkeys(map(native.rule, listed(rules))))
-    if not asked:
-        raise ScenarioError(invalid("rules", [], "one or more rules"))
-    numbers = flows if isinstance(flows, Sequence) else [flows]
-    counts = list(dict.fromkeys(_checked(count) for count in numbers))
-    chosen = assumed(
-        (*asked, other), assume=assume, profile=profile, duration=duration, patch=patch
-    )
-    targets = targets_of(until, BY_KEY)
-    first, replicates = replicates, most if targets else replicates
-    link = _Bottleneck(chosen, rate)
-    queues = list(dict.fromkeys(listed(queue)))
-    names = [LINK] if env is None else environments.names(listed(env))
-    where = list(itertools.product(queues, names, counts))
-    axes = {
-        "recovery": [
-            Level(name, {f"flows.{group}.recovery": name for group in (RULE, AGAINST)})
-            for name in dict.fromkeys(listed(recovery))
-        ],
-        "queue": [Level(name, {}) for name in queues],
-        "env": [Level(name, {}) for name in names],
-        "flows": [Level(str(count), {}) for count in counts],
-        # The other rule itself comes last: the baseline of harm.
-        "rule": [
-            Level(rule, {f"flows.{RULE}.rule": rule}) for rule in dict.fromkeys((*asked, other))
-        ],
-    }
-    joint = list(_joint(where, link, range(seed, seed + replicates)))
-    base = environments.document(link.tables("drop-tail", LINK, 1), chosen)
-    plan = Plan(
-        base, axes, replicates, seed, joint, {f"flows.{AGAINST}.rule": other, **(patch or {})}
-    )
-    return Pairwise(plan, against=other, rules=asked, targets=targets, first=first)
 
 
 def against(
@@ -266,6 +178,7 @@ def against(
     on: str | Client | None = None,
     progress: Callable[[int, int], object] | None = None,
     keep: bool = True,
+    run: bool = True,
 ) -> Pairwise:
     """Run rules against another on one bottleneck.
 
@@ -313,6 +226,9 @@ def against(
         Gets the number of finished runs and of all.
     keep : bool
         Whether `Pairwise.results` keeps every run's result.
+    run : bool
+        Whether to do the runs. Without them the result has its `plan` only, as
+        `cwndlab.runs.collection.collect` takes it.
 
     Returns
     -------
@@ -335,12 +251,48 @@ def against(
     >>> means = dict(rows.select("measure", "mean").iter_rows())
     >>> means["share"] > 0.6, means["harm"] > 0.2
     (True, True)
+
+    What is to be run:
+
+    >>> planned = against(["CUBIC"], "AIMD(1,.5)", flows=[2, 8], replicates=3, run=False)
+    >>> len(planned.plan), planned.against, planned.plan.labels["rule"]
+    (12, 'AIMD(1, 0.5)', ['CUBIC', 'AIMD(1, 0.5)'])
     """
-    planned = plan_pairwise(
-        rules, other, flows=flows, queue=queue, recovery=recovery, env=env, rate=rate,
-        replicates=replicates, duration=duration, profile=profile, assume=assume, seed=seed,
-        patch=patch, until=until, most=most,
-    )  # fmt: skip
+    other, asked = native.rule(other), list(dict.fromkeys(map(native.rule, listed(rules))))
+    if not asked:
+        raise ScenarioError(invalid("rules", [], "one or more rules"))
+    numbers = flows if isinstance(flows, Sequence) else [flows]
+    counts = list(dict.fromkeys(_checked(count) for count in numbers))
+    chosen = assumed(
+        (*asked, other), assume=assume, profile=profile, duration=duration, patch=patch
+    )
+    targets = targets_of(until, BY_KEY)
+    first, replicates = replicates, most if targets else replicates
+    link = _Bottleneck(chosen, rate)
+    queues = list(dict.fromkeys(listed(queue)))
+    names = [LINK] if env is None else environments.names(listed(env))
+    where = list(itertools.product(queues, names, counts))
+    axes = {
+        "recovery": [
+            Level(name, {f"flows.{group}.recovery": name for group in (RULE, AGAINST)})
+            for name in dict.fromkeys(listed(recovery))
+        ],
+        "queue": [Level(name, {}) for name in queues],
+        "env": [Level(name, {}) for name in names],
+        "flows": [Level(str(count), {}) for count in counts],
+        # The other rule itself comes last: the baseline of harm.
+        "rule": [
+            Level(rule, {f"flows.{RULE}.rule": rule}) for rule in dict.fromkeys((*asked, other))
+        ],
+    }
+    joint = list(_joint(where, link, range(seed, seed + replicates)))
+    base = environments.document(link.tables("drop-tail", LINK, 1), chosen)
+    plan = Plan(
+        base, axes, replicates, seed, joint, {f"flows.{AGAINST}.rule": other, **(patch or {})}
+    )
+    planned = Pairwise(plan, against=other, rules=asked, targets=targets, first=first)
+    if not run:
+        return planned
     return collect(
         planned, store=store, jobs=jobs, on=on, trace=trace, progress=progress, keep=keep
     )

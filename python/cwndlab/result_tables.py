@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 class ResultTables:
     """A result with named tables, the main one first."""
+
+    FILE: ClassVar[str] = "result.json"
+    """What `save` calls its JSON."""
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -34,7 +37,7 @@ class ResultTables:
         return next(iter(self.tables.values())).to_pandas()
 
     def save(self, directory: str | Path) -> Path:
-        """Write every table as ``NAME.parquet``, and `to_json` as ``result.json``.
+        """Write every table as ``NAME.parquet``, and `to_json` as `FILE`.
 
         Returns
         -------
@@ -45,7 +48,7 @@ class ResultTables:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in self.tables.items():
             table.write_parquet(folder / f"{name}.parquet")
-        write_whole(folder / "result.json", f"{self.to_json()}\n".encode())
+        write_whole(folder / self.FILE, f"{self.to_json()}\n".encode())
         return folder
 
     def _repr_html_(self) -> str:

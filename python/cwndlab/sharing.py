@@ -28,8 +28,8 @@ def _rtt(key: str, label: str) -> Metric:
 
 
 def _loss(key: str, label: str) -> Metric:
-    return Metric(
-        key=key, label=label, unit="%", bounds=(0.0, 1.0), scale=100.0,
+    return Metric.of(
+        COLUMNS["flows"]["loss_rate"], key=key, label=label, more_is_better=None,
         meaning="sum of the flows' `dropped_packets` / sum of their `sent_packets`, of the same "
         "flows",
     )  # fmt: skip

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from cwndlab.message import invalid
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Bounds = tuple[float, float]
 """What the values of a quantity can not lie below and above."""
@@ -135,55 +139,130 @@ def _interval(mean: float, half_width: float, bounds: Bounds) -> tuple[float, fl
     return mean - half_width, mean + half_width
 
 
-def jackknife(
-    statistic: Callable[[Sequence[int]], float], count: int, level: float = 0.95
-) -> Estimate:
-    """Value and confidence interval of any statistic of replicates, by leaving each out in turn.
-
-    For a mean it equals `estimate`. For largest distances or correlations, which have no formula,
-    the interval is rough if two candidates for the largest are close.
+def simultaneous(found: Estimate, among: int, level: float = 0.95) -> Estimate:
+    """Widen an interval so that all of several cover at once with this level (Bonferroni).
 
     Parameters
     ----------
-    statistic : callable
-        Function from the indices of the replicates to its value.
+    found : Estimate
+        The interval of one of them, at the same level.
+    among : int
+        How many there are.
+    level : float
+        Confidence level, between 0 and 1.
+
+    Examples
+    --------
+    >>> found = simultaneous(Estimate.around(0.0, 1.0, 10), 80)
+    >>> round(found.low, 2), round(found.high, 2)
+    (-2.27, 2.27)
+    """
+    if found.mean is None or found.low is None or found.high is None or found.count < 2:
+        return found
+    from scipy.special import stdtrit
+
+    tail = (1 - level) / 2
+    wide, narrow = (float(stdtrit(found.count - 1, 1 - part)) for part in (tail / among, tail))
+    ends = [found.mean + (end - found.mean) * wide / narrow for end in (found.low, found.high)]
+    return Estimate(found.mean, ends[0], ends[1], found.count)
+
+
+def resampled(count: int, resamples: int = 400, seed: int = 1) -> NDArray[np.intp]:
+    """Draw replicates with replacement, in a balanced way.
+
+    Every replicate is drawn equally often over all resamples [1]_, so that the mean over resamples
+    of a linear statistic is the statistic itself.
+
+    Parameters
+    ----------
+    count : int
+        Number of replicates.
+    resamples : int
+        Number of resamples.
+    seed : int
+        Seed; equal seeds give equal resamples.
+
+    Returns
+    -------
+    ndarray of int, shape (resamples, count)
+        Indices of replicates.
+
+    References
+    ----------
+    .. [1] A. C. Davison, D. V. Hinkley, E. Schechtman, "Efficient bootstrap simulation",
+       Biometrika 73(3), 1986.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> drawn = resampled(3, resamples=5)
+    >>> drawn.shape, np.bincount(drawn.ravel()).tolist()
+    ((5, 3), [5, 5, 5])
+    """
+    import numpy as np
+
+    drawn = np.random.default_rng(seed).permutation(np.repeat(np.arange(count), resamples))
+    return drawn.reshape(resamples, count)
+
+
+def bootstrap(
+    whole: float,
+    again: Sequence[float],
+    count: int,
+    level: float = 0.95,
+    bounds: Bounds = UNBOUNDED,
+) -> Estimate:
+    """Value and confidence interval of any statistic of replicates, by resampling.
+
+    The interval is centred at the statistic less its bias, as the resamples show it, and has the
+    half-width ``t * s`` with their standard deviation s [1]_. For a mean it is that of `estimate`
+    up to the resampling. Percentiles of the resamples are no interval for medians of rank
+    correlations and for largest values, which noise shifts (tests/python/test_reproduce.py measures
+    how often both cover).
+
+    Parameters
+    ----------
+    whole : float
+        The statistic of all replicates.
+    again : sequence of float
+        The statistic of each of the `resampled` sets. Those without a value are left out; where
+        they are more than a twentieth there is no interval.
     count : int
         Number of replicates.
     level : float
         Confidence level, between 0 and 1.
+    bounds : (float, float)
+        Least and largest possible value; the interval stays within.
 
     Returns
     -------
     Estimate
-        The statistic of all replicates, an interval of half-width ``t * s`` with the jackknife's
-        standard error s [1]_ and Student's t of ``count - 1`` degrees of freedom, and `count`. None
-        instead of NaN.
+        The statistic, its interval, which contains it, and `count`. None instead of NaN.
 
     References
     ----------
-    .. [1] B. Efron, C. Stein, "The jackknife estimate of variance", Annals of Statistics 9(3),
-       1981.
+    .. [1] B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap", Chapman & Hall, 1993,
+       sections 10.2 and 12.
 
     Examples
     --------
-    >>> values = [1.0, 2.0, 3.0]
-    >>> found = jackknife(lambda chosen: sum(values[i] for i in chosen) / len(chosen), 3)
-    >>> found.mean, round(found.half_width, 4), found.count
-    (2.0, 2.4841, 3)
+    >>> import numpy as np
+    >>> values = np.array([1.0, 2.0, 3.0])
+    >>> found = bootstrap(2.0, [values[drawn].mean() for drawn in resampled(3, 20000)], 3)
+    >>> round(found.low, 1), round(found.high, 1)
+    (-0.5, 4.5)
     """
-    whole = statistic(range(count))
+    import numpy as np
+
     if not math.isfinite(whole):
         return Estimate(None, None, None, count)
-    if count < 2:
-        return Estimate(whole, None, None, count)
-    without = [
-        statistic([other for other in range(count) if other != left]) for left in range(count)
-    ]
-    centre = math.fsum(without) / count
-    variance = (count - 1) / count * math.fsum((value - centre) ** 2 for value in without)
-    if not math.isfinite(variance):
+    values = np.array([value for value in again if math.isfinite(value)])
+    if count < 2 or len(values) < 0.95 * len(again) or not len(values):
         return Estimate(whole, None, None, count)
     from scipy.special import stdtrit
 
     quantile = float(stdtrit(count - 1, 0.5 + level / 2))
-    return Estimate.around(whole, quantile * math.sqrt(variance), count)
+    half_width = quantile * float(np.std(values)) * math.sqrt(count / (count - 1))
+    centre = 2 * whole - float(np.mean(values))
+    low, high = min(centre - half_width, whole), max(centre + half_width, whole)
+    return Estimate(whole, max(low, bounds[0]), min(high, bounds[1]), count)

@@ -1,17 +1,18 @@
 """The topology of a scenario: nodes, links and the paths of its flows, for pictures and tables.
 
-The native core defines links and routes; this module derives the same ones for display.
+The core gives links and routes; this module names the nodes.
 """
 
 from __future__ import annotations
 
-import heapq
 import itertools
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from cwndlab.quantities import seconds
+if TYPE_CHECKING:
+    from cwndlab import native
 
 FLOWS, ARRIVALS, CROSS = "flows", "arrivals", "cross"
 
@@ -70,37 +71,33 @@ class Topology:
         return [links[0].start, *(link.end for link in links)] if links else []
 
 
-def topology(document: Mapping[str, Any]) -> Topology:
-    """Read the network of a checked scenario in its canonical form.
+def topology(scenario: native.Scenario) -> Topology:
+    """Return the network of a scenario: its nodes, links and paths.
 
     Examples
     --------
-    >>> link = {"delay": "5ms", "rate": "1Mbit", "queue": {"kind": "drop-tail", "limit": "1bdp"}}
-    >>> flow = {"name": "a", "rule": "AIMD(1, 0.5)", "count": 1, "from": "A", "to": "C"}
-    >>> ends = [("A", "B"), ("B", "C"), ("A", "C")]
-    >>> links = [{**link, "from": start, "to": end, "duplex": True} for start, end in ends]
-    >>> read = topology({"links": links, "flows": [flow]})
-    >>> read.paths[0].forward, read.paths[0].back
-    (('A-C',), ('C-A',))
+    >>> from cwndlab import dumbbell
+    >>> read = topology(dumbbell("1Mbit", "5ms", flows="AIMD(1, 0.5)", duration="1s").core)
+    >>> read.paths[0].forward, read.paths[0].back, read.links[0].label
+    (('bottleneck',), ('bottleneck-back',), '1Mbit, 5ms')
     """
-    if "dumbbell" in document:
-        links = _dumbbell(document)
-    else:
-        links = [link for table in document["links"] for link in _one_or_two(table)]
-    links = _with_nodes(links, document)
+    document, built = json.loads(scenario.to_json()), json.loads(scenario.topology())
+    links = [_link(table) for table in built["links"]]
     paths = [
         FlowPath(
             name=table["name"],
             kind=kind,
             count=table.get("count", 1),
             what=_what(table),
-            forward=_forward(table, links),
-            back=_back(table, links) if kind != CROSS else (),
+            forward=tuple(path["forward"]),
+            back=tuple(path["back"]),
         )
         for kind in (FLOWS, ARRIVALS, CROSS)
-        for table in document.get(kind, ())
+        for table, path in zip(document.get(kind, ()), built[kind], strict=True)
     ]
-    return Topology(tuple(links), tuple(paths))
+    is_dumbbell = "dumbbell" in document
+    named = _of_dumbbell(links) if is_dumbbell else _with_nodes(links, paths)
+    return Topology(tuple(named), tuple(paths))
 
 
 def _what(table: Mapping[str, Any]) -> str:
@@ -134,12 +131,12 @@ def waveform_text(waveform: str | Mapping[str, Any]) -> str:
     return f"{kind} {low} to {high}" if low and high else kind
 
 
-def _link(table: Mapping[str, Any], name: str, start: str, end: str) -> Link:
+def _link(table: Mapping[str, Any]) -> Link:
     queue = table["queue"]
     return Link(
-        name,
-        start,
-        end,
+        table["name"],
+        table["from"] or "",
+        table["to"] or "",
         waveform_text(table["rate"]),
         table["delay"],
         queue["kind"],
@@ -147,35 +144,13 @@ def _link(table: Mapping[str, Any], name: str, start: str, end: str) -> Link:
     )
 
 
-def _dumbbell(document: Mapping[str, Any]) -> list[Link]:
-    table = document["dumbbell"]
-    links = [_link(table, "bottleneck", "router 1", "router 2")]
-    if table.get("back_rate") != "unlimited":
-        turned = any(
-            entry.get("reverse")
-            for kind in (FLOWS, ARRIVALS, CROSS)
-            for entry in document.get(kind, ())
-        )
-        usual = table["queue"] if turned else {"kind": "drop-tail", "limit": "unlimited"}
-        back = {
-            "rate": table.get("back_rate", table["rate"]),
-            "delay": table["delay"],
-            "queue": table.get("back_queue", usual),
-        }
-        links.append(_link(back, "bottleneck-back", "router 2", "router 1"))
-    return links
+def _of_dumbbell(links: Sequence[Link]) -> list[Link]:
+    ends = [("router 1", "router 2"), ("router 2", "router 1")]
+    return [replace(link, start=start, end=end)
+            for link, (start, end) in zip(links, ends, strict=False)]  # fmt: skip
 
 
-def _one_or_two(table: Mapping[str, Any]) -> list[Link]:
-    start, end = table.get("from", ""), table.get("to", "")
-    name = table.get("name", "")
-    there = _link(table, name or f"{start}-{end}", start, end)
-    if not table.get("duplex"):
-        return [there]
-    return [there, _link(table, f"{name}-back" if name else f"{end}-{start}", end, start)]
-
-
-def _with_nodes(links: list[Link], document: Mapping[str, Any]) -> list[Link]:
+def _with_nodes(links: Sequence[Link], paths: Sequence[FlowPath]) -> list[Link]:
     """Name the nodes of links that have no `from` and `to`.
 
     Two links that follow each other on a path share a node.
@@ -186,9 +161,9 @@ def _with_nodes(links: list[Link], document: Mapping[str, Any]) -> list[Link]:
     def root(end: tuple[str, str]) -> tuple[str, str]:
         return end if node_of[end] == end else root(node_of[end])
 
-    for table in itertools.chain(*(document.get(kind, ()) for kind in (FLOWS, ARRIVALS, CROSS))):
-        for path in (table.get("path", ()), table.get("back", ())):
-            for before, after in itertools.pairwise(path):
+    for path in paths:
+        for names in (path.forward, path.back):
+            for before, after in itertools.pairwise(names):
                 node_of[root((after, "start"))] = root((before, "end"))
     named = {
         root((link.name, side)): getattr(link, side) for link in links for side in ("start", "end")
@@ -197,51 +172,10 @@ def _with_nodes(links: list[Link], document: Mapping[str, Any]) -> list[Link]:
     spare = (f"n{number}" for number in itertools.count(1) if f"n{number}" not in given)
     names = {end: name or next(spare) for end, name in named.items()}
     return [
-        Link(
-            link.name,
-            link.start or names[root((link.name, "start"))],
-            link.end or names[root((link.name, "end"))],
-            link.rate,
-            link.delay,
-            link.queue,
-            link.limit,
+        replace(
+            link,
+            start=link.start or names[root((link.name, "start"))],
+            end=link.end or names[root((link.name, "end"))],
         )
         for link in links
     ]
-
-
-def _forward(table: Mapping[str, Any], links: list[Link]) -> tuple[str, ...]:
-    if table.get("path"):
-        return tuple(table["path"])
-    if table.get("from"):
-        return _shortest(links, table["from"], table["to"])
-    return ("bottleneck-back",) if table.get("reverse") else ("bottleneck",)
-
-
-def _back(table: Mapping[str, Any], links: list[Link]) -> tuple[str, ...]:
-    if table.get("back"):
-        return tuple(table["back"])
-    if table.get("from"):
-        return _shortest(links, table["to"], table["from"])
-    names = [link.name for link in links]
-    if "path" not in table and "bottleneck-back" in names:
-        return ("bottleneck",) if table.get("reverse") else ("bottleneck-back",)
-    return ()
-
-
-def _shortest(links: list[Link], start: str, end: str) -> tuple[str, ...]:
-    """Path of least delay; ties go to fewer links, then to earlier links (as in the core)."""
-    open_paths: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
-    done = set[str]()
-    while open_paths:
-        delay_ns, count, path, node = heapq.heappop(open_paths)
-        if node == end:
-            return tuple(links[index].name for index in path)
-        if node in done:
-            continue
-        done.add(node)
-        for index, link in enumerate(links):
-            if link.start == node and link.end not in done:
-                longer_ns = delay_ns + round((seconds(link.delay) or 0.0) * 1e9)
-                heapq.heappush(open_paths, (longer_ns, count + 1, (*path, index), link.end))
-    return ()

@@ -17,6 +17,8 @@ WITHOUT_CHANCE = (
 )  # fmt: skip
 """Examples in which no router draws a number during the run, and no rate changes."""
 WITH_CHANCE = ("random-loss", "rules-random", "rules-square", "square-wave")
+WITH_ARRIVALS = ("web-traffic",)
+"""Examples with flows that arrive (test_arrivals.py)."""
 REFUSED = {
     "aqm": "dumbbell.queue.kind",
     "cellular": "dumbbell.rate",
@@ -31,8 +33,7 @@ REFUSED = {
     "request-response": "flows[0].responses",
     "rules-marks": "dumbbell.outages",
     "rules-window": "dumbbell.outages",
-    "second-topology": "arrivals",
-    "web-traffic": "arrivals",
+    "second-topology": "links[1].queue.kind",
 }
 """The other examples, with the key that ns-2 cannot express; sweeps are not scenarios."""
 CELLS = (

@@ -25,7 +25,8 @@ needs_ns2 = pytest.mark.skipif(
 def test_every_example_is_exported_or_refused():
     sweeps = {"sweep-buffers", "sweep-environments"}
     files = {file.stem for file in exported.EXAMPLES.glob("*.toml")} - sweeps
-    assert files == {*exported.WITHOUT_CHANCE, *exported.WITH_CHANCE, *exported.REFUSED}
+    assert files == {*exported.WITHOUT_CHANCE, *exported.WITH_CHANCE, *exported.WITH_ARRIVALS,
+                     *exported.REFUSED}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", exported.WITHOUT_CHANCE)
@@ -113,7 +114,7 @@ BASE = {
         ({"flows.a.tcp": {"prr": True}}, "flows[0].tcp.prr: true is not valid: expected false"),
         ({"dumbbell.queue": {"kind": "pie"}}, "dumbbell.queue.kind"),
         ({"dumbbell.queue": {"kind": "drop-tail", "limit": "9kB"}}, "dumbbell.queue.limit"),
-        ({"dumbbell.queue": {"kind": "drr", "buckets": 4}}, "dumbbell.queue.buckets"),
+        ({"dumbbell.queue": {"kind": "drr", "flow_limit": "4kB"}}, "dumbbell.queue.flow_limit"),
         ({"dumbbell.jitter": {"kind": "uniform", "high": "1ms"}}, "`dumbbell.jitter`"),
         ({"dumbbell.loss": [{"kind": "bernoulli", "p": 0.1, "after_queue": True}]},
          "dumbbell.loss[0].after_queue: true is not valid"),

@@ -3,6 +3,7 @@ small runs."""
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 
@@ -12,12 +13,12 @@ import pytest
 import cwndlab
 from cwndlab.cli.compare_against import print_pairwise
 from cwndlab.environments import Assumptions
-from cwndlab.pairwise import plan_pairwise
 from cwndlab.runs.collection import collect
 from cwndlab.statistics import estimate
 
 STANDARD = "AIMD(1, 0.5)"
 STEEP = "MIMD(1.125, 0.8)"
+_planned = functools.partial(cwndlab.against, run=False)
 
 
 def _mean(pairwise, rule, measure, **where):
@@ -47,7 +48,7 @@ def test_harm_by_hand():
 
     Harm 1/4 and 3/4, in the mean 1/2.
     """
-    pairwise = plan_pairwise(["CUBIC"], STANDARD, flows=[2], replicates=2)
+    pairwise = _planned(["CUBIC"], STANDARD, flows=[2], replicates=2)
     _row(pairwise, "CUBIC", 0, share=0.625, against_goodput_bps=3e6, both_goodput_bps=4e6)
     _row(pairwise, "CUBIC", 1, share=0.875, against_goodput_bps=1e6, both_goodput_bps=4e6)
     _row(
@@ -72,7 +73,7 @@ def test_harm_by_hand():
 
 
 def test_the_network_is_one_link_whatever_the_number_of_flows():
-    pairwise = plan_pairwise(
+    pairwise = _planned(
         ["CUBIC"], STANDARD, flows=[1, 8], queue=["drop-tail", "ecn"], replicates=1, rate="30Mbit"
     )
     found = {
@@ -93,7 +94,7 @@ def test_the_network_is_one_link_whatever_the_number_of_flows():
 
 
 def test_the_baseline_has_the_round_trips_and_starts_of_the_mixed_run():
-    pairwise = plan_pairwise(["CUBIC"], STANDARD, flows=[3], replicates=2, duration=5.0)
+    pairwise = _planned(["CUBIC"], STANDARD, flows=[3], replicates=2, duration=5.0)
     collect(pairwise, trace={"packets": True})
     base = {}
     for replicate in (0, 1):
@@ -202,9 +203,7 @@ def test_shares_behind_red_are_those_of_the_square_root_law(rule, ratio):
 
 
 def test_environments_grow_with_the_flows_and_drawn_ones_have_a_course_per_replicate():
-    pairwise = plan_pairwise(
-        ["CUBIC"], STANDARD, flows=[1, 5], env=["SQL", "RWM", "RSQ"], replicates=2
-    )
+    pairwise = _planned(["CUBIC"], STANDARD, flows=[1, 5], env=["SQL", "RWM", "RSQ"], replicates=2)
     found = {
         (run.cell["env"], run.cell["flows"], run.cell["rule"], run.replicate): run.document
         for run in pairwise.plan
@@ -225,7 +224,7 @@ def test_environments_grow_with_the_flows_and_drawn_ones_have_a_course_per_repli
 
 
 def test_what_is_not_finished_has_no_harm_and_is_still_printed(capsys):
-    pairwise = plan_pairwise(["CUBIC"], STANDARD, flows=[2], replicates=2, duration=3.0)
+    pairwise = _planned(["CUBIC"], STANDARD, flows=[2], replicates=2, duration=3.0)
 
     def stop(run, _result):
         if run.index == 1:
@@ -256,7 +255,7 @@ def test_picture_has_a_line_per_queue_or_a_column(steep):
     drawn = figure.axes[0].containers[0].lines[0].get_ydata()
     expected = steep.summary.filter(rule=STEEP, measure="share", queue="drop-tail")["mean"]
     assert list(drawn) == expected.to_list()
-    several = plan_pairwise(
+    several = _planned(
         ["CUBIC", STEEP], STANDARD, flows=[1], queue=["red", "drr"], replicates=1, duration=3.0
     )
     figure = collect(several).plot()
@@ -265,7 +264,7 @@ def test_picture_has_a_line_per_queue_or_a_column(steep):
 
 
 def test_assumptions_reach_the_link():
-    pairwise = plan_pairwise(
+    pairwise = _planned(
         ["CUBIC"], STANDARD, flows=[2], assume=Assumptions(rtt="60ms", buffer="0.5bdp")
     )
     document = next(iter(pairwise.plan)).document
@@ -361,13 +360,13 @@ def test_bad_options(command, arguments, named):
 @pytest.mark.parametrize("flows", [[0], [-1], [1.0], [True], ["2"]])
 def test_python_refuses_what_is_no_number_of_flows(flows):
     with pytest.raises(cwndlab.ScenarioError, match=r"flows: .* whole numbers from 1 to"):
-        plan_pairwise(["CUBIC"], STANDARD, flows=flows)
+        _planned(["CUBIC"], STANDARD, flows=flows)
 
 
 def test_python_refuses_empty_lists():
     with pytest.raises(cwndlab.ScenarioError, match="flows"):
-        plan_pairwise(["CUBIC"], STANDARD, flows=[])
+        _planned(["CUBIC"], STANDARD, flows=[])
     with pytest.raises(cwndlab.ScenarioError, match="queue"):
-        plan_pairwise(["CUBIC"], STANDARD, queue=[])
+        _planned(["CUBIC"], STANDARD, queue=[])
     with pytest.raises(cwndlab.ScenarioError, match="rules"):
-        plan_pairwise([], STANDARD)
+        _planned([], STANDARD)

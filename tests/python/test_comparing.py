@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import polars as pl
 import pytest
 
@@ -12,7 +9,6 @@ import cwndlab
 from cwndlab import Sweep
 from cwndlab.environments.profile import first_deployed
 from stores import count
-from waiting import wait_until
 
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
 SHORT = {"replicates": 2, "duration": "2s"}
@@ -99,28 +95,6 @@ def test_replicates_are_added_until_the_intervals_are_narrow(cli):
     assert "did not reach `ci(goodput) < 0.000001%` with 6 replicates" in refused.stderr
     with pytest.raises(cwndlab.ScenarioError, match='until: "nothing" is not known'):
         cwndlab.compare(RULES, until="ci(nothing) < 1%", **SHORT_ONCE)
-
-
-@pytest.mark.slow
-def test_a_comparison_that_is_killed_goes_on(cli, tmp_path):
-    """As a sweep: each run is kept as it finishes."""
-    rules = [f"AIMD({step}, 0.5)" for step in range(1, 9)]
-    command = ["compare", *rules, "--replicates", "5", "--duration", "60s", "--store", "s"]
-    known = 0
-    for _ in range(20):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cwndlab", *command], cwd=tmp_path,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        wait_until(lambda: count(tmp_path / "s") > known or process.poll() is not None)  # noqa: B023
-        process.kill()
-        process.wait()
-        assert count(tmp_path / "s") >= known, "a finished run is lost"
-        known = count(tmp_path / "s")
-    assert known >= 20
-    whole = cli(*command)
-    assert whole.returncode == 0
-    assert whole.stdout == cli(*command[:-2]).stdout
 
 
 def _nothing_to_do(tasks):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import cwndlab
 from cwndlab import ClusterError, Store, Sweep
 from cwndlab.runs.cluster import Dask
 from cwndlab.sweeps import SweepResult, execute
@@ -58,27 +59,39 @@ def stored(folder: Path) -> dict[str, dict]:
     return runs
 
 
-def test_a_worker_killed_half_way(tmp_path, client):
+def _sweep(store: Path, done, **where):
+    def progress(event):
+        if event["event"] == "run":
+            done()
+
+    sweep = sweep_of(replicates=20, base={**BASE, "duration": "60s"})
+    return sweep.run(store, progress=progress, **where)
+
+
+def _compare(store: Path, done, **where):
+    return cwndlab.compare(
+        ["AIMD(1, 0.5)", "CUBIC"], env=["constant", "square"], replicates=20, duration="10s",
+        store=store, progress=lambda *_: done(), **where,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("many", [_sweep, _compare])
+def test_a_worker_killed_half_way(tmp_path, client, many):
     """Its runs are done again by others: the same table, the same results to the last bit, none
     stored twice."""
-    sweep = sweep_of(replicates=20, base={**BASE, "duration": "60s"})
-    local = sweep.run(tmp_path / "local")
-    events: list[dict] = []
-    victim = _pids(client)[0]
+    local = many(tmp_path / "local", lambda: None)
+    done, victim = [], _pids(client)[0]
 
-    def kill(event):
-        events.append(event)
-        if event["event"] == "run" and event["done"] == 40:
+    def kill():
+        done.append(1)
+        if len(done) == 40:
             os.kill(victim, signal.SIGKILL)
 
-    found = sweep.run(tmp_path / "far", on=client, progress=kill)
+    found = many(tmp_path / "far", kill, on=client)
     wait_until(lambda: not Path(f"/proc/{victim}").exists(), "the end of the worker")
-    assert found.failed == []
-    assert found.runs.equals(local.runs)
-    assert found.summary.equals(local.summary)
-    assert found.differences.equals(local.differences)
-    done = keys(events)
-    assert len(done) == len(set(done)) == 80
+    assert len(done) == found.runs.height == 80
+    for name, table in found.tables.items():
+        assert table.equals(local.tables[name]), name
     assert stored(tmp_path / "far") == stored(tmp_path / "local")
     assert count(tmp_path / "far") == 80, "nothing was recorded twice"
 

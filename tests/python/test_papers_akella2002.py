@@ -17,6 +17,7 @@ from conftest import ROOT
 from cwndlab import reproduction as reproduce
 from cwndlab.reproduction import Data, reading, readings, running, waveforms
 from cwndlab.reproduction import sensitivity as varied
+from cwndlab.reproduction.readings import VERDICTS
 from cwndlab.searches.running import SEED_STEP
 from cwndlab.statistics import Estimate
 from cwndlab.sweeps import Sweep
@@ -124,7 +125,7 @@ def test_a_few_experiments_end_to_end(tmp_path):
     assert second["claims"] == first["claims"]
     for claim in first["claims"]:
         assert {"id", "claim", "statement", "measured", "interval", "verdict"} <= set(claim)
-        assert claim["verdict"] in ("holds", "fails", "undecided")
+        assert claim["verdict"] in VERDICTS
         assert bool(claim["note"]) <= (claim["verdict"] != "holds")
     by_name = {(claim["id"], claim["claim"]): claim for claim in first["claims"]}
     # Three packets of fifteen are a fifth, of thirty a tenth.
@@ -225,7 +226,7 @@ def test_sensitivity_varies_one_value_at_a_time(tmp_path, monkeypatch):
                  "rule": list(paper.rules.values())[:4]},
     }  # fmt: skip
     _quicker(monkeypatch, sensitivity=few)
-    found = varied.sensitivity("akella2002", out=tmp_path, quick=True)
+    found = varied.run("akella2002", out=tmp_path, quick=True)
     base, measured, left, fewer, red = found.variants
     assert (base.name, measured.value, left.value, fewer.value, red.value) == (
         "", "goodput_measured", "goodput_left", "CL", "red_min 2pkt, red_max 4pkt",
@@ -240,7 +241,7 @@ def test_sensitivity_varies_one_value_at_a_time(tmp_path, monkeypatch):
     assert [entry["met"] for entry in written["variants"]] == [
         sum(entry.met.values()) for entry in found.variants
     ]
-    again = varied.sensitivity("akella2002", out=tmp_path, quick=True)
+    again = varied.run("akella2002", out=tmp_path, quick=True)
     # What runs took stays known, although none is done again.
     assert again.to_dict()["computed_s"] == 0
     assert again.took_s == pytest.approx(found.to_dict()["computed_s"])

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import cwndlab
 from conftest import Page
-from cwndlab.columns import PACKET_EVENTS, SCHEMAS
+from cwndlab.columns import SCHEMAS, TRACES
 
 TRACE = {"cwnd": "100ms", "queue": "100ms", "rate": "1s", "packets": True}
 
@@ -75,7 +75,7 @@ def test_traces_have_names_and_units(result):
 def test_packet_trace_agrees_with_the_flows(result):
     packets = result.traces["packets"]
     assert packets["time_ns"].is_sorted()
-    assert set(packets["event"].unique().cast(pl.String)) <= set(PACKET_EVENTS)
+    assert set(packets["event"].unique().cast(pl.String)) <= set(TRACES["packets"]["event"].values)
     sent = packets.filter(pl.col("event") == "send").group_by(pl.col("flow").cast(pl.String)).len()
     totals = dict(result.flows.select("flow", "total_sent_packets").iter_rows())
     assert dict(sent.iter_rows()) == totals

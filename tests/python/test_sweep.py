@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
@@ -18,8 +16,6 @@ from cwndlab import Store, Sweep
 from cwndlab.runs import executors
 from cwndlab.sweeps import SweepResult, execute
 from small_sweeps import AXES, MEASURED, small_sweep
-from sweep_process import SweepProcess
-from waiting import HANG_S
 
 
 def _done(events: list[dict]) -> list[str]:
@@ -259,30 +255,6 @@ def test_a_worker_of_another_build_is_refused(tmp_path):
         small_sweep().run(tmp_path, executor=foreign)
     with Store(tmp_path) as store:
         assert len(store) == 0
-
-
-@pytest.mark.slow
-def test_two_processes_divide_a_sweep(tmp_path):
-    sweep = {"base": {**MEASURED, "duration": "200s"}, "axes": AXES, "replicates": 100}
-    (tmp_path / "sweep.json").write_text(json.dumps(sweep))
-    both_have_begun = threading.Barrier(2, timeout=HANG_S)
-
-    def share(_: int) -> tuple[list[str], list[dict]]:
-        with SweepProcess(tmp_path, "--jobs", "1") as process:
-            first = process.runs(1)
-            # Until the other has done one as well nobody reads, and the events of all 400 fill the
-            # pipe.
-            both_have_begun.wait()
-            events = process.finish()
-        return [*first, *_done(events)], events[-1]["runs"]
-
-    with ThreadPoolExecutor(2) as threads:
-        (one, ones_table), (other, others_table) = threads.map(share, range(2))
-    assert sorted([*one, *other]) == sorted({*one, *other})
-    assert len(one) + len(other) == 400
-    assert min(len(one), len(other)) > 0
-    assert ones_table == others_table
-    assert len(ones_table) == 400
 
 
 def test_until_adds_replicates_where_they_are_needed():

@@ -285,40 +285,6 @@ def test_a_terminal_shows_how_far_it_has_come(sweep_file, tmp_path):
         assert terminal.process.wait() == 0
 
 
-@pytest.mark.slow
-def test_a_full_disk_is_said_and_the_same_command_goes_on(sweep_file, tmp_path):
-    """A limit on the size of a file stands for a full disk.
-
-    The write-ahead log beyond it cannot be written.
-    """
-    sweep_file.write_text(TEXT.replace("replicates = 3", "replicates = 20"))
-    code = (
-        "import resource, sys; from cwndlab.cli import main\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2); main()"
-    )
-    command = [sys.executable, "-c", code, "600000", "sweep", str(sweep_file), "--store", "store"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stderr
-    kept, error = done.stderr.splitlines()
-    assert "or a file would exceed the system's limit" in error
-    assert "finished runs are kept" in error
-    with Store(tmp_path / "store", write=False) as store:
-        before = {record.key for record in store.records()}
-    assert (
-        kept == f"ended by an error after {len(before)} runs, which are kept in store; the same "
-        "command resumes"
-    )
-    assert 5 < len(before) < 80
-    command[3] = "10000000"
-    command.append("--json")
-    events = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    computed = {event["key"] for event in map(json.loads, events) if event["event"] == "run"}
-    assert len(computed) == 80 - len(before)
-    assert not computed & before
-
-
 def test_pictures_have_no_mean_without_an_interval():
     axes = {"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"], "dumbbell.queue.limit": ["5pkt", "20pkt"]}
     base = Sweep.load(ROOT / "examples" / "sweep-buffers.toml").base

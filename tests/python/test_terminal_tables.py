@@ -112,6 +112,27 @@ def test_columns_that_do_not_fit_stand_below_with_the_names_of_the_rows():
     assert [column for part in found.parts for column in part[1:]] == means
 
 
+def test_names_that_together_name_a_row_stand_in_every_part():
+    """The first alone would not say which row it is."""
+    delays, limits = ("10ms", "10ms", "40ms", "40ms"), ("1bdp", "2bdp") * 2
+    names = [Column("dumbbell.delay", delays, True), Column("dumbbell.queue.limit", limits, True)]
+    numbers = [Column(name, ("0.951 ± 0.001",) * 4, False) for name in ("goodput", "delay")]
+    parts = fit([*names, *numbers], 36).parts
+    assert [[column.cells for column in part[:2]] for part in parts] == [[delays, limits]] * 2
+    assert parts[0][1].heading == "dumbbell.\nqueue.\nlimit"
+    alone = Column("flow", ("a", "b", "c", "d"), True)
+    parts = fit([alone, names[0], *numbers], 26).parts
+    assert [len(part) for part in parts] == [2] * 3
+
+
+def test_labels_are_names_in_tables(cli):
+    shown = cli(*COMPARE, "--metrics", "goodput", "--format", "markdown", "--label",
+                "AIAD(1,3)=Mine").stdout  # fmt: skip
+    assert "| Mine |" in shown
+    assert "| Δ Mine |" in shown
+    assert "AIAD" not in shown
+
+
 def test_compare_marks_the_best_and_gives_differences_from_the_baseline(command):
     answer = command(*COMPARE, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(answer.stdout)))

@@ -36,7 +36,7 @@ access_delay = ["1ms", "5ms"]
 
 
 def _read(scenario: cwndlab.Scenario) -> Topology:
-    return topology(scenario.canonical())
+    return topology(scenario.core)
 
 
 def _scenarios() -> dict[str, cwndlab.Scenario]:

@@ -9,9 +9,12 @@ import { keepRunning } from "./state/runs";
 import { keepAddress } from "./state/share";
 import { Footer, Header } from "./parts/frame";
 import { Build } from "./views/build";
+import { GameView } from "./views/game";
+import { Lessons } from "./views/lessons";
 import { Look } from "./views/look";
 import { Compare } from "./views/compare";
 import { Share } from "./views/share";
+import { Teacher } from "./views/teacher";
 import type { ComponentType } from "preact";
 
 /** Views by the first word of the address. */
@@ -20,15 +23,22 @@ const VIEWS: Record<string, ComponentType> = {
   look: Look,
   compare: Compare,
   share: Share,
+  lessons: Lessons,
+  game: GameView,
+  teacher: Teacher,
 };
 
+/** Views with runs of their own: the foot of the page would tell of another one. */
+const OWN_RUNS = ["lessons", "game", "teacher"];
+
 function Page() {
-  const View = VIEWS[route.value.view] ?? Build;
+  const { view } = route.value;
+  const View = VIEWS[view] ?? Build;
   return (
     <>
       <Header />
       <View />
-      <Footer />
+      {!OWN_RUNS.includes(view) && <Footer />}
     </>
   );
 }

@@ -36,6 +36,8 @@ export class PageUnderTest {
     const address = this.server?.resolvedUrls?.local[0];
     if (!this.browser || !address) throw new Error("the page is not started");
     const page = await this.browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+    // A busy machine is no failure.
+    page.setDefaultTimeout(300_000);
     page.on("pageerror", (error) => expect.fail(`the page failed: ${error.message}`));
     await page.goto(`${address}${hash}`);
     return page;

@@ -16,14 +16,15 @@ pub fn field(column: &Column) -> Field {
     Field::new(column.name, kind, true).with_metadata(metadata(column))
 }
 
-/// The definition of a column as Arrow field metadata: `unit`, `label`, `better` (`higher` or
-/// `lower`), `low` and `high` (bounds) where there are such, and `meaning`.
+/// The definition of a column as Arrow field metadata: `unit`, `label`, `heading`, `better`
+/// (`higher` or `lower`), `low` and `high` (bounds) where there are such, and `meaning`.
 pub fn metadata(column: &Column) -> HashMap<String, String> {
     let (low, high) = column.bounds;
     let bound = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
     let entries = [
         ("unit", column.unit.to_string()),
         ("label", column.label.to_string()),
+        ("heading", column.heading.to_string()),
         ("better", better(column).unwrap_or_default().to_string()),
         ("low", bound(low)),
         ("high", bound(high)),
@@ -48,11 +49,17 @@ pub fn definitions(columns: &[Column]) -> Value {
             ColumnType::Float => "float",
             ColumnType::Truth => "truth",
         };
+        let label = if column.label.is_empty() { column.name } else { column.label };
+        let (shown_unit, scale) = column.shown();
         json!({
             "name": column.name,
             "kind": kind,
-            "label": if column.label.is_empty() { column.name } else { column.label },
+            "label": label,
+            "heading": if column.heading.is_empty() { label } else { column.heading },
             "unit": column.unit,
+            "shown_unit": shown_unit,
+            "scale": scale,
+            "values": column.values,
             "better": better(column),
             "bounds": [column.bounds.0, column.bounds.1],
             "meaning": column.meaning,

@@ -12,6 +12,7 @@ mod pcap;
 mod resolver;
 mod run;
 mod scenario;
+mod topology;
 mod traces;
 
 use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};

@@ -4,6 +4,7 @@ use crate::errors::{RunError, ScenarioError};
 use crate::pcap;
 use crate::resolver::PythonResolver;
 use crate::run::PyRun;
+use crate::topology::topology;
 use crate::traces::traces;
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::{DrawnNetwork, EventSchedulerKind, Options, Simulation, Status};
@@ -61,6 +62,14 @@ impl PyScenario {
     fn drawn_network(&self, py: Python<'_>) -> PyResult<String> {
         let network = py.detach(|| DrawnNetwork::new(&self.scenario));
         serde_json::to_string(&network).map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
+    /// Links and paths as one line of JSON.
+    fn topology(&self) -> PyResult<String> {
+        let found = topology(&self.scenario);
+        found
+            .map(|topology| topology.to_string())
+            .map_err(|error| ScenarioError::new_err(error.to_string()))
     }
 
     fn __reduce__<'py>(

@@ -81,6 +81,12 @@ impl<P> PacketPool<P> {
         Some(item)
     }
 
+    /// Time at which the packet at the head was enqueued, seconds; none if the queue is empty.
+    #[inline]
+    pub(crate) fn head_enqueued_s(&self, queue: &Fifo) -> Option<f64> {
+        self.nodes.get(queue.head as usize)?.item.as_ref().map(|item| item.enqueued_s)
+    }
+
     /// Size of the packet at the head; 0 if the queue is empty.
     #[inline]
     pub(crate) fn head_bytes(&self, queue: &Fifo) -> u32 {

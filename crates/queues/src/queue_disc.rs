@@ -9,6 +9,8 @@ pub struct QueueItem<P> {
     pub flow: u32,
     /// Whether the packet is ECT and may be marked instead of dropped.
     pub ecn: bool,
+    /// Whether the packet is of an L4S flow: its ECN field is ECT(1) or CE (RFC 9331 section 5.1).
+    pub l4s: bool,
     /// Whether this queue marked the packet.
     pub marked: bool,
     /// Priority, 0 (first) to 3.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use cwndlab_queues::{CoDel, CoDelParameters, Limit, QueueDisc, QueueItem};
+use cwndlab_queues::{CeThreshold, CoDel, CoDelParameters, Limit, QueueDisc, QueueItem};
 use support::item;
 
 /// A queue that is asked for a packet every millisecond and kept full; when it dropped and marked.
@@ -62,6 +62,23 @@ fn marks_follow_the_control_law() {
     standing.run(0..510, 20, 0.03);
     same(&standing.marks_s, &[0.1, 0.2, 0.271, 0.329, 0.379, 0.424, 0.464, 0.502]);
     assert!(standing.losses_s.is_empty());
+}
+
+#[test]
+fn packets_above_the_ce_threshold_are_marked() {
+    // After 2 ms; those of classic flows only if the threshold is for all.
+    for (only_l4s, expected) in [(false, [true, true, false]), (true, [true, false, false])] {
+        let ce_threshold = Some(CeThreshold { sojourn_s: 0.002, only_l4s });
+        let parameters =
+            CoDelParameters { ce_threshold, ..CoDelParameters::new(Limit::Packets(1000)) };
+        let mut queue = CoDel::new(&parameters);
+        for (l4s, ecn) in [(true, true), (false, true), (false, false), (true, true)] {
+            queue.enqueue(QueueItem { ecn, l4s, ..item(0, 1000, 0.0, 0) }, &mut |_| ());
+        }
+        let mut marked = |now_s| queue.dequeue(now_s, &mut |_| ()).unwrap().marked;
+        assert_eq!([marked(0.003), marked(0.003), marked(0.003)], expected);
+        assert!(!marked(0.002));
+    }
 }
 
 #[test]

@@ -4,9 +4,10 @@
 mod support;
 
 use cwndlab_queues::{
-    AdaptiveRed, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr, DrrParameters,
-    FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters, Priority, QueueDisc, QueueItem, Red,
-    RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
+    AdaptiveRed, CeThreshold, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr,
+    DrrParameters, DualPi2, DualPi2Parameters, FqCoDel, FqCoDelParameters, Limit, Pie,
+    PieParameters, Priority, QueueDisc, QueueItem, Red, RedParameters, Rio, RioParameters,
+    ScheduledQueue, Weight,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -15,15 +16,15 @@ use support::Link;
 /// One thing that happens at a queue, after so many microseconds.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Arrive { size_bytes: u32, flow: u32, ecn: bool, priority: u8 },
+    Arrive { size_bytes: u32, flow: u32, ecn: bool, l4s: bool, priority: u8 },
     Depart,
 }
 
 fn steps() -> impl Strategy<Value = Vec<(u32, Step)>> {
     let flow = prop_oneof![0u32..4, (0u32..40).prop_map(|flow| 1 << 31 | flow), any::<u32>()];
     let arrive =
-        (40u32..1600, flow, any::<bool>(), 0u8..4).prop_map(|(size_bytes, flow, ecn, priority)| {
-            Step::Arrive { size_bytes, flow, ecn, priority }
+        (40u32..1600, flow, 0u8..3, 0u8..4).prop_map(|(size_bytes, flow, ecn, priority)| {
+            Step::Arrive { size_bytes, flow, ecn: ecn > 0, l4s: ecn > 1, priority }
         });
     vec(
         (
@@ -68,6 +69,7 @@ fn scheduled_queue() -> impl Strategy<Value = (ScheduledQueue<usize>, Limit, u64
                     target_s,
                     interval_s,
                     ecn,
+                    ce_threshold: Some(CeThreshold { sojourn_s: target_s / 2.0, only_l4s: !ecn }),
                 })),
                 limit,
                 1,
@@ -76,11 +78,31 @@ fn scheduled_queue() -> impl Strategy<Value = (ScheduledQueue<usize>, Limit, u64
     );
     let fq_codel = (limit(), any::<bool>(), 0.0005f64..0.02, 0.001f64..0.1, 1u64..4000, buckets())
         .prop_map(|(limit, ecn, target_s, interval_s, quantum_bytes, buckets)| {
-            let parameters =
-                FqCoDelParameters { limit, target_s, interval_s, quantum_bytes, buckets, ecn };
+            let parameters = FqCoDelParameters {
+                target_s,
+                interval_s,
+                buckets,
+                ecn,
+                ..FqCoDelParameters::new(limit, quantum_bytes)
+            };
             (ScheduledQueue::FqCoDel(FqCoDel::new(&parameters)), limit, 1)
         });
-    prop_oneof![drr, priority, codel, fq_codel]
+    let gains = (0.0f64..100.0, 0.0f64..100.0, 1.0f64..4.0, 0.0f64..1.0);
+    let dualpi2 = (limit(), 0.0005f64..0.02, 0.001f64..0.1, gains).prop_map(
+        |(limit, target_s, update_s, (alpha, beta, coupling, classic_share))| {
+            let parameters = DualPi2Parameters {
+                target_s,
+                update_s,
+                alpha,
+                beta,
+                coupling,
+                classic_share,
+                ..DualPi2Parameters::new(limit)
+            };
+            (ScheduledQueue::DualPi2(DualPi2::new(&parameters)), limit, 1)
+        },
+    );
+    prop_oneof![drr, priority, codel, fq_codel, dualpi2]
 }
 
 /// A rule that decides at arrival, and how many times its limit may wait.
@@ -153,12 +175,13 @@ fn run(
         now_us += u64::from(wait_us);
         let now_s = now_us as f64 / 1e6;
         match step {
-            Step::Arrive { size_bytes, flow, ecn, priority } => {
+            Step::Arrive { size_bytes, flow, ecn, l4s, priority } => {
                 let packet = outcome.arrived.len();
                 let item = QueueItem {
                     size_bytes,
                     flow,
                     ecn,
+                    l4s,
                     marked: false,
                     priority,
                     enqueued_s: now_s,
@@ -219,10 +242,12 @@ proptest! {
             prop_assert!(!item.marked || item.ecn);
             prop_assert_eq!(QueueItem { marked: false, ..*item }, *arrived);
         }
-        // Strict priority keeps the order within a class, the others within a flow.
-        let by_class = matches!(queue, ScheduledQueue::Priority(_));
-        let group = |item: &QueueItem<usize>| {
-            if by_class { u32::from(item.priority) } else { item.flow }
+        // Strict priority keeps the order within a class, DualPI2 within a flow and queue, the
+        // others within a flow.
+        let group = |item: &QueueItem<usize>| match queue {
+            ScheduledQueue::Priority(_) => (u32::from(item.priority), false),
+            ScheduledQueue::DualPi2(_) => (item.flow, item.l4s),
+            _ => (item.flow, false),
         };
         let mut sent: Vec<&QueueItem<usize>> = outcome.sent.iter().collect();
         sent.sort_by_key(|item| group(item));

@@ -138,6 +138,8 @@ pub struct Needs {
     /// ECE reports each packet's own mark instead of being latched until CWR (RFC 8257 section
     /// 3.2).
     pub exact_marks: bool,
+    /// ECT(1) and AccECN: the flow is an L4S flow (RFC 9331).
+    pub l4s: bool,
     /// [`Ack::round_start`].
     pub rounds: bool,
     /// [`WindowRule::pacing_rate_packets_s`](crate::WindowRule::pacing_rate_packets_s) may return a

@@ -2,7 +2,7 @@
 
 use crate::{
     FamilyOf, Rule, bbr, bic, bimodal, binomial, cubic, dctcp, formula, gaimd, highspeed, htcp,
-    illinois, ledbat, linear, mraimd, scalable, vegas, westwood,
+    illinois, ledbat, linear, mraimd, prague, scalable, vegas, westwood,
 };
 
 /// A named family of rules.
@@ -33,6 +33,7 @@ pub const FAMILIES: &[Family] = &[
     family!(Linear(linear::NEWRENO)),
     family!(Cubic(cubic::FAMILY)),
     family!(Dctcp(dctcp::FAMILY)),
+    family!(Prague(prague::FAMILY)),
     family!(HighSpeed(highspeed::FAMILY)),
     family!(Scalable(scalable::FAMILY)),
     family!(Westwood(westwood::FAMILY)),

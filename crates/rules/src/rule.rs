@@ -2,8 +2,8 @@
 
 use crate::{
     Ack, Bbr1, Bbr3, Bic, Bimodal, Binomial, Congestion, Cubic, CustomRule, Dctcp, FormulaRule,
-    Gaimd, HighSpeed, Htcp, Illinois, Ledbat, Linear, MarkResponse, MrAimd, Needs, Scalable,
-    SlowStart, Vegas, Westwood, WindowRule,
+    Gaimd, HighSpeed, Htcp, Illinois, Ledbat, Linear, MarkResponse, MrAimd, Needs, Prague,
+    Scalable, SlowStart, Vegas, Westwood, WindowRule,
 };
 use std::sync::Arc;
 
@@ -26,6 +26,8 @@ pub enum Rule {
     Cubic(Box<Cubic>),
     /// DCTCP.
     Dctcp(Box<Dctcp>),
+    /// Prague.
+    Prague(Box<Prague>),
     /// HighSpeed TCP.
     HighSpeed(HighSpeed),
     /// Scalable TCP.
@@ -63,6 +65,7 @@ macro_rules! with {
             Rule::MrAimd($rule) => $call,
             Rule::Cubic($rule) => $call,
             Rule::Dctcp($rule) => $call,
+            Rule::Prague($rule) => $call,
             Rule::HighSpeed($rule) => $call,
             Rule::Scalable($rule) => $call,
             Rule::Westwood($rule) => $call,

@@ -1,8 +1,8 @@
 //! Network graph: the one-way links of a scenario and the nodes between them.
 
 use crate::{
-    JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, QueueSpec, Scenario, ScenarioError,
-    Waveform,
+    JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, PolicerSpec, QueueSpec, Scenario,
+    ScenarioError, TokenBucketSpec, Waveform,
 };
 use cwndlab_units::{Buffer, RateLimit, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,10 @@ pub struct OneWayLink<'a> {
     pub outages: &'a [OutageSpec],
     /// Token bucket that sets the priority of its packets.
     pub marker: Option<MarkerSpec>,
+    /// Drops or marks packets in front of its queue.
+    pub policer: Option<PolicerSpec>,
+    /// Token bucket behind its queue.
+    pub shaper: Option<TokenBucketSpec>,
 }
 
 /// Links in order; both directions of a duplex link are adjacent.
@@ -147,6 +151,8 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
         jitter: dumbbell.jitter,
         outages: &dumbbell.outages,
         marker: dumbbell.marker,
+        policer: dumbbell.policer,
+        shaper: dumbbell.shaper,
     };
     let back_rate = match dumbbell.back_rate {
         None => Some(dumbbell.rate.largest()),
@@ -175,6 +181,8 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
         jitter: None,
         outages: &[],
         marker: None,
+        policer: None,
+        shaper: None,
         ..forward.clone()
     });
     std::iter::once(forward).chain(back).collect()
@@ -200,6 +208,8 @@ fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<OneWayLink<'_>> {
         jitter: spec.jitter,
         outages: &spec.outages,
         marker: spec.marker,
+        policer: spec.policer,
+        shaper: spec.shaper,
     };
     if !spec.duplex {
         return vec![forward];

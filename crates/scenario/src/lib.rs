@@ -39,7 +39,10 @@ pub use error::ScenarioError;
 pub use files::{DeliveryOpportunities, EmpiricalCdf};
 pub use graph::{NetworkGraph, OneWayLink};
 pub use knobs::KnobOverrides;
-pub use link::{Dumbbell, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutagePolicy, OutageSpec};
+pub use link::{
+    Dumbbell, Excess, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutagePolicy, OutageSpec,
+    PolicerSpec, TokenBucketSpec,
+};
 pub use parse::schema;
 pub use queue::QueueSpec;
 pub use resolver::Resolver;

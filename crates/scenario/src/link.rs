@@ -28,6 +28,12 @@ pub struct Dumbbell {
     /// Token bucket that sets the priority of its packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marker: Option<MarkerSpec>,
+    /// Drops or marks packets beyond a token bucket, in front of the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<PolicerSpec>,
+    /// Sends packets only as fast as a token bucket allows; the others wait in the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<TokenBucketSpec>,
     /// Rate of the access link of each source.
     #[serde(default)]
     pub access_rate: RateLimit,
@@ -83,6 +89,12 @@ pub struct LinkSpec {
     /// Token bucket that sets the priority of its packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marker: Option<MarkerSpec>,
+    /// Drops or marks packets beyond a token bucket, in front of the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<PolicerSpec>,
+    /// Sends packets only as fast as a token bucket allows; the others wait in the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<TokenBucketSpec>,
 }
 
 /// A loss model of a link, beside its queue. With `flow` it applies to, and counts, only packets of
@@ -230,6 +242,43 @@ pub enum OutagePolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkerSpec {
+    /// Token rate.
+    pub rate: Rate,
+    /// Bucket size.
+    pub burst: Bytes,
+}
+
+/// A policer: packets conform to a token bucket, or exceed it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PolicerSpec {
+    /// Token rate.
+    pub rate: Rate,
+    /// Bucket size.
+    pub burst: Bytes,
+    /// A second token bucket, for the peak rate, to which packets must conform, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak: Option<TokenBucketSpec>,
+    /// What happens to packets that exceed it.
+    #[serde(default)]
+    pub excess: Excess,
+}
+
+/// What a policer does with packets that exceed its rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Excess {
+    /// Drops them.
+    #[default]
+    Drop,
+    /// Marks those that are ECN-capable (CE), drops the others.
+    Mark,
+}
+
+/// A token bucket: of a shaper, or for the peak rate of a policer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TokenBucketSpec {
     /// Token rate.
     pub rate: Rate,
     /// Bucket size.

@@ -1,9 +1,10 @@
 //! Queue disciplines of a scenario: the parameters of each kind, their checks, and what else the
 //! builder of a network must know about a kind. `cwndlab-queues` defines the disciplines.
 
-use crate::check::conditions::{Checked, MAX_RATE_CHANGES, inside, invalid, positive, share};
+use crate::check::conditions::{Checked, inside, positive, share};
 use crate::check::queue_conditions::{
-    bucket_count, holds_a_packet, packet_bytes, target_within_interval, thresholds,
+    bucket_count, holds_a_packet, packet_bytes, target_within_interval, threshold_of_selector,
+    thresholds, updates,
 };
 use cwndlab_units::{Buffer, Bytes, Time};
 use schemars::JsonSchema;
@@ -11,6 +12,9 @@ use serde::{Deserialize, Serialize};
 
 /// Largest gain of PIE.
 const MAX_GAIN: f64 = 1e3;
+/// Coupling factors of DualPI2; Linux has integers from 1 to 255.
+const MIN_COUPLING: f64 = 1.0;
+const MAX_COUPLING: f64 = 255.0;
 
 /// A queue discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -167,6 +171,12 @@ pub enum QueueSpec {
         /// Marks ECN-capable packets instead of dropping them.
         #[serde(default)]
         ecn: bool,
+        /// Marks ECN-capable packets that are sent after a longer sojourn time; none when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ce_threshold: Option<Time>,
+        /// Applies `ce_threshold` to packets of L4S flows only, with ECT(1) or CE.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ce_threshold_l4s: Option<bool>,
     },
     /// A CoDel queue per flow, served by deficit round robin, new flows first (RFC 8290).
     #[serde(rename = "fq-codel")]
@@ -190,6 +200,12 @@ pub enum QueueSpec {
         /// Marks ECN-capable packets instead of dropping them.
         #[serde(default)]
         ecn: bool,
+        /// Marks ECN-capable packets that are sent after a longer sojourn time; none when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ce_threshold: Option<Time>,
+        /// Applies `ce_threshold` to packets of L4S flows only, with ECT(1) or CE.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ce_threshold_l4s: Option<bool>,
     },
     /// Proportional integral controller enhanced (RFC 8033): drops at arrival with a probability
     /// that controls the delay.
@@ -219,6 +235,41 @@ pub enum QueueSpec {
         #[serde(default = "tenth")]
         mark_p: f64,
     },
+    /// Two coupled queues, for L4S and for classic flows (RFC 9332): classic packets are dropped or
+    /// marked with the square of a probability, L4S packets marked with a multiple of it.
+    #[serde(rename = "dualpi2")]
+    DualPi2 {
+        /// Size of the buffer that both queues share; the packet in service is not counted.
+        #[serde(default = "one_bdp")]
+        limit: Buffer,
+        /// Target delay of classic packets.
+        #[serde(default = "fifteen_ms")]
+        target: Time,
+        /// Update interval; 15ms when absent (Tupdate).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        update: Option<Time>,
+        /// Gain of the deviation from the target, 1/s; 0.15 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        alpha: Option<f64>,
+        /// Gain of the change of the delay, 1/s; 3 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        beta: Option<f64>,
+        /// Coupling factor (k): L4S packets are marked with this multiple of the probability whose
+        /// square classic packets see.
+        #[serde(default = "two")]
+        coupling: f64,
+        /// Sojourn time above which L4S packets are marked; 800us when absent (minTh).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        threshold: Option<Time>,
+        /// Rise of the sojourn time above `threshold` over which the share of marks reaches 1, 0s
+        /// for a step; 400us when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        range: Option<Time>,
+        /// Share of the link that classic packets get at least while both queues hold packets;
+        /// 0.0625 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        classic_share: Option<f64>,
+    },
 }
 
 impl Default for QueueSpec {
@@ -239,6 +290,7 @@ impl QueueSpec {
             Self::CoDel { .. } => "codel",
             Self::FqCoDel { .. } => "fq-codel",
             Self::Pie { .. } => "pie",
+            Self::DualPi2 { .. } => "dualpi2",
         }
     }
 
@@ -252,7 +304,8 @@ impl QueueSpec {
             | Self::Priority { limit }
             | Self::CoDel { limit, .. }
             | Self::FqCoDel { limit, .. }
-            | Self::Pie { limit, .. } => limit,
+            | Self::Pie { limit, .. }
+            | Self::DualPi2 { limit, .. } => limit,
         }
     }
 
@@ -273,7 +326,8 @@ impl QueueSpec {
             Self::Drr { .. }
             | Self::Priority { .. }
             | Self::CoDel { .. }
-            | Self::FqCoDel { .. } => true,
+            | Self::FqCoDel { .. }
+            | Self::DualPi2 { .. } => true,
         }
     }
 
@@ -322,26 +376,41 @@ impl QueueSpec {
                 size("quantum", quantum)?;
                 queues(buckets)
             }
-            Self::CoDel { target, interval, .. } => target_within_interval(key, target, interval),
-            Self::FqCoDel { target, interval, quantum, buckets, .. } => {
+            Self::CoDel { target, interval, ce_threshold, ce_threshold_l4s, .. } => {
                 target_within_interval(key, target, interval)?;
+                threshold_of_selector(key, ce_threshold, ce_threshold_l4s)
+            }
+            Self::FqCoDel {
+                target,
+                interval,
+                quantum,
+                buckets,
+                ce_threshold,
+                ce_threshold_l4s,
+                ..
+            } => {
+                target_within_interval(key, target, interval)?;
+                threshold_of_selector(key, ce_threshold, ce_threshold_l4s)?;
                 size("quantum", quantum)?;
                 queues(buckets)
             }
             Self::Pie { target, update, alpha, beta, mark_p, .. } => {
                 positive(at("target"), target)?;
-                if update < Time::ns(1_000)
-                    || duration.seconds() / update.seconds() > MAX_RATE_CHANGES
-                {
-                    let expected = format!(
-                        "at least 1us, and at most {MAX_RATE_CHANGES:.0} updates in a run of \
-                         {duration}"
-                    );
-                    return invalid(at("update"), update, expected);
-                }
+                updates(at("update"), update, duration)?;
                 inside(at("alpha"), alpha, 0.0, MAX_GAIN)?;
                 inside(at("beta"), beta, 0.0, MAX_GAIN)?;
                 share(at("mark_p"), mark_p)
+            }
+            Self::DualPi2 { target, update, alpha, beta, coupling, classic_share, .. } => {
+                positive(at("target"), target)?;
+                update.map_or(Ok(()), |update| updates(at("update"), update, duration))?;
+                let gain = |name, gain: Option<f64>| {
+                    gain.map_or(Ok(()), |gain| inside(at(name), gain, 0.0, MAX_GAIN))
+                };
+                gain("alpha", alpha)?;
+                gain("beta", beta)?;
+                inside(at("coupling"), coupling, MIN_COUPLING, MAX_COUPLING)?;
+                classic_share.map_or(Ok(()), |share| inside(at("classic_share"), share, 0.0, 1.0))
             }
         }
     }
@@ -357,6 +426,10 @@ fn yes() -> bool {
 
 fn tenth() -> f64 {
     0.1
+}
+
+fn two() -> f64 {
+    2.0
 }
 
 fn fiftieth() -> f64 {

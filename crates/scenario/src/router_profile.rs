@@ -1,13 +1,13 @@
-//! Defaults of ns-2's routers by year, for queues whose keys are absent.
+//! Defaults of routers, for queues whose keys are absent: those of ns-2 by year, and Linux.
 //!
-//! Dated by ns-2's CHANGES.html and the comments of ns-default.tcl (docs/profiles.md).
+//! ns-2's are dated by its CHANGES.html and the comments of ns-default.tcl (docs/profiles.md).
 
 use crate::queue::QueueSpec;
-use cwndlab_units::{Buffer, Bytes};
+use cwndlab_units::{Buffer, Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An ns-2 whose routers' defaults a scenario takes, the latest last.
+/// Whose routers' defaults a scenario takes; those of ns-2 with the latest last.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -27,13 +27,22 @@ pub enum RouterProfile {
     /// ns-2.35 (4 November 2011).
     #[serde(rename = "ns2-2.35")]
     Ns2_235,
+    /// Linux 6.17.
+    #[serde(rename = "linux")]
+    Linux,
 }
 
 impl RouterProfile {
     /// A queue with these defaults where its keys are absent. RED's thresholds are one default: a
     /// scenario that gives one of them leaves the other automatic.
     pub fn complete(self, queue: QueueSpec) -> QueueSpec {
-        let mut queue = queue;
+        match self {
+            Self::Linux => of_linux(queue),
+            _ => self.of_ns2(queue),
+        }
+    }
+
+    fn of_ns2(self, mut queue: QueueSpec) -> QueueSpec {
         match &mut queue {
             QueueSpec::Red {
                 min,
@@ -77,6 +86,23 @@ impl RouterProfile {
     }
 }
 
+/// `dualpi2_reset_default` of net/sched/sch_dualpi2.c; Linux's CoDel, FQ-CoDel and PIE have the
+/// values of their RFCs.
+fn of_linux(mut queue: QueueSpec) -> QueueSpec {
+    if let QueueSpec::DualPi2 { update, alpha, beta, threshold, range, classic_share, .. } =
+        &mut queue
+    {
+        update.get_or_insert(Time::ns(16_000_000));
+        // In units of 1/256.
+        alpha.get_or_insert(41.0 / 256.0);
+        beta.get_or_insert(819.0 / 256.0);
+        threshold.get_or_insert(Time::ns(1_000_000));
+        range.get_or_insert(Time::default());
+        classic_share.get_or_insert(0.1);
+    }
+    queue
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +129,13 @@ mod tests {
         assert_eq!((&red["gentle"], &red["bytes"]), (&json!(true), &json!(false)));
         let red = completed("ns2-2009", json!({ "kind": "red" }));
         assert_eq!((&red["queue_in_bytes"], &red["mark_p"]), (&json!(true), &json!(0.1)));
+    }
+
+    #[test]
+    fn dualpi2_of_linux_marks_by_a_step() {
+        let dualpi2 = completed("linux", json!({ "kind": "dualpi2", "classic_share": 0.5 }));
+        assert_eq!((&dualpi2["threshold"], &dualpi2["range"]), (&json!("1ms"), &json!("0s")));
+        assert_eq!((&dualpi2["update"], &dualpi2["classic_share"]), (&json!("16ms"), &json!(0.5)));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub struct Scenario {
     /// Profile of the endpoints' knobs.
     #[serde(default)]
     pub profile: ProfileName,
-    /// Defaults of routers: where keys of RED and DRR queues are absent, those of this ns-2.
+    /// Defaults of routers: where keys of queues are absent, those of an ns-2 or of Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router_profile: Option<RouterProfile>,
     /// Bin length for `rate_cov`, the coefficient of variation of a flow's rate.

@@ -30,7 +30,9 @@ mod rate;
 pub mod results;
 mod simulation;
 
-pub use build::{DrawnFlow, DrawnLink, DrawnNetwork, DrawnSource, Options};
+pub use build::{
+    ArrivingFlow, DrawnArrivals, DrawnFlow, DrawnLink, DrawnNetwork, DrawnSource, Options,
+};
 pub use cwndlab_tcp::Ecn;
 pub use endpoint::external::{ExternalPacket, Fate, PacketOutcome};
 pub use endpoint::transfer::Transfer;

@@ -105,6 +105,12 @@ impl Flags {
         self.0 & Self::CE != 0
     }
 
+    /// Whether the packet is of an L4S flow: ECT(1) or CE (RFC 9331 section 5.1).
+    #[inline]
+    pub fn is_l4s(self) -> bool {
+        self.0 & (Ecn::Ect1 as u16) << Self::ECN_SHIFT != 0
+    }
+
     /// Whether the packet is marked (CE).
     #[inline]
     pub fn is_ce(self) -> bool {

@@ -18,6 +18,7 @@ const MOST: usize = 10;
 const TABLES: &[(&str, &str)] = &[
     ("crates/rules/src/rule.rs", "the enum of all rules"),
     ("crates/rules/src/registry.rs", "the list of all families of rules"),
+    ("crates/queues/src/discipline/mod.rs", "the enums of all queue disciplines"),
 ];
 
 /// The simulator's parts from the top: each imports only parts further down. ARCHITECTURE.md draws

@@ -8,6 +8,7 @@
 
 pub mod columns;
 pub mod metrics;
+mod steered;
 pub mod studio;
 
 #[cfg(target_arch = "wasm32")]

@@ -1,9 +1,9 @@
 //! What the page asks for: run a scenario, check a rule, describe the module.
 
 use crate::columns::Columns;
-use crate::metrics;
+use crate::{metrics, steered};
 use cwndlab_rules::{FAMILIES, RuleSpec};
-use cwndlab_scenario::{Sampling, Scenario};
+use cwndlab_scenario::{Resolver, Sampling, Scenario};
 use cwndlab_sim::{Simulation, Status};
 use cwndlab_units::Time;
 use serde::Deserialize;
@@ -40,6 +40,19 @@ pub enum Progress {
     Done = 1,
     /// The scenario is not valid, or the run failed: the output says why.
     Failed = 2,
+}
+
+/// What a scenario may name: the files of the request, and steered rules.
+struct Resources<'a>(&'a BTreeMap<String, String>);
+
+impl Resolver for Resources<'_> {
+    fn read(&self, path: &str) -> Result<String, String> {
+        self.0.read(path)
+    }
+
+    fn rule(&self, text: &str) -> Result<RuleSpec, String> {
+        steered::parse(text)
+    }
 }
 
 /// The state of the module.
@@ -116,7 +129,7 @@ impl Studio {
     fn scenario(&self) -> Result<Scenario, String> {
         let request: Request =
             serde_json::from_slice(&self.input).map_err(|error| error.to_string())?;
-        let mut scenario = Scenario::from_toml_with(&request.toml, &request.files)
+        let mut scenario = Scenario::from_toml_with(&request.toml, &Resources(&request.files))
             .map_err(|error| error.to_string())?;
         let every = |seconds: f64| Time::from_seconds(seconds.max(1e-6));
         let sample = every(scenario.duration.seconds() / request.samples.max(1) as f64)?;
@@ -136,7 +149,7 @@ impl Studio {
         let text = String::from_utf8_lossy(&self.input);
         let checked = text.parse::<RuleSpec>().map_err(|error| error.to_string());
         let known = checked.and_then(|rule| match rule.custom_text() {
-            Some(text) => Err(format!("{text}: rules in Python do not run in a browser")),
+            Some(text) => steered::parse(text).map(|rule| rule.to_string()),
             None => Ok(rule.to_string()),
         });
         let is_valid = known.is_ok();

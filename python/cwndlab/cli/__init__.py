@@ -133,4 +133,6 @@ def _one_line(text: str) -> str:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    from cwndlab.cli.output import warn
+
+    warn(text)

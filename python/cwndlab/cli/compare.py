@@ -12,8 +12,8 @@ from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
-from cwndlab.cli.compare_work import end_unmet, execute_plan
 from cwndlab.cli.hints import warn_of_bare_rates
+from cwndlab.cli.many_runs import end_unmet, execute_plan
 from cwndlab.cli.profile import assumptions, profile_option
 from cwndlab.message import invalid, missing
 
@@ -81,7 +81,7 @@ class QueueOption(click.Option):
 @click.option("--rate", metavar="RATE", help="Rate of the link without --env.  [default: 20Mbit]")
 @click.option(
     "--replicates",
-    type=options.WholeNumber(1, 100_000),
+    type=options.whole_number(1, 100_000),
     metavar="N",
     help="Runs per cell, each with its own seed.  [default: 3; 20 with --against]",
 )
@@ -159,7 +159,7 @@ def compare(
         # First, as in the report of the directory that `--out` writes.
         rules = _with_first(baseline, rules)
     recoveries, queues = _settings(recovery, queue, setting)
-    from cwndlab.comparing import plan_comparison
+    from cwndlab import comparing
     from cwndlab.metrics import BY_KEY, chosen
 
     patch = options.patch_of(settings)
@@ -212,7 +212,8 @@ def compare(
         also=[each.metric for each in expected.all],
         option="--metrics",
     )
-    planned = plan_comparison(rules, metrics=[metric.key for metric in measured], **common)
+    keys = [metric.key for metric in measured]
+    planned = comparing.compare(rules, metrics=keys, run=False, **common)
     if baseline is not None and plot is not None:
         look = figure_options.with_baseline(look, rules[0])
     levels = planned.plan.labels

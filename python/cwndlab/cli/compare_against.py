@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import figure_options, options
-from cwndlab.cli.compare_work import end_unmet, execute_plan
 from cwndlab.cli.display import display
+from cwndlab.cli.many_runs import end_unmet, execute_plan
 from cwndlab.cli.output import INTERVAL, print_frame, print_line, print_table
 from cwndlab.message import invalid
 
@@ -93,24 +93,24 @@ def compare_against(
     """Run rules against another one; print, plot or write the results."""
     import polars as pl
 
-    from cwndlab.pairwise import plan_pairwise
+    from cwndlab import pairwise
     from cwndlab.sharing import BY_KEY
 
     given: dict[str, Any] = {} if rate is None else {"rate": rate}
     if flows:
         given["flows"] = [_count(text) for text in options.names_of("--flows", flows)]
-    planned = plan_pairwise(rules, against, **given, **common)
+    planned = pairwise.against(rules, against, run=False, **given, **common)
     expected.check(BY_KEY, planned.plan.labels)
-    pairwise = execute_plan(planned, keep=as_json, **work)
+    found = execute_plan(planned, keep=as_json, **work)
     if plot is not None:
-        figure_options.save(look, plot, pairwise.plot)
+        figure_options.save(look, plot, found.plot)
     if as_json:
-        click.echo(pairwise.to_json())
+        click.echo(found.to_json())
     else:
-        print_pairwise(pairwise)
+        print_pairwise(found)
     # The baseline runs are not a rule's result.
-    expected.judge(pairwise.summary.filter(pl.col("rule").is_in(pairwise.rules)), "compare")
-    end_unmet(pairwise, common.get("until"))
+    expected.judge(found.summary.filter(pl.col("rule").is_in(found.rules)), "compare")
+    end_unmet(found, common.get("until"))
 
 
 def _count(text: str) -> int:

@@ -14,24 +14,9 @@ if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
     from cwndlab.metrics import Metric
 
-HEADINGS = {
-    "goodput": "goodput /\navailable",
-    "goodput_left": "goodput /\nresidual",
-    "loss_rate": "loss\n[%]",
-    "mean_queueing_delay_s": "delay\n[ms]",
-    "p50_queueing_delay_s": "p50 delay\n[ms]",
-    "p95_queueing_delay_s": "p95 delay\n[ms]",
-    "p99_queueing_delay_s": "p99 delay\n[ms]",
-    "p50_rtt_s": "p50 RTT\n[ms]",
-    "p95_rtt_s": "p95 RTT\n[ms]",
-    "p99_rtt_s": "p99 RTT\n[ms]",
-    "fairness_spread": "spread",
-    "jain_index": "Jain's\nindex",
-    "lowest_share": "lowest\nshare",
-}
-"""Short headings of the table over many environments."""
 OPTIONAL = ("timeouts", "p95_queueing_delay_s", "lowest_share", "fairness_spread")
 """What a narrow terminal does not show of that table, the first one first."""
+SCORES = ("C_a", "D_a")
 SCORED = "goodput"
 """The metric whose scores that table has."""
 SIGNS_MEAN = "▲ better, ▼ worse, = no significant difference"
@@ -68,7 +53,7 @@ def print_comparison(
             _print_counts(setting, metrics, rules, pairs)
         for metric in metrics if detail or not many else ():
             parts = (table.filter(metric=metric.key) for table in (own, ranks, pairs))
-            (_print_rows if many else _print_columns)(setting, metric, rules, *parts)
+            _print_metric(setting, metric, rules, *parts, are_many=many)
     if len(rules) > 1 and (detail or not many) and display.is_terminal:
         print_line(
             f"* the best mean; Δ difference from the baseline {rules[0]}, paired by replicate "
@@ -89,7 +74,7 @@ def _print_means(
     columns, rows = ["rule"], [[rule] for rule in rules]
     for metric in metrics:
         key, with_scores = metric.key, metric.key == SCORED
-        columns += [_heading(metric), "C_a", "D_a"] if with_scores else [_heading(metric)]
+        columns += [metric.heading, "C_a", "D_a"] if with_scores else [metric.heading]
         means = [mean_of(summary.filter(rule=rule, metric=key)["mean"]) for rule in rules]
         first = best(means, metric)
         for row, mean in zip(rows, means, strict=True):
@@ -102,12 +87,8 @@ def _print_means(
         f"{setting}: means over {environments} environments; {of_scores}* is the best",
         columns,
         rows,
-        optional=[_heading(metric) for metric in metrics if metric.key in OPTIONAL],
+        optional=[metric.heading for metric in metrics if metric.key in OPTIONAL],
     )
-
-
-def _heading(metric: Metric) -> str:
-    return HEADINGS.get(metric.key, metric.title.replace(" [", "\n["))
 
 
 def _print_counts(
@@ -131,83 +112,49 @@ def _print_counts(
         print_table(
             f"{setting}: environments by difference from {rules[0]} (▲ better, ▼ worse, = not "
             "significant)",
-            ["rule", *map(_heading, metrics)],
+            ["rule", *(metric.heading for metric in metrics)],
             rows,
-            optional=[_heading(metric) for metric in metrics if metric.key in OPTIONAL],
+            optional=[metric.heading for metric in metrics if metric.key in OPTIONAL],
         )
 
 
-def _print_columns(
+def _print_metric(
     setting: str,
     metric: Metric,
     rules: Sequence[str],
     summary: pl.DataFrame,
     scores: pl.DataFrame,
     pairs: pl.DataFrame,
+    *,
+    are_many: bool,
 ) -> None:
-    """One row per rule, one column per environment; the differences below the means."""
+    """Means, scores and differences: a row per rule, with many environments one per environment."""
     from cwndlab.tables import judged, number
 
     environments = summary["env"].unique(maintain_order=True).to_list()
+    found, differences = _by_place(summary), _by_place(pairs)
     ranks = {row["rule"]: row for row in scores.iter_rows(named=True)}
-    means, less = _by_place(summary), _by_place(pairs)
-    rows: list[list[str]] = []
-    for rule in rules:
-        cells = [_mean(means, name, rule, rules, metric) for name in environments]
-        rank = [number(ranks[rule][key], metric) if rule in ranks else "-" for key in SCORES]
-        rows.append([_named(rule, rules), *cells, *rank])
-    if rows[1:]:
-        rows.append([])
-    for rule in rules[1:]:
-        cells = [judged(less.get((name, rule)), metric) for name in environments]
-        rows.append([f"Δ {rule}", *cells, "", ""])
-    print_table(_title(setting, metric), ["rule", *environments, *SCORES], rows)
-
-
-SCORES = ("C_a", "D_a")
-
-
-def _print_rows(
-    setting: str,
-    metric: Metric,
-    rules: Sequence[str],
-    summary: pl.DataFrame,
-    scores: pl.DataFrame,
-    pairs: pl.DataFrame,
-) -> None:
-    """One row per environment, one column per rule, the scores below, then the differences."""
-    from cwndlab.tables import judged, number
-
-    means, less = _by_place(summary), _by_place(pairs)
-    environments = summary["env"].unique(maintain_order=True).to_list()
-    ranks = {row["rule"]: row for row in scores.iter_rows(named=True)}
-    rows = [
-        [name, *(_mean(means, name, rule, rules, metric) for rule in rules)]
-        for name in environments
+    means = [[_mean(found, env, rule, rules, metric) for env in environments] for rule in rules]
+    ranked = [
+        [number(ranks[rule][key], metric) if rule in ranks else "-" for key in SCORES]
+        for rule in rules
     ]
-    rows.append([])
-    rows += [
-        [key, *(number(ranks[rule][key], metric) if rule in ranks else "-" for rule in rules)]
-        for key in SCORES
+    less = [
+        [judged(differences.get((env, rule)), metric) for env in environments] for rule in rules[1:]
     ]
-    if rules[1:]:
-        rows.append([])
-        rows += [
-            [
-                f"Δ {name}",
-                "",
-                *(judged(less.get((name, rule)), metric) for rule in rules[1:]),
-            ]
-            for name in environments
-        ]
-    print_table(
-        _title(setting, metric), ["environment", *(_named(rule, rules) for rule in rules)], rows
-    )
-
-
-def _named(rule: str, rules: Sequence[str]) -> str:
-    """Name a rule, and say which one is the baseline of others."""
-    return f"{rule} (baseline)" if rule == rules[0] and rules[1:] else rule
+    named = [f"{rule} (baseline)" if rule == rules[0] and less else rule for rule in rules]
+    if are_many:
+        head = ["environment", *named]
+        rows = [[env, *cells] for env, *cells in zip(environments, *means, strict=True)]
+        rows += [[], *([key, *cells] for key, *cells in zip(SCORES, *ranked, strict=True))]
+        below = [[f"Δ {env}", "", *cells] for env, *cells in zip(environments, *less, strict=True)]
+    else:
+        head = ["rule", *environments, *SCORES]
+        rows = [[rule, *mean, *rank] for rule, mean, rank in zip(named, means, ranked, strict=True)]
+        below = [[f"Δ {rule}", *cells, "", ""] for rule, cells in zip(rules[1:], less, strict=True)]
+    better = f"{metric.better}; " if metric.better else ""
+    title = f"{metric.title}, {setting} ({better}{INTERVAL})"
+    print_table(title, head, rows + ([[], *below] if less else []))
 
 
 def _by_place(table: pl.DataFrame) -> Rows:
@@ -246,8 +193,3 @@ def _print_overview(settings: list[tuple[str, ...]], scores: pl.DataFrame, under
         ["setting", *rules],
         rows,
     )
-
-
-def _title(setting: str, metric: Metric) -> str:
-    better = f"{metric.better}; " if metric.better else ""
-    return f"{metric.title}, {setting} ({better}{INTERVAL})"

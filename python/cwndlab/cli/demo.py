@@ -8,7 +8,7 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.compare_tables import print_comparison
-from cwndlab.cli.compare_work import execute_plan
+from cwndlab.cli.many_runs import execute_plan
 from cwndlab.cli.output import say, steps
 
 RULES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
@@ -34,15 +34,16 @@ def demo(out: Path, duration: str, jobs: int | None) -> None:
     wave, a sawtooth and a random walk, all around 10 Mbit/s.
     """
     from cwndlab import environments, plots
-    from cwndlab.comparing import plan_comparison
+    from cwndlab.comparing import compare
     from cwndlab.metrics import BY_KEY
     from cwndlab.report import write_report
 
-    planned = plan_comparison(
+    planned = compare(
         RULES,
         env=environments.DEMO,
         replicates=REPLICATES,
         duration=options.seconds_of("--duration", duration),
+        run=False,
     )
     comparison = execute_plan(planned, jobs=jobs, out=out, trace=TRACE)
     plots.save(comparison.plot(), out / "comparison.png")

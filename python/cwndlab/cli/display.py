@@ -5,9 +5,10 @@ One object for the process, not click's context: events of a cluster come on oth
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 TERMINAL, FORMATS = "terminal", ("terminal", "latex", "markdown", "csv")
 NARROWEST = 40
@@ -32,6 +33,24 @@ class Display:
     """No progress and no notes."""
     verbose: bool = False
     """Also timings, seeds and files."""
+    labels: dict[str, str] = field(default_factory=dict[str, str])
+    """Names to what tables call them."""
+
+    def labelled(self, text: str) -> str:
+        """Return a text with labels in the place of names.
+
+        Examples
+        --------
+        >>> named = Display(labels={"AIMD(1,0.5)": "Reno"})
+        >>> named.labelled("Δ AIMD(1, 0.5)"), named.labelled("GAIMD(1, 0.5)")
+        ('Δ Reno', 'GAIMD(1, 0.5)')
+        """
+        if not self.labels:
+            return text
+        names = [r"\s*".join(map(re.escape, name.replace(" ", ""))) for name in self.labels]
+        found = re.compile("|".join(rf"(?<!\w)({name})(?![\w(])" for name in names))
+        labels = list(self.labels.values())
+        return found.sub(lambda match: labels[(match.lastindex or 1) - 1], text)
 
     @property
     def width(self) -> int | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cwndlab.cli.display import display
 from cwndlab.cli.output import say
 from cwndlab.message import invalid
 
@@ -44,7 +45,8 @@ _label = click.option(
     "labels",
     multiple=True,
     metavar="NAME=LABEL",
-    help="Name in the plot of a rule or another series, e.g. 'AIMD(1, 0.5)=Reno'; repeatable.",
+    help="Name in plot and tables of a rule or another series, e.g. 'AIMD(1, 0.5)=Reno'; "
+    "repeatable.",
 )
 _order = click.option(
     "--order",
@@ -57,7 +59,7 @@ _order = click.option(
 def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of figures; the command gets their style as `look`.
 
-    Without `--plot` they are refused.
+    Without `--plot` they are refused, but for `--label`, which tables have, too.
     """
 
     @functools.wraps(command)
@@ -78,9 +80,12 @@ def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "order": order,
         }
         asked = {key: value for key, value in given.items() if value not in (None, ())}
-        if asked and named["plot"] is None and not named.get("beside"):
-            raise click.UsageError(f"`{OPTIONS[next(iter(asked))]}` needs `--plot`")
-        return command(*arguments, look=_look(asked), **named)
+        needing = [key for key in asked if key != "labels"]
+        if needing and named["plot"] is None and not named.get("beside"):
+            raise click.UsageError(f"`{OPTIONS[needing[0]]}` needs `--plot`")
+        look = _look(asked)
+        display.labels = {} if look is None else dict(look.labels)
+        return command(*arguments, look=look, **named)
 
     for option in (_order, _label, _style, _height, _width):
         wrapper = option(wrapper)

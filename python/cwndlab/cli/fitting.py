@@ -6,14 +6,15 @@ and columns that still do not fit below the others.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 GAP, NARROW_GAP, EDGES = 3, 2, 2
 """Spaces between columns, those in a narrow table, and those around a table that is not."""
-INTERVAL, NO_BREAK = "95 % CI", "\N{NO-BREAK SPACE}"
-"""What no line break divides."""
+INTERVAL, NO_BREAK, BREAK = "95 % CI", "\N{NO-BREAK SPACE}", "\N{ZERO WIDTH SPACE}"
+"""What no line break divides, and the characters where none and where one may be."""
 LONG_TEXT, LEAST_TEXT = 20, 14
 """Width above which a column of text may be wrapped, and the least width it then has."""
 
@@ -39,10 +40,14 @@ class Column:
         --------
         >>> Column("goodput /\navailable bandwidth", ("0.930",), False).narrowed().heading
         'goodput /\navailable\nbandwidth'
+        >>> Column("dumbbell.queue.limit", ("1bdp",), True).narrowed().heading
+        'dumbbell.\nqueue.\nlimit'
         """
         heading = self.heading.replace(INTERVAL, INTERVAL.replace(" ", NO_BREAK))
+        # A dotted key may be divided behind its dots.
+        heading = re.sub(r"(?<=[a-z]\.)(?=[a-z])", BREAK, heading)
         lines = heading.split("\n")
-        words = [word for line in lines for word in line.split(" ")]
+        words = [word for line in lines for word in re.split(f"[ {BREAK}]", line)]
         longest = max(map(len, (*words, *self.cells)), default=1)
         wrapped = [part for line in lines for part in _wrapped(line, longest)]
         return replace(self, heading="\n".join(wrapped).replace(NO_BREAK, " "))
@@ -129,9 +134,12 @@ def _wrapped_into(columns: Sequence[Column], width: int) -> list[Column] | None:
 def _stacked(columns: Sequence[Column], width: int) -> tuple[list[list[Column]], int]:
     """Put columns below the others, each part with the columns of text that name the rows."""
     names = [column for column in columns if column.is_text]
-    if _room(names, width) < width // 3:
+    widest = max((column.natural for column in columns if not column.is_text), default=0)
+    is_narrow = _room(names, width) < max(width // 3, widest + NARROW_GAP)
+    if is_narrow and len(set(names[0].cells)) == len(names[0].cells):
+        # It names the rows alone.
         names = names[:1]
-    names = _wrapped_into(names, width) or names
+    names = _wrapped_into(names, width - NARROW_GAP - widest) or names
     rest = [column for column in columns if column.heading not in {one.heading for one in names}]
     parts: list[list[Column]] = [[*names]]
     for column in rest:
@@ -142,4 +150,13 @@ def _stacked(columns: Sequence[Column], width: int) -> tuple[list[list[Column]],
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    return textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
+    """Divide a line between its words, and at `BREAK` where a word is too long."""
+    found: list[str] = []
+    for words in textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False):
+        parts = [""]
+        for part in words.split(BREAK):
+            if parts[-1] and len(parts[-1]) + len(part) > width:
+                parts.append("")
+            parts[-1] += part
+        found += parts
+    return found or [""]

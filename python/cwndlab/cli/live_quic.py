@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--qlog", is_flag=True, help="Record each flow in DIR/qlog for qvis; needs --out.")
 @click.option(
     "--port",
-    type=options.WholeNumber(0, 65535),
+    type=options.whole_number(0, 65535),
     default=0,
     help="Port of the relay; 0 takes a free one.",
 )

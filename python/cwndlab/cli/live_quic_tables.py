@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.cli.live_tables import LATENESS, lateness, print_verdict, scaled
+from cwndlab.cli.live_tables import LATENESS, lateness, print_verdict
 from cwndlab.cli.output import print_line, print_table
-from cwndlab.cli.run_tables import print_tables
+from cwndlab.cli.run_tables import print_tables, scaled
 
 if TYPE_CHECKING:
     from cwndlab.results import Result

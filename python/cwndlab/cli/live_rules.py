@@ -21,7 +21,7 @@ from cwndlab.cli.output import print_table, say
 )
 @click.option(
     "--initial-ssthresh",
-    type=options.WholeNumber(2, 1_000_000),
+    type=options.whole_number(2, 1_000_000),
     metavar="PACKETS",
     help="Initial ssthresh of its flows.  [default: none]",
 )

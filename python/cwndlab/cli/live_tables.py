@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.cli.output import print_line, print_table, say
-from cwndlab.cli.run_tables import print_tables
+from cwndlab.cli.run_tables import print_sums, print_tables, scaled
 
 if TYPE_CHECKING:
+    from cwndlab.columns import Column
     from cwndlab.results import Result
 
 LATENESS = ("late p50\n[ms]", "late p99\n[ms]", "late max\n[ms]")
 """Headings of `lateness`."""
+_OF_LINK = (
+    "utilization",
+    "mean_queueing_delay_s",
+    "p95_queueing_delay_s",
+    "dropped_packets",
+    "marked_packets",
+)
+"""What is compared of the bottleneck of a live run and a simulated one."""
 
 
 def print_live(result: Result) -> None:
@@ -49,10 +59,7 @@ def print_verdict(result: Result, network: str, document: str) -> None:
 
     `network` is the name of its network, `document` the file that explains validity.
     """
-    print_line(
-        f"aggregate goodput {result.aggregate_goodput_bps / 1e6:.3f} Mbit/s, Jain's index "
-        f"{scaled(result.jain_index, 1, 4)}, fairness spread {scaled(result.fairness_spread, 1, 3)}"
-    )
+    print_sums(result)
     if result.valid:
         print_line(f"valid: the {network} kept up, and nothing was lost outside it")
     else:
@@ -62,6 +69,7 @@ def print_verdict(result: Result, network: str, document: str) -> None:
 
 def print_beside(simulated: Result, live: Result) -> None:
     """Print shares, delay and losses of both runs, and their differences."""
+    from cwndlab.columns import COLUMNS, RUN
     from cwndlab.plots.beside import shares
     from cwndlab.plots.timelines import bottleneck
 
@@ -76,19 +84,11 @@ def print_beside(simulated: Result, live: Result) -> None:
         rows,
     )
     links = [bottleneck(result) for result in both]
+    fields = [result.fields for result in both]
     rows = [
-        _row("goodput [Mbit/s]", [result.aggregate_goodput_bps / 1e6 for result in both]),
-        _row("utilization [%]", [100 * link["utilization"] for link in links]),
-        _row(
-            "mean queueing delay [ms]",
-            [1e3 * (link["mean_queueing_delay_s"] or 0) for link in links],
-        ),
-        _row(
-            "p95 queueing delay [ms]", [1e3 * (link["p95_queueing_delay_s"] or 0) for link in links]
-        ),
-        _row("dropped [packets]", [link["dropped_packets"] for link in links]),
-        _row("marked [packets]", [link["marked_packets"] for link in links]),
-        _row("Jain's index", [result.jain_index or 0 for result in both], digits=4),
+        _row(RUN["aggregate_goodput_bps"], fields, 2),
+        *(_row(COLUMNS["links"][key], links, 2) for key in _OF_LINK),
+        _row(RUN["jain_index"], fields, 4),
     ]
     print_table(
         f"Beside each other, at {links[0]['link']}",
@@ -97,17 +97,16 @@ def print_beside(simulated: Result, live: Result) -> None:
     )
 
 
-def _row(name: str, values: list[float], digits: int = 2) -> list[str]:
-    simulated, live = values
+def _row(column: Column, both: Sequence[Mapping[str, Any]], digits: int) -> list[str]:
+    from cwndlab.metrics import Metric
+    from cwndlab.tables import number
+
+    metric = Metric.of(column, digits=digits)
+    simulated, live = (values[column.name] or 0 for values in both)
     apart = f"{100 * (live / simulated - 1):+.1f}" if simulated else "-"
-    return [name, f"{simulated:.{digits}f}", f"{live:.{digits}f}", apart]
+    return [metric.title, number(simulated, metric), number(live, metric), apart]
 
 
 def lateness(health: dict[str, Any]) -> list[str]:
     """Columns under `LATENESS`: how late packets were released."""
     return [scaled(health[f"lateness_{what}_s"], 1e3, 3) for what in ("p50", "p99", "max")]
-
-
-def scaled(value: float | None, scale: float, digits: int) -> str:
-    """Write a number in a table; a dash for None."""
-    return "-" if value is None else f"{value * scale:.{digits}f}"

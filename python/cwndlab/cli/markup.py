@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+MINUS = "\N{MINUS SIGN}"
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
         "<": "$<$", ">": "$>$", "|": "$|$",
-        "±": r"$\pm$", "≤": r"$\le$", "≥": r"$\ge$", "Δ": r"$\Delta$",
+        MINUS: "$-$", "±": r"$\pm$", "≤": r"$\le$", "≥": r"$\ge$", "Δ": r"$\Delta$",
         "▲": r"$\bigtriangleup$", "▼": r"$\bigtriangledown$",
     }
 )  # fmt: skip
@@ -24,7 +26,7 @@ def latex(
 
     Examples
     --------
-    >>> print(latex("loss", ["rule", "loss\n[%]"], [["A_1", "0.5 ± 0.1"], [], ["B", "-1"]], 1))
+    >>> print(latex("loss", ["rule", "loss\n[%]"], [["A_1", "0.5 ± 0.1"], [], ["B", "= -1"]], 1))
     % loss
     \begin{tabular}{lr}
     \toprule
@@ -32,7 +34,7 @@ def latex(
     \midrule
     A\_1 & 0.5 $\pm$ 0.1 \\
     \midrule
-    B & $-$1 \\
+    B & = $-$1 \\
     \bottomrule
     \end{tabular}
     """
@@ -54,13 +56,10 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    line = _one_line(text)
-    is_negative = line[:1] == "-" and line[1:2].isdigit()
-    return f"$-${line[1:]}".translate(_LATEX_OF_NUMBER) if is_negative else line.translate(_LATEX)
-
-
-# The sign is in place already.
-_LATEX_OF_NUMBER = {key: value for key, value in _LATEX.items() if key != ord("$")}
+    line = re.sub(r"(?<!\w)-(?=\d)", MINUS, _one_line(text))
+    # A label may have formulas.
+    parts = re.split(r"(\$[^$]+\$)", line)
+    return "".join(part if part.startswith("$") else part.translate(_LATEX) for part in parts)
 
 
 def markdown(

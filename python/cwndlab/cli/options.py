@@ -15,10 +15,10 @@ PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
 if TYPE_CHECKING:
-    ParamType = click.ParamType[Any]
+    ParamType, TextChoice = click.ParamType[Any], click.Choice[str]
 else:
-    # The first releases of click 8 have no type parameter.
-    ParamType = click.ParamType
+    # The first releases of click 8 have no type parameters.
+    ParamType, TextChoice = click.ParamType, click.Choice
 
 
 Command = TypeVar("Command", bound="Callable[..., Any] | click.Command")
@@ -32,42 +32,53 @@ class Option(Protocol):
         ...
 
 
-class WholeNumber(ParamType):
-    """A whole number within bounds, both included."""
+class Value(ParamType):
+    """A value that a function reads.
 
-    name = "integer"
+    Parameters
+    ----------
+    name : str
+        Name of the type.
+    read : callable
+        Text or default to the value; None, or a ValueError, if it is not valid.
+    expected : str
+        What is expected, for a message.
+    """
 
-    def __init__(self, least: int, most: int) -> None:
-        self.least: int = least
-        self.most: int = most
+    def __init__(self, name: str, read: Callable[[Any], Any], expected: str) -> None:
+        self.name, self._read, self._expected = name, read, expected
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read the value, or raise an error that says what is expected."""
         try:
-            number = int(value)
+            found = self._read(value)
         except ValueError:
-            number = None
-        if number is None or not self.least <= number <= self.most:
-            self.fail(
-                invalid_value(value, f"a whole number from {self.least} to {self.most}"),
-                param,
-                ctx,
-            )
-        return number
+            found = None
+        if found is None:
+            self.fail(invalid_value(value, self._expected), param, ctx)
+        return found
 
 
-class Choice(ParamType):
+def whole_number(least: int, most: int) -> Value:
+    """Return the type of whole numbers within bounds, both included."""
+
+    def read(value: Any) -> int | None:
+        number = int(value)
+        return number if least <= number <= most else None
+
+    return Value("integer", read, f"a whole number from {least} to {most}")
+
+
+class Choice(TextChoice):
     """One of a few names."""
 
-    name = "choice"
-
     def __init__(self, *names: str) -> None:
-        self.names = names
+        super().__init__(names)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Read it, or say what is expected."""
-        if value not in self.names:
-            self.fail(unknown_value(value, self.names), param, ctx)
+        if value not in self.choices:
+            self.fail(unknown_value(value, self.choices), param, ctx)
         return value
 
 
@@ -121,12 +132,12 @@ metrics_option: Option = click.option(
 )
 most_option: Option = click.option(
     "--most",
-    type=WholeNumber(1, 1_000_000),
+    type=whole_number(1, 1_000_000),
     metavar="N",
     help="Largest number of replicates with --until.",
 )
 jobs_option: Option = click.option(
-    "--jobs", type=WholeNumber(1, 1024), metavar="N", help="Threads; by default one per processor."
+    "--jobs", type=whole_number(1, 1024), metavar="N", help="Threads; by default one per processor."
 )
 
 
@@ -184,7 +195,7 @@ def check_format(as_json: bool) -> None:
 
 def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--seed N`."""
-    return click.option("--seed", type=WholeNumber(0, 2**63 - 1), metavar="N", help="Seed.")(
+    return click.option("--seed", type=whole_number(0, 2**63 - 1), metavar="N", help="Seed.")(
         command
     )
 

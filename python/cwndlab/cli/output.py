@@ -56,6 +56,8 @@ def print_table(
     An empty row separates two parts. On a terminal that is too narrow, the columns with the
     headings `optional` are left out, the first one first, unless `--wide` is given.
     """
+    title, columns = display.labelled(title), [display.labelled(column) for column in columns]
+    rows = [[*map(display.labelled, row[:text_columns]), *row[text_columns:]] for row in rows]
     if not display.is_terminal:
         write = markup.latex if display.format == "latex" else markup.markdown
         print(write(title, columns, rows, text_columns), end="\n\n")

@@ -9,7 +9,7 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
-from cwndlab.cli.reproduce_sensitivity import teller, vary
+from cwndlab.cli.reproduce_sensitivity import READINGS, SENSITIVITY, teller, vary
 from cwndlab.cli.reproduce_witness import testify
 from cwndlab.message import plural
 
@@ -37,7 +37,7 @@ DATED = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35")
 )
 @click.option(
     "--replicates",
-    type=options.WholeNumber(2, 100_000),
+    type=options.whole_number(2, 100_000),
     metavar="N",
     help="At most N replicates, for a first look; the same command without it resumes.",
 )
@@ -45,6 +45,12 @@ DATED = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35")
     "--sensitivity",
     is_flag=True,
     help="Vary what the paper leaves open, and show which verdicts change (coarse plan).",
+)
+@click.option(
+    "--readings",
+    is_flag=True,
+    help="Vary all that the paper leaves open together (Latin hypercube), and show in which share "
+    "of the readings each claim is met, and which value decides it.",
 )
 @click.option(
     "--all",
@@ -56,8 +62,8 @@ DATED = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35")
     "--page",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write the summary of all verdicts to DIR: reproduction.md, its data, the plots. Papers "
-    "that were not run stay as they are.",
+    help="Write the summary of all verdicts to DIR: reproduction.md, its data, the plots; with "
+    "--witness witness.md and its records. What was not run stays as it is.",
 )
 @click.option(
     "--witness", type=options.Choice("ns2"), metavar="ns2",
@@ -87,6 +93,7 @@ def reproduce(
     out: Path,
     replicates: int | None,
     sensitivity: bool,
+    readings: bool,
     is_all: bool,
     page: Path | None,
     witness: str | None,
@@ -124,22 +131,33 @@ def reproduce(
     if witness is None and ns is not None:
         raise click.UsageError("`--ns` needs `--witness ns2`")
     if witness is not None:
-        others = {"--sensitivity": sensitivity, "--page": page, "--assume": assume, "--on": on,
-                  "--profile": profile}  # fmt: skip
+        others = {"--sensitivity": sensitivity, "--readings": readings, "--assume": assume,
+                  "--on": on}  # fmt: skip
+        if page is not None and (quick or profile is not None):
+            raise click.UsageError(
+                "`--page` cannot be used with `--quick` or `--profile`: the page has the ns-2 of "
+                "each paper's date"
+            )
         if refused := [name for name, value in others.items() if value]:
             raise click.UsageError(f"`{refused[0]}` cannot be used with `--witness`")
-        testify(chosen, ns=ns, out=out, replicates=replicates, quick=quick, jobs=jobs,
-                as_json=as_json)  # fmt: skip
+        if page is not None:
+            options.make_folder(page)
+        testify(
+            chosen, ns=ns, out=out, replicates=replicates, profile=profile, quick=quick,
+            jobs=jobs, page=page, as_json=as_json,
+        )  # fmt: skip
         return
     kept = store or out / "store"
-    if sensitivity:
+    if sensitivity and readings:
+        raise click.UsageError("`--sensitivity` cannot be used with `--readings`")
+    if sensitivity or readings:
         if page is not None and quick:
             raise click.UsageError(
                 "`--page` cannot be used with `--quick`: the page has full reproductions only"
             )
         vary(
-            targets, chosen, quick=quick, out=out, page=page, store=kept, jobs=jobs, on=on,
-            as_json=as_json,
+            SENSITIVITY if sensitivity else READINGS, targets, chosen, quick=quick, out=out,
+            page=page, store=kept, jobs=jobs, on=on, as_json=as_json,
             refused={"--replicates": replicates, "--assume": assume, "--profile": profile},
         )  # fmt: skip
         return

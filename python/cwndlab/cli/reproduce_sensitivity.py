@@ -1,4 +1,4 @@
-"""`cwndlab reproduce --sensitivity`: verdicts under varied assumptions."""
+"""`cwndlab reproduce --sensitivity` and `--readings`: verdicts under varied assumptions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from cwndlab.cli.output import print_table, say
 from cwndlab.message import plural
 
 if TYPE_CHECKING:
+    from cwndlab.reproduction.open_values import Readings
     from cwndlab.reproduction.variants import Sensitivity
+
+SENSITIVITY, READINGS = "--sensitivity", "--readings"
 
 
 def vary(
+    option: str,
     targets: tuple[str, ...],
     chosen: Mapping[str, list[str]],
     *,
@@ -26,28 +30,30 @@ def vary(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Vary each paper's assumptions, print the table, and update the page of verdicts."""
-    from cwndlab.cli.sweep_progress import progress_bar
-    from cwndlab.reproduction import load, summary
-    from cwndlab.reproduction.sensitivity import NAME, sensitivity
+    """Vary each paper's assumptions, print the table, and update the page of verdicts.
 
-    for option, value in refused.items():
+    With `option` ``--sensitivity`` one at a time, with ``--readings`` all of them together.
+    """
+    from cwndlab.cli.sweep_progress import progress_bar
+    from cwndlab.reproduction import load, open_values, sensitivity, summary
+
+    for name, value in refused.items():
         if value:
-            raise click.UsageError(
-                f"`{option}` cannot be used with `--sensitivity`, whose plan is fixed"
-            )
+            raise click.UsageError(f"`{name}` cannot be used with `{option}`, whose plan is fixed")
     if any("/" in target for target in targets):
         raise click.UsageError(
-            f"`--sensitivity` needs a whole `PAPER`, and `{targets[0]}` is one experiment"
+            f"`{option}` needs a whole `PAPER`, and `{targets[0]}` is one experiment"
         )
-    papers = [key for key in chosen if targets or load(key).sensitivity]
+    is_readings = option == READINGS
+    form = open_values if is_readings else sensitivity
+    papers = [key for key in chosen if targets or form.is_defined(load(key))]
     if page is not None:
         for key in papers:
             summary.check(key, page)
     for key in papers:
         with progress_bar() as show:
             try:
-                found = sensitivity(key, out=out, store=store, progress=teller(key, show), **given)
+                found = form.run(key, out=out, store=store, progress=teller(key, show), **given)
             except KeyboardInterrupt:
                 say(f"stopped; finished runs are kept in {store}, and the same command resumes")
                 raise
@@ -55,10 +61,13 @@ def vary(
             from cwndlab.jsontext import dumps
             from cwndlab.outputs import stamped
 
-            print(dumps(stamped("sensitivity", found.to_dict()), indent=None), flush=True)
+            name = option.removeprefix("--")
+            print(dumps(stamped(name, found.to_dict()), indent=None), flush=True)
+        elif isinstance(found, open_values.Readings):
+            _print_readings(found)
         else:
             _print(found)
-        say(f"wrote {out / key / NAME}")
+        say(f"wrote {out / key / form.NAME}")
         if page is not None:
             say(f"wrote {summary.vary(found, page)}")
 
@@ -113,5 +122,36 @@ def _print(found: Sensitivity) -> None:
         f"{found.took_s:.0f} s of processor time, {data['computed_s']:.0f} s of it now; "
         f"this call took {found.wall_s:.0f} s"
     )
+    if found.failed:
+        say(f"{plural(found.failed, 'run')} failed")
+
+
+def _print_readings(found: Readings) -> None:
+    """Print how many readings meet each claim, the classes, and the reading that fits best."""
+    data = found.to_dict()
+    rows = [
+        (entry["claim"], f"{100 * entry['share']:.0f} %", "yes" if entry["as_assumed"] else "no",
+         entry["class"])
+        for entry in data["claims"]
+    ]  # fmt: skip
+    title = f"{found.paper}: claims under {len(found.readings)} readings of what it leaves open"
+    print_table(title, ("claim", "readings that meet it", "as assumed", "class"), rows,
+                text_columns=1)  # fmt: skip
+    fitted = found.fitted
+    if fitted is not None:
+        misfits = [
+            (f"reading {entry.number}" if entry.number else "as assumed", part,
+             *(f"{value:.3f}" for value in entry.misfit[part].values()))
+            for entry in (found.readings[at] for at in dict.fromkeys((0, fitted.number)))
+            for part in entry.misfit
+        ]  # fmt: skip
+        columns = (
+            "reading",
+            "printed numbers",
+            *(f"RMS, {name}" for name in fitted.misfit["half"]),
+        )
+        print_table("Differences from printed numbers", columns, misfits, text_columns=2)
+    say("claims are judged by their means, without intervals")
+    say(f"{plural(found.runs, 'run')}; {found.computed_s:.0f} s of processor time now")
     if found.failed:
         say(f"{plural(found.failed, 'run')} failed")

@@ -190,7 +190,7 @@ def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
         ]
         for row in shown.to_dicts()
     ]
-    headings = [metric.title.replace(" [", "\n[") for metric in metrics]
+    headings = [metric.heading for metric in metrics]
     columns = [*before, "replicate", "seed", *headings, "key"]
     print_table(
         f"{table.height} runs",

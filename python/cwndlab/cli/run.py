@@ -50,7 +50,7 @@ DEFAULT_PLOT = "="
 )
 @besides.beside_options
 @click.option(
-    "--replicates", type=options.WholeNumber(1, 1_000_000), metavar="N",
+    "--replicates", type=options.whole_number(1, 1_000_000), metavar="N",
     help="With --beside: runs of each, with seeds from the scenario's on.  [default: 1]",
 )  # fmt: skip
 @options.jobs_option
@@ -129,7 +129,7 @@ def _beside_sweep(name: str, scenario: Scenario, replicates: int) -> Sweep:
     from cwndlab.topology import topology
 
     document = scenario.canonical()
-    crossed = {link for path in topology(document).paths for link in path.forward}
+    crossed = {link for path in topology(scenario.core).paths for link in path.forward}
     of_links = ("utilization", "mean_queue_packets", "dropped_packets", "arrived_packets")
     groups = list(dict.fromkeys(flow["name"] for flow in document["flows"]))
     sources = [cross["name"] for cross in document.get("cross", [])]

@@ -13,105 +13,94 @@ if TYPE_CHECKING:
 
     from cwndlab.results import Result
 
-Number = tuple[str, str, float, int]
-"""A column: heading, key, scale, digits."""
+Digits = dict[str, int]
+"""Columns of a table to their digits after the point."""
 
 MAX_FLOW_ROWS = 20
 """With more flows, the table has one row per group."""
 
-_FLOW_NUMBERS = (
-    ("goodput\n[Mbit/s]", "goodput_bps", 1e-6, 3),
-    ("loss\n[%]", "loss_rate", 100, 3),
-    ("RTT\n[ms]", "mean_rtt_s", 1e3, 1),
-    ("window\n[packets]", "mean_cwnd_packets", 1, 1),
-    ("retrans-\nmitted", "retransmitted_packets", 1, 0),
-    ("fast\nretransmits", "fast_retransmits", 1, 0),
-    ("timeouts", "timeouts", 1, 0),
-)
-_LINK_NUMBERS = (
-    ("rate\n[Mbit/s]", "rate_bps", 1e-6, 3),
-    ("available\n[Mbit/s]", "available_bps", 1e-6, 3),
-    ("utilization\n[%]", "utilization", 100, 1),
-    ("arrived", "arrived_packets", 1, 0),
-    ("dropped", "dropped_packets", 1, 0),
-    ("mean queue\n[packets]", "mean_queue_packets", 1, 1),
-    ("mean delay\n[ms]", "mean_queueing_delay_s", 1e3, 2),
-    ("p50 delay\n[ms]", "p50_queueing_delay_s", 1e3, 2),
-    ("p95 delay\n[ms]", "p95_queueing_delay_s", 1e3, 2),
-    ("p99 delay\n[ms]", "p99_queueing_delay_s", 1e3, 2),
-)
-_LEFT = ("residual\n[Mbit/s]", "left_bps", 1e-6, 3)
-_MARKED = ("marked", "marked_packets", 1, 0)
-_CUTS = ("ECN\ncuts", "ecn_reductions", 1, 0)
-_RTTS = tuple((f"p{q} RTT\n[ms]", f"p{q}_rtt_s", 1e3, 1) for q in (50, 95, 99))
-_CROSS_NUMBERS = (
-    ("offered\n[Mbit/s]", "offered_bps", 1e-6, 3),
-    ("delivered\n[Mbit/s]", "delivered_bps", 1e-6, 3),
-    ("sent", "sent_packets", 1, 0),
-    ("delivered", "delivered_packets", 1, 0),
-    ("dropped", "dropped_packets", 1, 0),
-)
-_ARRIVAL_NUMBERS = (
-    ("arrived", "arrived_flows", 1, 0),
-    ("finished", "finished_flows", 1, 0),
-    ("goodput\n[Mbit/s]", "goodput_bps", 1e-6, 3),
-    ("mean FCT\n[ms]", "mean_fct_s", 1e3, 1),
-    ("p50\n[ms]", "p50_fct_s", 1e3, 1),
-    ("p95\n[ms]", "p95_fct_s", 1e3, 1),
-    ("p99\n[ms]", "p99_fct_s", 1e3, 1),
-    ("mean\nslowdown", "mean_slowdown", 1, 2),
-    ("dropped", "dropped_packets", 1, 0),
-    ("timeouts", "timeouts", 1, 0),
-)
-
-_OPTIONAL_OF_FLOWS = tuple(
-    f"{mean}{heading}"
-    for heading in ("fast\nretransmits", "retrans-\nmitted", "window\n[packets]")
-    for mean in ("", "mean ")
-)
-_OPTIONAL_OF_LINKS = (
-    "p50 delay\n[ms]",
-    "p99 delay\n[ms]",
-    "arrived",
-    "available\n[Mbit/s]",
-    "mean queue\n[packets]",
-    "rate\n[Mbit/s]",
-)
-"""What a narrow terminal does not show, the first one first."""
+_FLOWS: Digits = {
+    "goodput_bps": 3,
+    "loss_rate": 3,
+    "mean_rtt_s": 1,
+    "p50_rtt_s": 1,
+    "p95_rtt_s": 1,
+    "p99_rtt_s": 1,
+    "mean_cwnd_packets": 1,
+    "retransmitted_packets": 0,
+    "fast_retransmits": 0,
+    "timeouts": 0,
+    "ecn_reductions": 0,
+}
+_LINKS: Digits = {
+    "rate_bps": 3,
+    "available_bps": 3,
+    "left_bps": 3,
+    "utilization": 1,
+    "arrived_packets": 0,
+    "dropped_packets": 0,
+    "marked_packets": 0,
+    "mean_queue_packets": 1,
+    "mean_queueing_delay_s": 2,
+    "p50_queueing_delay_s": 2,
+    "p95_queueing_delay_s": 2,
+    "p99_queueing_delay_s": 2,
+}
+_CROSS: Digits = {
+    "offered_bps": 3,
+    "delivered_bps": 3,
+    "sent_packets": 0,
+    "delivered_packets": 0,
+    "dropped_packets": 0,
+}
+_ARRIVALS: Digits = {
+    "arrived_flows": 0,
+    "finished_flows": 0,
+    "goodput_bps": 3,
+    "mean_fct_s": 1,
+    "p50_fct_s": 1,
+    "p95_fct_s": 1,
+    "p99_fct_s": 1,
+    "mean_slowdown": 2,
+    "dropped_packets": 0,
+    "timeouts": 0,
+}
+_OPTIONAL = {
+    "flows": ("fast_retransmits", "retransmitted_packets", "mean_cwnd_packets"),
+    "links": (
+        "p50_queueing_delay_s",
+        "p99_queueing_delay_s",
+        "arrived_packets",
+        "available_bps",
+        "mean_queue_packets",
+        "rate_bps",
+    ),
+    "arrivals": ("dropped_packets", "p50_fct_s", "p95_fct_s", "arrived_flows"),
+}
+"""What a narrow terminal does not show of a table, the first one first."""
 
 
 def print_tables(result: Result) -> None:
     """Print flows (by group if there are many), links, and other traffic."""
     fields = result.fields
-    many = result.flows.height > MAX_FLOW_ROWS
-    window = f"{fields['measure_from_s']:g} to {fields['measure_to_s']:g} s"
-    columns, rows = _groups(result) if many else _flows(result)
-    print_table(
-        f"Flows, measured {window}", columns, rows, text_columns=3, optional=_OPTIONAL_OF_FLOWS
-    )
-    print_table("Links", *_links(result), text_columns=2, optional=_OPTIONAL_OF_LINKS)
+    title = f"Flows, measured {fields['measure_from_s']:g} to {fields['measure_to_s']:g} s"
+    if result.flows.height > MAX_FLOW_ROWS:
+        _print_groups(title, result.flows)
+    else:
+        _print(title, "flows", result.flows, ("flow", "rule", "recovery"), _of_flows(result.flows))
+    _print("Links", "links", result.links, ("link", "queue"), _of_links(result))
     if result.cross.height:
-        print_table("Cross traffic", *_rows(result.cross, ("source",), _CROSS_NUMBERS))
+        _print("Cross traffic", "cross", result.cross, ("source",), _CROSS)
     if result.arrivals.height:
         title = "Finite flows and responses (FCT: flow completion time)"
-        print_table(
-            title,
-            *_rows(result.arrivals, ("group", "rule", "recovery"), _ARRIVAL_NUMBERS),
-            text_columns=3,
-            optional=("dropped", "p50\n[ms]", "p95\n[ms]", "arrived"),
-        )
+        _print(title, "arrivals", result.arrivals, ("group", "rule", "recovery"), _ARRIVALS)
 
 
 def print_result(result: Result) -> None:
     """Print the tables of a run, and its own fields."""
     print_tables(result)
+    print_sums(result)
     fields = result.fields
-    print_line(
-        f"aggregate goodput {fields['aggregate_goodput_bps'] / 1e6:.3f} Mbit/s, "
-        f"Jain's index {_text(fields['jain_index'], 1, 4)}, fairness spread "
-        f"{_text(fields['fairness_spread'], 1, 3)}, lowest share / equal share "
-        f"{_text(fields['lowest_share'], 1, 3)}"
-    )
     print_line(
         f"simulated {fields['simulated_s']:g} s in {fields['wall_s']:.2f} s "
         f"({fields['packets_per_wall_s'] / 1e6:.2f} M packets/s), seed {fields['seed']}, "
@@ -119,61 +108,77 @@ def print_result(result: Result) -> None:
     )
 
 
-def _flow_numbers(result: Result) -> tuple[Number, ...]:
-    """Add a column of ECN cuts if there are any, and percentiles of the RTT if recorded."""
-    numbers = list(_FLOW_NUMBERS)
-    if result.flows["p95_rtt_s"].is_not_null().any():
-        numbers[3:3] = _RTTS
-    return (*numbers, _CUTS) if result.flows["ecn_reductions"].sum() else tuple(numbers)
+def print_sums(result: Result) -> None:
+    """Print the sum of the flows' goodputs, and how equal they are."""
+    fields = result.fields
+    print_line(
+        f"aggregate goodput {fields['aggregate_goodput_bps'] / 1e6:.3f} Mbit/s, "
+        f"Jain's index {scaled(fields['jain_index'], 1, 4)}, fairness spread "
+        f"{scaled(fields['fairness_spread'], 1, 3)}, lowest share / equal share "
+        f"{scaled(fields['lowest_share'], 1, 3)}"
+    )
 
 
-def _flows(result: Result) -> tuple[list[str], list[list[str]]]:
-    return _rows(result.flows, ("flow", "rule", "recovery"), _flow_numbers(result))
+def scaled(value: float | None, scale: float, digits: int) -> str:
+    """Write a number in a table; a dash for None."""
+    return "-" if value is None else f"{value * scale:.{digits}f}"
 
 
-def _groups(result: Result) -> tuple[list[str], list[list[str]]]:
-    from cwndlab.columns import mean_of
-
-    numbers = _flow_numbers(result)
-    columns = [
-        "group",
-        "rule",
-        "recovery",
-        "flows",
-        *(f"mean {heading}" for heading, *_ in numbers),
-    ]
-    rows: list[list[str]] = []
-    for (group, rule, recovery), frame in result.flows.group_by(
-        "group", "rule", "recovery", maintain_order=True
-    ):
-        means = (
-            _text(mean_of(frame[key]), scale, max(digits, 1)) for _, key, scale, digits in numbers
-        )
-        rows.append([group, shown(rule), recovery, str(frame.height), *means])
-    return columns, rows
+def _of_flows(flows: pl.DataFrame) -> Digits:
+    """Leave out percentiles of the RTT that are not recorded, and ECN cuts if there are none."""
+    left_out = set[str]()
+    if flows["p95_rtt_s"].is_null().all():
+        left_out |= {"p50_rtt_s", "p95_rtt_s", "p99_rtt_s"}
+    if not flows["ecn_reductions"].sum():
+        left_out.add("ecn_reductions")
+    return {key: digits for key, digits in _FLOWS.items() if key not in left_out}
 
 
-def _links(result: Result) -> tuple[list[str], list[list[str]]]:
-    numbers = list(_LINK_NUMBERS)
-    if result.cross.height or result.arrivals.height:
-        numbers.insert(2, _LEFT)
-    if result.links["marked_packets"].sum():
-        numbers.insert(-5, _MARKED)
-    return _rows(result.links, ("link", "queue"), numbers)
+def _of_links(result: Result) -> Digits:
+    """Leave out the residual bandwidth without other traffic, and marks if there are none."""
+    left_out = set[str]()
+    if not (result.cross.height or result.arrivals.height):
+        left_out.add("left_bps")
+    if not result.links["marked_packets"].sum():
+        left_out.add("marked_packets")
+    return {key: digits for key, digits in _LINKS.items() if key not in left_out}
 
 
-def _rows(
-    frame: pl.DataFrame, names: Sequence[str], numbers: Sequence[Number]
-) -> tuple[list[str], list[list[str]]]:
+def _print_groups(title: str, flows: pl.DataFrame) -> None:
+    """Print a row per group: the means of its flows."""
+    import polars as pl
+
+    names = ("group", "rule", "recovery")
+    columns = {key: max(digits, 1) for key, digits in _of_flows(flows).items()}
+    means = flows.group_by(names, maintain_order=True).agg(
+        pl.len().cast(pl.String).alias("flows"), pl.col(list(columns)).mean()
+    )
+    _print(title, "flows", means, (*names, "flows"), columns, heading="mean {}")
+
+
+def _print(
+    title: str,
+    table: str,
+    frame: pl.DataFrame,
+    names: Sequence[str],
+    columns: Digits,
+    heading: str = "{}",
+) -> None:
+    """Print rows of a result's table: its names, then numbers."""
+    from cwndlab.columns import COLUMNS
+    from cwndlab.metrics import Metric
+    from cwndlab.tables import number
+
+    metrics = [Metric.of(COLUMNS[table][key], digits=digits) for key, digits in columns.items()]
     rows = [
-        [
-            *(shown(row[name]) for name in names),
-            *(_text(row[key], scale, digits) for _, key, scale, digits in numbers),
-        ]
+        [*(shown(row[name]) for name in names), *(number(row[one.key], one) for one in metrics)]
         for row in frame.to_dicts()
     ]
-    return [*names, *(heading for heading, *_ in numbers)], rows
-
-
-def _text(value: float | None, scale: float, digits: int) -> str:
-    return "-" if value is None else f"{value * scale:.{digits}f}"
+    headings = {one.key: heading.format(one.heading) for one in metrics}
+    print_table(
+        title,
+        [*names, *headings.values()],
+        rows,
+        text_columns=len(names),
+        optional=[headings[key] for key in _OPTIONAL.get(table, ()) if key in headings],
+    )

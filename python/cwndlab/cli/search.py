@@ -56,15 +56,15 @@ if TYPE_CHECKING:
     help="Metric that ranks the rules.",
 )
 @click.option(
-    "--budget", type=options.WholeNumber(5, 100_000), default=96, show_default=True, metavar="N",
+    "--budget", type=options.whole_number(5, 100_000), default=96, show_default=True, metavar="N",
     help="Largest number of waveforms to try.",
 )  # fmt: skip
 @click.option(
-    "--replicates", type=options.WholeNumber(1, 1000), default=2, show_default=True, metavar="N",
+    "--replicates", type=options.whole_number(1, 1000), default=2, show_default=True, metavar="N",
     help="Runs of each rule per waveform during the search.",
 )  # fmt: skip
 @click.option(
-    "--confirm", type=options.WholeNumber(2, 10_000), default=10, show_default=True, metavar="N",
+    "--confirm", type=options.whole_number(2, 10_000), default=10, show_default=True, metavar="N",
     help="Runs of each rule on the result, with new seeds.",
 )  # fmt: skip
 @click.option(

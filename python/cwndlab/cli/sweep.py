@@ -10,6 +10,7 @@ import click
 from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.hints import document, refuse_scenario, warn_of_bare_rates
+from cwndlab.cli.many_runs import says_what_is_kept
 from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.sweep_tables import print_findings
 from cwndlab.message import plural
@@ -33,7 +34,7 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
 @options.until_option
 @options.most_option
 @click.option(
-    "--replicates", type=options.WholeNumber(1, 1_000_000), metavar="N", help="Runs per cell."
+    "--replicates", type=options.whole_number(1, 1_000_000), metavar="N", help="Runs per cell."
 )
 @options.seed_option
 @options.set_option
@@ -158,19 +159,8 @@ def _execute(
                 say(_workers(event))
             show(event)
 
-        try:
+        with says_what_is_kept(lambda: len(findings), folder):
             execute(chosen, findings, kept, jobs=jobs, on=on, again=again, progress=tell)
-        except BrokenPipeError:
-            # The reader of the events (`| head`) has closed the pipe.
-            raise
-        except BaseException as error:
-            kind = "stopped" if isinstance(error, KeyboardInterrupt) else "ended by an error"
-            if len(findings) or kind == "stopped":
-                warn(
-                    f"{kind} after {len(findings)} runs, which are kept in {folder}; the same "
-                    "command resumes"
-                )
-            raise
     detail(
         f"{len(findings)} runs of {chosen.name}, seeds from {chosen.plan.seed}, kept in {folder}"
     )

@@ -10,13 +10,13 @@ import click
 from cwndlab.cli import figure_options, options
 from cwndlab.cli.theory_options import (
     FRACTION,
+    PAIR,
     POSITIVE,
-    Number,
-    Pair,
     capacity_option,
     exact_option,
     floor_option,
     model_of,
+    number,
     plot_option,
 )
 from cwndlab.message import invalid, one_of, unknown
@@ -51,14 +51,14 @@ def theory(context: click.Context) -> None:
 @click.option(
     "--start",
     "starts",
-    type=Pair(),
+    type=PAIR,
     multiple=True,
     metavar="X1,X2",
     help="First loads; repeat for more runs.",
 )
 @capacity_option
 @click.option(
-    "--steps", type=options.WholeNumber(1, 1_000_000), default=400, show_default=True, metavar="N"
+    "--steps", type=options.whole_number(1, 1_000_000), default=400, show_default=True, metavar="N"
 )
 @exact_option
 @floor_option
@@ -97,7 +97,7 @@ def phase(
 @theory.command()
 @click.argument("rule")
 @click.option(
-    "--flows", type=options.WholeNumber(2, 1000), default=2, show_default=True, metavar="N"
+    "--flows", type=options.whole_number(2, 1000), default=2, show_default=True, metavar="N"
 )
 @capacity_option
 @floor_option
@@ -146,7 +146,7 @@ def fair(
 @click.option(
     "--packets-per-ack",
     "b",
-    type=Number(0.999999, 1000),
+    type=number(0.999999, 1000),
     default=1,
     metavar="B",
     help="Packets per ACK: 2 with delayed ACKs.",
@@ -208,7 +208,7 @@ def rate(
     help="Target rate / TCP's rate.",
 )
 @click.option(
-    "--threshold", "thresholds", type=Number(0, 1, most=True), multiple=True,
+    "--threshold", "thresholds", type=number(0, 1, most=True), multiple=True,
     default=(0.1, 0.3, 0.7),
     show_default=True, metavar="P",
     help="Loss rate up to which the error is minimised; may be repeated.",
@@ -256,21 +256,21 @@ def friendly(
 
 @theory.command()
 @click.option(
-    "--flows", type=options.WholeNumber(1, 1000), default=8, show_default=True, metavar="N"
+    "--flows", type=options.whole_number(1, 1000), default=8, show_default=True, metavar="N"
 )
 @click.option(
     "--join",
-    type=options.WholeNumber(0, 1000),
+    type=options.whole_number(0, 1000),
     default=0,
     metavar="N",
     help="Flows that join with load 0.",
 )
 @click.option(
-    "--leave", type=options.WholeNumber(0, 999), default=0, metavar="N", help="Flows that leave."
+    "--leave", type=options.whole_number(0, 999), default=0, metavar="N", help="Flows that leave."
 )
 @click.option(
     "--share",
-    type=Number(0, 2000, most=True),
+    type=number(0, 2000, most=True),
     default=100.0,
     show_default=True,
     metavar="PACKETS",
@@ -278,10 +278,8 @@ def friendly(
 )
 @click.option("--beta", type=FRACTION, default=0.5, show_default=True, metavar="BETA")
 @click.option("--epsilon", type=FRACTION, default=0.125, show_default=True, metavar="EPSILON")
-@click.option(
-    "--band", type=Number(-1e-300, float("inf")), default=0.0, metavar="PACKETS", help="Dead band."
-)
-@click.option("--cycles", type=options.WholeNumber(1, 10_000), default=50, show_default=True,
+@click.option("--band", type=number(-1e-300), default=0.0, metavar="PACKETS", help="Dead band.")
+@click.option("--cycles", type=options.whole_number(1, 10_000), default=50, show_default=True,
               metavar="N",
               help="Congestion signals after the change.")  # fmt: skip
 @click.option(
@@ -339,7 +337,7 @@ def bimodal(
 )
 @click.option(
     "--a",
-    type=Number(0.01, 1000),
+    type=number(0.01, 1000),
     default=1.0,
     show_default=True,
     metavar="A",
@@ -347,7 +345,7 @@ def bimodal(
 )
 @click.option(
     "--acceleration",
-    type=Number(0.001, 1000),
+    type=number(0.001, 1000),
     default=0.5,
     show_default=True,
     metavar="A'",

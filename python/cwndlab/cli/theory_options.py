@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,68 +10,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli.figure_options import figure_options
-from cwndlab.cli.options import Option, ParamType
-from cwndlab.message import invalid, invalid_value, one_of
+from cwndlab.cli.options import Option, Value
+from cwndlab.message import invalid, one_of
 
 if TYPE_CHECKING:
     from cwndlab.theory import Rule
 
 
-class Number(ParamType):
-    """A number between two bounds, both excluded unless `most` is set."""
+def number(above: float, below: float = math.inf, *, most: bool = False) -> Value:
+    """Return the type of numbers between two bounds, both excluded unless `most` is set."""
 
-    name = "number"
+    def read(value: Any) -> float | None:
+        found = float(value)
+        return found if above < found < below or (most and found == below) else None
 
-    def __init__(self, above: float, below: float, *, most: bool = False) -> None:
-        self.above: float = above
-        self.below: float = below
-        self.most: bool = most
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Read the value, or raise an error that says what is expected."""
-        try:
-            number = float(value)
-        except ValueError:
-            number = float("nan")
-        if not (self.above < number < self.below or (self.most and number == self.below)):
-            upper = (
-                ""
-                if self.below == float("inf")
-                else f"{', at most' if self.most else ' and below'} {self.below:g}"
-            )
-            self.fail(
-                invalid_value(value, f"a number above {self.above:g}{upper}"),
-                param,
-                ctx,
-            )
-        return number
+    upper = "" if below == math.inf else f"{', at most' if most else ' and below'} {below:g}"
+    return Value("number", read, f"a number above {above:g}{upper}")
 
 
-class Pair(ParamType):
-    """Two loads, such as 8,64."""
-
-    name = "loads"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[float, float]:
-        """Read it, or say what is expected."""
-        try:
-            first, second = (float(part) for part in str(value).split(","))
-        except ValueError:
-            first = second = float("nan")
-        if not (0 <= first < float("inf") and 0 <= second < float("inf")):
-            self.fail(
-                invalid_value(value, "two loads of 0 or above, such as 8,64"),
-                param,
-                ctx,
-            )
-        return first, second
+def _pair(value: Any) -> tuple[float, float] | None:
+    first, second = (float(part) for part in str(value).split(","))
+    return (first, second) if 0 <= first < math.inf and 0 <= second < math.inf else None
 
 
-POSITIVE, FRACTION = Number(0, float("inf")), Number(0, 1)
+POSITIVE, FRACTION = number(0), number(0, 1)
+PAIR = Value("loads", _pair, "two loads of 0 or above, such as 8,64")
 
 
 def plot_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,7 +60,7 @@ exact_option: Option = click.option(
 )
 floor_option: Option = click.option(
     "--floor",
-    type=Number(-1e-300, float("inf")),
+    type=number(-1e-300),
     default=0.0,
     metavar="PACKETS",
     help="Loads never fall below it.",

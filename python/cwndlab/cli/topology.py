@@ -50,7 +50,7 @@ def topology(
     scenario = Scenario.load(file)
     patch = options.patch_of(settings)
     scenario = scenario.patch(patch) if patch else scenario
-    found = topology_of(scenario.canonical())
+    found = topology_of(scenario.core)
     built = run(_for_an_instant(scenario))
     if plot is not None:
         from cwndlab import plots

@@ -128,8 +128,8 @@ def defaults(document: Mapping[str, Any]) -> list[str]:
     return ["", f"# profile = {document['profile']}, [tcp]", *lines] if lines else []
 
 
-def endpoints(document: Mapping[str, Any], index: int) -> Endpoints:
-    """Return the agents of a ``[[flows]]`` entry.
+def endpoints(document: Mapping[str, Any], index: int, table: str = "flows") -> Endpoints:
+    """Return the agents of a ``[[flows]]`` or an ``[[arrivals]]`` entry.
 
     Parameters
     ----------
@@ -137,22 +137,24 @@ def endpoints(document: Mapping[str, Any], index: int) -> Endpoints:
         The canonical scenario.
     index : int
         Number of the entry.
+    table : str
+        ``flows`` or ``arrivals``.
 
     Raises
     ------
     ScenarioError
         If ns-2 has no variable for a knob that differs from its own behaviour.
     """
-    spec = document["flows"][index]
+    spec = document[table][index]
     recovery = spec.get("recovery", "sack")
     if recovery not in SENDERS:
-        raise refused(f"flows[{index}].recovery", recovery, ", ".join(SENDERS))
+        raise refused(f"{table}[{index}].recovery", recovery, ", ".join(SENDERS))
     own = spec.get("tcp", {})
     common = _common(document)
     knobs = {**common, **own}
 
     def key(knob: str) -> str:
-        return f"flows[{index}].tcp.{knob}" if knob in own else f"tcp.{knob}"
+        return f"{table}[{index}].tcp.{knob}" if knob in own else f"tcp.{knob}"
 
     base = _profile(BASE)
     for knob in _changed(knobs, base):

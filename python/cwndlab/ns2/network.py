@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,8 +71,40 @@ class Source:
 
 
 @dataclass(frozen=True)
+class ArrivingFlow:
+    """A flow that arrives, as the seed draws it."""
+
+    start_s: float
+    packets: int
+    access_delay_ns: float
+    sink_delay_ns: float
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Flows that arrive, of one entry."""
+
+    access_bps: int | None
+    sink_bps: int | None
+    forward: tuple[str, ...]
+    back: tuple[str, ...]
+    back_delay_ns: float
+    links_rtt_s: float
+    """Round trip propagation delay without access links."""
+    bottleneck_tx_s: float
+    """Transmission time of a data packet on the slowest link."""
+    flows: tuple[ArrivingFlow, ...]
+
+    def most(self, within_s: float) -> int:
+        """Largest number of flows that arrive within a time, seconds."""
+        starts = [flow.start_s for flow in self.flows]
+        return max((at - bisect.bisect_left(starts, start_s - within_s) + 1
+                    for at, start_s in enumerate(starts)), default=0)  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Network:
-    """Links, flows and sources of a scenario, in its order.
+    """Links, flows, sources and arriving flows of a scenario, in its order.
 
     Examples
     --------
@@ -84,6 +117,7 @@ class Network:
     links: tuple[Link, ...]
     flows: tuple[Flow, ...]
     sources: tuple[Source, ...]
+    arrivals: tuple[Arrivals, ...]
 
     def link(self, name: str) -> Link:
         """Find a link by its name."""
@@ -103,7 +137,14 @@ def network(scenario: Scenario) -> Network:
             Source(**_with(source, path=tuple(source["path"]), rates=_steps(source["rates"])))
             for source in data["sources"]
         ),
+        tuple(_arrivals(group) for group in data["arrivals"]),
     )
+
+
+def _arrivals(data: Mapping[str, Any]) -> Arrivals:
+    flows = tuple(ArrivingFlow(**flow) for flow in data["flows"])
+    paths = {"forward": tuple(data["forward"]), "back": tuple(data["back"])}
+    return Arrivals(**_with(data, flows=flows, **paths))
 
 
 def _with(data: Mapping[str, Any], **frozen: tuple[Any, ...]) -> dict[str, Any]:

@@ -94,16 +94,11 @@ def _drr(link: Link, sources: int) -> Queue:
     spec = link.queue
     if "flow_limit" in spec:
         raise refused(f"{link.queue_key}.flow_limit", spec["flow_limit"], "no limit of each queue")
-    if "buckets" in spec:
-        # ns-2 maps source addresses to buckets, cwndlab numbers of flows.
-        raise refused(
-            f"{link.queue_key}.buckets", spec["buckets"], "no `buckets`, one queue per flow"
-        )
     variables = {
         "blimit_": str(_drr_bytes(link)),
         "quantum_": str(_bytes(spec.get("quantum", link.packet_bytes))),
-        # More than there will be nodes: the hash of a node's number is not above it.
-        "buckets_": str(4 * (sources + 16)),
+        # By default more than there will be nodes: the hash of a node's number is not above it.
+        "buckets_": str(spec.get("buckets", 4 * (sources + 16))),
         "mask_": "0",
     }
     return Queue("DRR", UNLIMITED, variables, by_source=True)

@@ -1,6 +1,6 @@
 """Results of ns-2: what a script prints, in the shape of cwndlab's own results.
 
-Columns that a script does not measure are null: round trips, windows, reductions, completion times.
+Columns that a script does not measure are null, such as windows and percentiles of round trips.
 """
 
 from __future__ import annotations
@@ -13,20 +13,33 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.columns import SCHEMAS
 from cwndlab.errors import RunError
-from cwndlab.ns2.agents import endpoints
-from cwndlab.ns2.network import Link, Network, network
+from cwndlab.ns2.agents import Endpoints, endpoints
+from cwndlab.ns2.flow_measures import (
+    SERIES,
+    mean_rtt_s,
+    measuring,
+    numbers_of,
+    rate_bin_s,
+    rate_trace,
+    rate_variations,
+)
+from cwndlab.ns2.network import Flow, Link, Network, network
 from cwndlab.ns2.program import Ns2
 from cwndlab.ns2.script import export
+from cwndlab.ns2.tcl import name
+from cwndlab.ns2.transfers import arrival_rows
 from cwndlab.quantities import seconds
 from cwndlab.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import polars as pl
+
     from cwndlab.results import Result
 
 Row = dict[str, Any]
-TABLES = {"flow": "flows", "source": "cross", "link": "links"}
+TABLES = {"flow": "flows", "source": "cross", "link": "links", "group": "arrivals"}
 """First column of a printed table to the table of a result."""
 
 
@@ -69,8 +82,8 @@ def run(
     found = _as_scenario(scenario)
     found = found if seed is None else found.with_seed(seed)
     program = ns if isinstance(ns, Ns2) else Ns2(ns)
-    text = perform(found, export(found), program, progress)
-    return Result.from_json(text, found.to_dict())
+    text, traces = perform(found, export(found), program, progress)
+    return Result.from_json(text, found.to_dict(), traces)
 
 
 def perform(
@@ -78,10 +91,18 @@ def perform(
     script: str,
     program: Ns2,
     progress: Callable[[float, int], object] | None = None,
-) -> str:
-    """Run the script of a scenario, and return its result as one line of JSON."""
+) -> tuple[str, dict[str, pl.DataFrame]]:
+    """Run the script of a scenario, and return its result as one line of JSON, and its traces."""
+    script = measuring(script, scenario.canonical())
     printed = program.run(script, duration_s=scenario.duration_s, progress=progress)
-    return json.dumps(read(printed, scenario), separators=(",", ":"))
+    return json.dumps(read(printed, scenario), separators=(",", ":")), traces(printed, scenario)
+
+
+def traces(printed: str, scenario: Scenario) -> dict[str, pl.DataFrame]:
+    """Read the traces that a script printed: ``rate``, if the scenario asks for it."""
+    found = network(scenario)
+    rate = rate_trace(printed, found, _agents(scenario.canonical(), found))
+    return {} if rate is None else {"rate": rate}
 
 
 def read(printed: str, scenario: Scenario) -> Row:
@@ -94,13 +115,28 @@ def read(printed: str, scenario: Scenario) -> Row:
     """
     document, found = scenario.canonical(), network(scenario)
     tables = _tables(printed)
-    counts = {"flows": len(found.flows), "cross": len(found.sources), "links": len(found.links)}
-    if {name: len(rows) for name, rows in tables.items()} != counts:
-        raise RunError("ns: the script did not print a row for each flow, source and link")
-    flows = [_flow(row, document, index, found) for index, row in enumerate(tables["flows"])]
+    counts = {
+        "flows": len(found.flows),
+        "cross": len(found.sources),
+        "links": len(found.links),
+        "arrivals": len(found.arrivals),
+    }
+    if {table: len(rows) for table, rows in tables.items()} != counts:
+        raise RunError("ns: the script did not print a row for each flow, source, link and group")
     links = {row["link"]: row for row in tables["links"]}
     duration = scenario.duration_s
     begin_s, end_s = (seconds(edge) or 0.0 for edge in document.get("measure", (0.0, duration)))
+    waits_s = {link.name: links[name(link.name)]["mean_queueing_delay_s"] for link in found.links}
+    flows = [
+        _flow({**row, **measured}, document, flow, ends, found, waits_s)
+        for row, measured, flow, ends in zip(
+            tables["flows"],
+            _measured(printed, document, end_s, len(found.flows)),
+            found.flows,
+            _agents(document, found),
+            strict=True,
+        )
+    ]
     goodputs = [row["goodput_bps"] for row in flows]
     return {
         "name": document.get("name", ""),
@@ -114,7 +150,7 @@ def read(printed: str, scenario: Scenario) -> Row:
         "simulated_s": duration,
         "delivered_packets": sum(row["delivered_packets"] for row in flows),
         "jain_index": _jain(goodputs),
-        "rtt_weighted_jain_index": None,
+        "rtt_weighted_jain_index": _rtt_weighted_jain(flows),
         "fairness_spread": _spread(goodputs),
         "aggregate_goodput_bps": sum(goodputs),
         "flows": flows,
@@ -122,7 +158,12 @@ def read(printed: str, scenario: Scenario) -> Row:
             _link(links, link, found, tables["cross"], document) for link in found.links
         ],
         "cross": _cross(tables["cross"], found, document),
-        "arrivals": [],
+        "arrivals": [
+            _row("arrivals", row)
+            for row in arrival_rows(
+                printed, tables["arrivals"], found, document, (begin_s, end_s)
+            )
+        ],
         "wall_s": None,
         "packets_per_wall_s": None,
     }  # fmt: skip
@@ -136,7 +177,7 @@ def _as_scenario(source: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
 
 def _tables(printed: str) -> dict[str, list[Row]]:
     """Split tab-separated tables, each with the names of its columns in front."""
-    found: dict[str, list[Row]] = {name: [] for name in TABLES.values()}
+    found: dict[str, list[Row]] = {table: [] for table in TABLES.values()}
     columns: list[str] = []
     for line in printed.splitlines():
         cells = line.split("\t")
@@ -157,8 +198,34 @@ def _row(table: str, known: Mapping[str, Any]) -> Row:
     }
 
 
-def _flow(row: Row, document: Mapping[str, Any], index: int, found: Network) -> Row:
-    flow = found.flows[index]
+def _agents(document: Mapping[str, Any], found: Network) -> list[Endpoints]:
+    """Return the agents of every flow."""
+    groups = [endpoints(document, group) for group in range(len(document.get("flows", ())))]
+    return [groups[flow.group] for flow in found.flows]
+
+
+def _measured(printed: str, document: Mapping[str, Any], end_s: float, flows: int) -> list[Row]:
+    """Return what a run measures of its flows beside the tables; a script alone does not."""
+    if SERIES not in printed or flows == 0:
+        return [{}] * flows
+    columns = {
+        "window_reductions": numbers_of(printed, "reductions"),
+        "mean_rto_s": [rto_s if rto_s > 0 else None for rto_s in numbers_of(printed, "mean-rto")],
+        "rate_cov": rate_variations(printed, rate_bin_s(document), end_s),
+    }
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+def _flow(
+    row: Row,
+    document: Mapping[str, Any],
+    flow: Flow,
+    ends: Endpoints,
+    found: Network,
+    waits_s: Mapping[str, float],
+) -> Row:
     spec = document["flows"][flow.group]
     lost, sent = row["dropped_packets"], row["sent_packets"]
     return _row("flows", {
@@ -168,8 +235,9 @@ def _flow(row: Row, document: Mapping[str, Any], index: int, found: Network) -> 
         "rule": spec["rule"],
         "recovery": spec["recovery"],
         # nrexmit_ leaves out timeouts that follow a reduction for ECN.
-        "timeouts": None if endpoints(document, flow.group).knobs["ecn"] else row["timeouts"],
+        "timeouts": None if ends.knobs["ecn"] else row["timeouts"],
         "loss_rate": lost / sent if sent else None,
+        "mean_rtt_s": mean_rtt_s(flow, ends, found, waits_s),
     })  # fmt: skip
 
 
@@ -192,8 +260,6 @@ def _link(
     sources: list[Row],
     document: Mapping[str, Any],
 ) -> Row:
-    from cwndlab.ns2.tcl import name
-
     # What on-off sources offer is known after the run, the rest before it.
     pairs = [(row, source) for row, source in zip(sources, found.sources, strict=True)
              if link.name in source.path]  # fmt: skip
@@ -217,6 +283,11 @@ def _link(
 def _jain(values: list[float]) -> float | None:
     squares = sum(value * value for value in values)
     return sum(values) ** 2 / (len(values) * squares) if squares else None
+
+
+def _rtt_weighted_jain(flows: list[Row]) -> float | None:
+    weighted = [row["goodput_bps"] * (row["mean_rtt_s"] or 0.0) for row in flows]
+    return None if any(row["mean_rtt_s"] is None for row in flows) else _jain(weighted)
 
 
 def _spread(values: list[float]) -> float | None:

@@ -7,12 +7,14 @@ any lists of links. A script is written only where every path is the one that ns
 from __future__ import annotations
 
 import heapq
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cwndlab import native
 from cwndlab.ns2 import tcl
-from cwndlab.ns2.network import Network
+from cwndlab.ns2.network import Arrivals, Flow, Network
 from cwndlab.ns2.refusals import refused_key
 from cwndlab.topology import topology
 
@@ -78,7 +80,7 @@ def _ends(network: Network, document: Mapping[str, Any]) -> dict[str, Pair]:
         # Of a reverse link with unlimited rate there is no second one.
         pairs = {"bottleneck": ("r1", "r2"), "bottleneck-back": ("r2", "r1")}
         return {link.name: pairs[link.name] for link in network.links}
-    links = topology(document).links
+    links = topology(native.Scenario(json.dumps(document), "json")).links
     ends = {link.name: (tcl.name(link.start), tcl.name(link.end)) for link in links}
     nodes = {node for link in links for node in (link.start, link.end)}
     names = {tcl.name(node) for node in nodes}
@@ -93,10 +95,16 @@ def _ends(network: Network, document: Mapping[str, Any]) -> dict[str, Pair]:
     return ends
 
 
+def _flows(network: Network) -> list[tuple[str, Flow | Arrivals]]:
+    """Return flows and groups of arriving flows, with the keys of their entries."""
+    listed = [(f"flows[{flow.group}]", flow) for flow in network.flows]
+    return [*listed, *((f"arrivals[{at}]", each) for at, each in enumerate(network.arrivals))]
+
+
 def _returns(network: Network, ends: Mapping[str, Pair]) -> dict[Pair, float]:
     """Return the pure delays on which ACKs come back."""
     found: dict[Pair, float] = {}
-    for flow in network.flows:
+    for key, flow in _flows(network):
         if flow.back:
             continue
         pair = (ends[flow.forward[-1]][1], ends[flow.forward[0]][0])
@@ -104,7 +112,7 @@ def _returns(network: Network, ends: Mapping[str, Pair]) -> dict[Pair, float]:
             flow.back_delay_ns
         ):
             raise refused_key(
-                f"flows[{flow.group}].path",
+                f"{key}.path",
                 "ns-2 has one link from a node to another, and ACKs need one of their own "
                 "(`back` gives them links)",
             )
@@ -119,13 +127,13 @@ def _paths(network: Network, ends: Mapping[str, Pair]) -> dict[tuple[str, ...], 
         nodes = (ends[links[0]][0], *(ends[link][1] for link in links))
         found.setdefault(nodes, key)
 
-    for flow in network.flows:
-        note(flow.forward, f"flows[{flow.group}].path")
+    for key, flow in _flows(network):
+        note(flow.forward, f"{key}.path")
         if flow.back:
-            note(flow.back, f"flows[{flow.group}].back")
+            note(flow.back, f"{key}.back")
         else:
             pair = (ends[flow.forward[-1]][1], ends[flow.forward[0]][0])
-            found.setdefault(pair, f"flows[{flow.group}].path")
+            found.setdefault(pair, f"{key}.path")
     for source in network.sources:
         note(source.path, f"cross[{source.entry}].path")
     return found

@@ -9,6 +9,7 @@ from typing import Any
 
 from cwndlab.ns2 import tcl
 from cwndlab.ns2.agents import defaults
+from cwndlab.ns2.arrivals import arrival_lines, slots
 from cwndlab.ns2.losses import loss_lines
 from cwndlab.ns2.network import Link, Network, network
 from cwndlab.ns2.queues import Queue, queue
@@ -68,12 +69,20 @@ def export(scenario: Scenario | Mapping[str, Any] | str | Path) -> str:
         *_head(
             document,
             has_cross=bool(found.sources),
-            has_buckets=any(link.queue["kind"] == "drr" for link in found.links),
+            has_arrivals=bool(found.arrivals),
+            buckets=sorted(
+                {
+                    "shared_buckets.tcl" if "buckets" in link.queue else "buckets.tcl"
+                    for link in found.links
+                    if link.queue["kind"] == "drr"
+                }
+            ),
         ),
         *_network_lines(found, ways, document),
         *defaults(document),
         *flow_lines(found, ways, document),
         *source_lines(found, ways, document),
+        *arrival_lines(found, ways, document),
         *loss_lines(found, ways, document),
         *_measure_lines(found, ways, document),
     ]
@@ -89,23 +98,24 @@ def _check(document: Mapping[str, Any]) -> None:
     """Refuse what concerns no single link or flow."""
     if not document["profile"].startswith("ns2-"):
         raise refused("profile", document["profile"], PROFILES)
-    if document.get("arrivals"):
-        raise refused_key("arrivals", "the script would have to create agents as flows arrive")
     tables = (
         {"dumbbell": document["dumbbell"]}
         if "dumbbell" in document
         else {f"links[{index}]": table for index, table in enumerate(document["links"])}
     )
     for key, table in tables.items():
-        for name in ("jitter", "outages", "marker"):
+        for name in ("jitter", "outages", "marker", "policer", "shaper"):
             if table.get(name):
                 raise refused_key(f"{key}.{name}", f"the script has no {name}")
 
 
-def _head(document: Mapping[str, Any], *, has_cross: bool, has_buckets: bool) -> list[str]:
+def _head(
+    document: Mapping[str, Any], *, has_cross: bool, has_arrivals: bool, buckets: list[str]
+) -> list[str]:
     files = ["network.tcl", *(["cross.tcl"] if has_cross else []), "measures.tcl"]
-    files += ["buckets.tcl"] if has_buckets else []
-    begin_s, end_s = _window(document)
+    files += ["arrivals.tcl"] if has_arrivals else []
+    files += buckets
+    begin_s, end_s = window_s(document)
     title = tcl.plain(document.get("name") or "unnamed")
     seed = document["seed"]
     # Seed 0 is the clock's in ns-2, and its seeds have 31 bits.
@@ -123,7 +133,7 @@ def _head(document: Mapping[str, Any], *, has_cross: bool, has_buckets: bool) ->
         f"set seed {own} ;# seed",
         "ns-random $seed",
         "",
-        *(line for file in files for line in _procedures(file)),
+        *(line for file in files for line in procedures(file)),
         "",
         "# The scenario. First what precedes all that happens at the same time: timers, and the",
         "# counters at both ends of the measuring window (measure).",
@@ -133,14 +143,15 @@ def _head(document: Mapping[str, Any], *, has_cross: bool, has_buckets: bool) ->
     ]
 
 
-def _procedures(file: str) -> list[str]:
+def procedures(file: str) -> list[str]:
+    """Return the lines of a file of Tcl procedures."""
     return (resources.files("cwndlab") / "ns2" / file).read_text("utf-8").splitlines()
 
 
 def _network_lines(found: Network, ways: Routes, document: Mapping[str, Any]) -> list[str]:
     """Write nodes, links, and what makes ns-2 route as the scenario does."""
     lines = ["", "# " + ("[dumbbell]" if "dumbbell" in document else "[[links]]")]
-    sources = len(found.flows) + len(found.sources)
+    sources = len(found.flows) + len(found.sources) + 4 * sum(map(slots, found.arrivals))
     queues = {link.name: queue(link, sources) for link in found.links}
     lines.append(f"foreach node {{{' '.join(ways.nodes)}}} {{ set n($node) [$ns node] }}")
     for link in found.links:
@@ -187,7 +198,7 @@ def _link_lines(ways: Routes, link: Link, made: Queue) -> list[str]:
     return lines
 
 
-def _window(document: Mapping[str, Any]) -> tuple[float, float]:
+def window_s(document: Mapping[str, Any]) -> tuple[float, float]:
     """Return the measuring window, seconds."""
     begin, end = document.get("measure", (0.0, document["duration"]))
     return seconds(begin) or 0.0, seconds(end) or 0.0
@@ -196,7 +207,7 @@ def _window(document: Mapping[str, Any]) -> tuple[float, float]:
 def _measure_lines(found: Network, ways: Routes, document: Mapping[str, Any]) -> list[str]:
     """Write what is measured, and when."""
     duration = seconds(document["duration"]) or 0.0
-    begin_s, end_s = _window(document)
+    begin_s, end_s = window_s(document)
     links = [(tcl.name(link.name), *ways.ends[link.name], link.rate_bps) for link in found.links]
     return [
         "",

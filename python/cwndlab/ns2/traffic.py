@@ -18,6 +18,8 @@ INSTANT = "1e300"
 """Rate of links that are pure delays, bit/s: adding the time of a packet changes no time."""
 NEVER = "1e9"
 """A time after the end of every run."""
+CROSS = 2**31
+"""Number of the first source of cross traffic, of which buckets in DRR are counted."""
 TICK_SEED = (1435829, 22644, 4294967087)
 """ns-2's generator (L'Ecuyer 1999, MRG32k3a): its first number of seed k is (a k + b)/m."""
 
@@ -48,7 +50,7 @@ def _group_lines(
     rule = rule_variables(
         spec["rule"], f"flows[{index}].rule", halves_if_half=ends.knobs["halve_if_half"]
     )
-    first = flows[0][1]
+    first, key = flows[0][1], f"flows[{index}].path"
     values = {
         "i": [str(number) for number, _ in flows],
         "flow": [tcl.name(flow.name) for _, flow in flows],
@@ -58,19 +60,19 @@ def _group_lines(
         "sink_delay": [tcl.delay(flow.sink_delay_ns) for _, flow in flows],
     }
     body = [
-        *_place("s", first.access_bps, any(flow.access_delay_ns for _, flow in flows),
-                f"$n({routes.first(first.forward)})", "access",
-                _has_buckets(network, first.forward)),
-        *_place("d", first.sink_bps, any(flow.sink_delay_ns for _, flow in flows),
-                f"$n({routes.last(first.forward)})", "sink_delay",
-                _has_buckets(network, first.back)),
+        *place("s", first.access_bps, any(flow.access_delay_ns for _, flow in flows),
+                f"$n({routes.first(first.forward)})", "$access",
+                bucket_node(network, first.forward, "$i", key)),
+        *place("d", first.sink_bps, any(flow.sink_delay_ns for _, flow in flows),
+                f"$n({routes.last(first.forward)})", "$sink_delay",
+                bucket_node(network, first.back, "$i", key)),
         f"set tcp($i) [new {ends.sender}] ;# recovery = {spec['recovery']}",
         f"set sink($i) [new {ends.sink}]",
         *tcl.settings("$tcp($i)", [*rule, *ends.sender_variables]),
         *tcl.settings("$sink($i)", ends.sink_variables),
         f"tcp-flow $i $flow $s $d {ends.knobs['packet_size']} {ends.packet_bytes} "
         f"{{{' '.join(map(tcl.name, first.forward))}}}",
-        *_timer_lines(ends),
+        *timer_lines(ends),
         *_schedule(spec, index, any(flow.stop_s is not None for _, flow in flows)),
     ]  # fmt: skip
     count = f", count = {len(flows)}" if len(flows) > 1 else ""
@@ -108,19 +110,36 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
 
 
-def _place(
-    node: str, bps: int | None, is_delayed: bool, router: str, delay: str, own_bucket: bool
+def place(
+    node: str, bps: int | None, is_delayed: bool, router: str, delay: str, made: str
 ) -> list[str]:
-    """Write the node of an endpoint: the router itself, or one behind an access link."""
-    if bps is None and not is_delayed and not own_bucket:
+    """Write the node of an endpoint: the router itself, or one behind an access link.
+
+    Parameters
+    ----------
+    node : str
+        ``s``, its source, or ``d``, its sink.
+    bps : int or None
+        Rate of the access link, bit/s; None if it is a pure delay.
+    is_delayed : bool
+        Whether the link delays.
+    router : str
+        The router, as Tcl.
+    delay : str
+        The delay, as Tcl.
+    made : str
+        What makes a node with a bucket in DRR, as Tcl (`bucket_node`); empty if it needs none.
+    """
+    if bps is None and not is_delayed and not made:
         return [f"set {node} {router}"]
-    made = "[bucket-node]" if own_bucket else "[$ns node]"
+    made = made or "[$ns node]"
     rate = INSTANT if bps is None else tcl.rate(bps)
     ends = f"${node} {router}" if node == "s" else f"{router} ${node}"
-    return [f"set {node} {made}", f"pipe {ends} {rate} ${delay}"]
+    return [f"set {node} {made}", f"pipe {ends} {rate} {delay}"]
 
 
-def _timer_lines(ends: Endpoints) -> list[str]:
+def timer_lines(ends: Endpoints) -> list[str]:
+    """Write what the agents of flow ``$i`` take on when their timers are reset."""
     lines: list[str] = []
     seed = timer_seed(ends.timer_phase_s / (seconds(ends.knobs["tick"]) or 1.0))
     if seed != 1:
@@ -158,9 +177,33 @@ def _time(time_s: float | None) -> str:
     return NEVER if time_s is None else tcl.number(time_s)
 
 
-def _has_buckets(network: Network, links: Sequence[str]) -> bool:
-    """Whether a path crosses a queue with a bucket for each source."""
-    return any(network.link(name).queue["kind"] == "drr" for name in links)
+def bucket_node(network: Network, links: Sequence[str], number: str, key: str) -> str:
+    """Return what makes a node with the bucket of a flow in the DRR queues of a path, as Tcl.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    links : sequence of str
+        The path.
+    number : str
+        Number of the flow, from 1, as Tcl.
+    key : str
+        Key of the path.
+
+    Returns
+    -------
+    str
+        Empty if the path has no such queue.
+    """
+    drr = [network.link(name).queue for name in links if network.link(name).queue["kind"] == "drr"]
+    buckets = {queue.get("buckets") for queue in drr}
+    if len(buckets) > 1:
+        raise refused_key(key, "its DRR queues differ in `buckets`, and a source has one address")
+    if not buckets:
+        return ""
+    (shared,) = buckets
+    return "[bucket-node]" if shared is None else f"[shared-bucket-node {number} {shared}]"
 
 
 def source_lines(network: Network, routes: Routes, document: Mapping[str, Any]) -> list[str]:
@@ -173,7 +216,8 @@ def source_lines(network: Network, routes: Routes, document: Mapping[str, Any]) 
         shown = ", ".join(f"{key} = {_shown(spec[key])}" for key in keys if key in spec)
         lines += ["", f"# [[cross]] {tcl.plain(shown)}"]
         for number, source in members:
-            lines += _source_lines(network, routes, spec, number, source)
+            cross = number - len(network.flows)
+            lines += _source_lines(network, routes, spec, number, source, CROSS + cross)
     return lines
 
 
@@ -184,14 +228,18 @@ def _shown(value: Mapping[str, object] | Sequence[object] | str | float) -> str:
 
 
 def _source_lines(
-    network: Network, routes: Routes, spec: Mapping[str, Any], number: int, source: Source
+    network: Network,
+    routes: Routes,
+    spec: Mapping[str, Any],
+    number: int,
+    source: Source,
+    bucket: int,
 ) -> list[str]:
     kind, variables = _generator(spec, source)
     size = round(float(str(spec["packet_size"]).rstrip("B")))
     router = f"$n({routes.first(source.path)})"
-    lines = [f"set s {router}"]
-    if _has_buckets(network, source.path):
-        lines = ["set s [bucket-node]", f"pipe $s {router} {INSTANT} 0ms"]
+    made = bucket_node(network, source.path, str(bucket), f"cross[{source.entry}].path")
+    lines = place("s", None, False, router, "0ms", made)
     lines.append(
         f"cross-traffic {number} {tcl.name(source.name)} {kind} $s $n({routes.last(source.path)}) "
         f"{size} {{{' '.join(map(tcl.name, source.path))}}}"

@@ -72,8 +72,6 @@ def comparison_bars(
         figure,
         [_sample(index) for index in range(len(rules))],
         [name(rule) for rule in rules],
-        loc="outside lower center",
-        ncols=min(4, len(rules)),
         handler_map={tuple: HandlerTuple(ndivide=None)},
         handlelength=3.5,
     )

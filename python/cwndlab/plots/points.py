@@ -164,10 +164,4 @@ def _legend(figure: Figure, rules: list[str]) -> None:
         Line2D([], [], color=look(index).color, marker=look(index).marker, linestyle="")
         for index in range(len(rules))
     ]
-    figure_legend(
-        figure,
-        samples,
-        [name(rule) for rule in rules],
-        loc="outside lower center",
-        ncols=min(6, len(rules)),
-    )
+    figure_legend(figure, samples, [name(rule) for rule in rules], ncols=6)

@@ -65,12 +65,17 @@ _RC: dict[Any, Any] = {
     "hatch.linewidth": 0.6,
     "hatch.color": "white",
     "svg.fonttype": "path",
-    # Type 42 is TrueType: publishers refuse Type 3.
-    "pdf.fonttype": 42,
-    "ps.fonttype": 42,
     # The same figure gives the same bytes.
     "svg.hashsalt": "cwndlab",
 }
+_IN_FILES: dict[Any, Any] = {
+    # Type 42 is TrueType: publishers refuse Type 3.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    # Text stays text, which readers can search and editors change.
+    "svg.fonttype": "none",
+}
+"""Fonts of files; in HTML, text is drawn, because the page has styles of its own."""
 
 
 BASELINE = Look(REFERENCE, "-", "*", "|||")
@@ -91,10 +96,26 @@ def look(index: int) -> Look:
 
 
 class LabFigure(Figure):
-    """A figure that notebooks show without pyplot."""
+    """A figure that notebooks show without pyplot, and that files have with fonts for papers.
+
+    Examples
+    --------
+    >>> import io
+    >>> from cwndlab import dumbbell, run
+    >>> found = run(dumbbell("1Mbit", "5ms", flows="CUBIC", duration="1s", trace={"cwnd": "50ms"}))
+    >>> pdf = io.BytesIO()
+    >>> found.plot().savefig(pdf, format="pdf")
+    >>> b"/Type3" in pdf.getvalue(), b"/CIDFontType2" in pdf.getvalue()
+    (False, True)
+    """
 
     saved_dpi = 150
     """Pixels per inch of the PNG file."""
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """Write the figure as matplotlib does; `save` also leaves out the date."""
+        with matplotlib.rc_context(_IN_FILES):
+            super().savefig(fname, **options)
 
     def _repr_png_(self) -> bytes:
         return png_bytes(self)
@@ -152,9 +173,7 @@ def save(figure: Figure, path: str | Path) -> Path:
         raise ValueError(invalid("plot", target, f"a file that ends in {endings}"))
     target.parent.mkdir(parents=True, exist_ok=True)
     dpi = getattr(figure, "saved_dpi", LabFigure.saved_dpi)
-    # Text stays text, which readers can search and editors change; in HTML it is drawn, because
-    # the page has styles of its own.
-    with matplotlib.rc_context({"svg.fonttype": "none"}):
+    with matplotlib.rc_context(_IN_FILES):
         figure.savefig(target, dpi=dpi, metadata=_undated(target.suffix))
     return target
 
@@ -171,7 +190,7 @@ def png_bytes(figure: Figure, dpi: int = 110) -> bytes:
 def svg_text(figure: Figure) -> str:
     """Draw a figure as an ``<svg>`` element to put into HTML."""
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata=_undated(".svg"))
+    Figure.savefig(figure, buffer, format="svg", metadata=_undated(".svg"))
     text = buffer.getvalue()
     return text[text.index("<svg") :]
 

@@ -88,14 +88,7 @@ def sweep_points(findings: SweepResult) -> Figure:
     figure.suptitle(_title(findings), x=0.01, ha="left", fontsize=points(10.5))
     handles, texts = axes[0].get_legend_handles_labels()
     if len(series) > 1:
-        figure_legend(
-            figure,
-            handles,
-            texts,
-            loc="outside lower center",
-            ncols=min(4, len(texts)),
-            handlelength=3,
-        )
+        figure_legend(figure, handles, texts, handlelength=3)
     return figure
 
 

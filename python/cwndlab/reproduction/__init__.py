@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from cwndlab.reproduction.claims import Claim, Judged
 from cwndlab.reproduction.paper import Experiment, Paper, choose, load, names
-from cwndlab.reproduction.readings import Reading, reading, readings
+from cwndlab.reproduction.readings import Reading, margins, reading, readings
 from cwndlab.reproduction.results_grid import Data, Means, ResultsGrid
 from cwndlab.reproduction.running import Reproduction, judge, reproduce
 
@@ -34,6 +34,7 @@ __all__ = [
     "choose",
     "judge",
     "load",
+    "margins",
     "names",
     "reading",
     "readings",

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cwndlab.errors import ScenarioError
-from cwndlab.message import missing
-from cwndlab.reproduction.readings import UNDECIDED, Reading, read_toml, reading
+from cwndlab.message import missing, unknown
+from cwndlab.reproduction.readings import HOLDS, NOT_JUDGED, Reading, margins, read_toml, reading
 from cwndlab.statistics import Estimate
+
+THEORY, CONSTRUCTED, FITTED, SIMULATED = "theory", "constructed", "fitted", "simulated"
+LIVE = "live"
+TAGS = {
+    THEORY: "computed without a simulation",
+    CONSTRUCTED: "simulated with values that were searched for so that it holds",
+    FITTED: "simulated with values that were chosen by the number itself, and so not judged",
+    SIMULATED: "simulated",
+    LIVE: "measured with flows of a real kernel",
+}
+"""Kinds of claims by what their numbers come from."""
+
+
+CAUSES = {
+    "contradictory": "the paper contradicts itself, or its own numbers",
+    "open value": "a value that the paper leaves open decides it",
+    "ns-2": "endpoints or routers of the ns-2 of that year decide it",
+    "wording": "the direction is the paper's or there is none, and our bound is not met",
+    "refuted": "no value that was tried brings it out",
+    "unexplained": "not looked into",
+}
+"""Causes of claims that do not hold."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +56,10 @@ class Claim:
         The number comes from theory and has no interval.
     arguments : mapping
         Arguments of the quantity: plan, metric, rules, settings. `also` has variants of the claim:
-        name to the arguments that differ. `why` explains a claim that does not hold.
+        name to the arguments that differ. `why` explains a claim that does not hold, `short` why a
+        short run cannot judge it.
+    tag : str
+        What its number comes from, one of `TAGS`.
     """
 
     id: str
@@ -42,6 +70,7 @@ class Claim:
     quantity: str = ""
     is_exact: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    tag: str = SIMULATED
 
     def __getitem__(self, key: str) -> Any:
         """Return an argument."""
@@ -57,6 +86,54 @@ class Claim:
         other = [changes.get("plan") for changes in self.arguments.get("also", {}).values()]
         named = [self.arguments.get("plan"), self.arguments.get("beside"), *other]
         return [] if self.is_exact or not self.quantity else [name for name in named if name]
+
+    @property
+    def margin(self) -> float:
+        """Margin of relevance, in the unit of its number."""
+        if not self.reading.has_margin or self.is_exact:
+            return 0.0
+        known = margins()
+        metric = self.arguments.get("metric", "other")
+        is_ratio = self.arguments.get("by") in ("ratio", "relative")
+        entry = known["other"] if is_ratio else known.get(metric, known["other"])
+        return float(self.arguments.get("margin", entry["margin"]))
+
+    @property
+    def bounds(self) -> str:
+        """Its bounds in symbols, with the margin."""
+        return self.reading.text + (f", margin {self.margin:g}" if self.margin else "")
+
+    @property
+    def cause(self) -> str:
+        """Why it does not hold where it does not, one of `CAUSES`."""
+        return str(self.arguments.get("cause", "unexplained"))
+
+    def more_replicates(self, measured: Estimate) -> float:
+        """How many times as many replicates would decide an undecided claim, by its interval.
+
+        Examples
+        --------
+        The bound 0.5 is half of a half-width away:
+
+        >>> fair = Claim("fig1", "fair", "1", "A is fair", reading("fair"))
+        >>> round(fair.more_replicates(Estimate.around(0.4, 0.2, 10)), 3)
+        4.0
+        """
+        low, high = self.reading.above - self.margin, self.reading.above + self.margin
+        edges = [self.reading.least, low, high, self.reading.most]
+        known = [edge for edge in edges if math.isfinite(edge)]
+        if measured.mean is None or measured.half_width is None or not known:
+            return math.inf
+        if self.margin and low < measured.mean < high:
+            return math.inf
+        nearest = min(abs(measured.mean - edge) for edge in known)
+        return (measured.half_width / nearest) ** 2 if nearest else math.inf
+
+    def verdict(self, measured: Estimate) -> str:
+        """Judge a measured number of this claim."""
+        if self.tag == FITTED:
+            return NOT_JUDGED
+        return self.reading.verdict(measured, exact=self.is_exact, margin=self.margin)
 
     def with_metric(self, metric: str) -> Claim:
         """Return the same claim about another metric."""
@@ -85,10 +162,12 @@ class Judged:
             "statement": claim.statement,
             "section": claim.section,
             "reading": claim.reading.name,
-            "bounds": claim.reading.text,
+            "bounds": claim.bounds,
+            "tag": claim.tag,
             **_numbers(self.measured, claim.is_exact),
             "replicates": None if claim.is_exact else self.measured.count,
             "verdict": self.verdict,
+            "cause": "" if self.verdict in (HOLDS, NOT_JUDGED) else claim.cause,
             "note": self.note,
             "also": {
                 metric: {**_numbers(found, claim.is_exact), "verdict": verdict}
@@ -100,7 +179,7 @@ class Judged:
 def not_searched(claim: Claim) -> Judged:
     """Return the verdict on a claim without a quantity."""
     note = claim.arguments.get("why", "nothing here computes it")
-    return Judged(claim, Estimate(None, None, None, 0), UNDECIDED, note=note)
+    return Judged(claim, Estimate(None, None, None, 0), NOT_JUDGED, note=note)
 
 
 def read_claims(file: Path) -> list[Claim]:
@@ -121,7 +200,7 @@ def read_claims(file: Path) -> list[Claim]:
                 entry["id"], entry["claim"], entry["section"], entry["statement"],
                 reading(entry["reading"]),
                 entry["quantity"] if entry.get("searched", True) else "", entry.get("exact", False),
-                {**defaults, **rest},
+                {**defaults, **rest}, _tag(entry),
             )
         )  # fmt: skip
     names = [(claim.id, claim.name) for claim in claims]
@@ -131,11 +210,46 @@ def read_claims(file: Path) -> list[Claim]:
     return claims
 
 
-_OWN = ("id", "claim", "section", "statement", "reading", "quantity", "exact", "searched")
+def claims_hash(claims: Iterable[Claim]) -> str:
+    """Hash what decides the verdicts on a paper's claims: SHA-256, hexadecimal.
+
+    That is each claim's statement, number, bounds, margin and tag; not the explanations, which are
+    written after the runs.
+
+    Examples
+    --------
+    >>> claim = Claim("fig1", "best", "1", "A is best", reading("better"), "lead")
+    >>> claims_hash([claim]) == claims_hash([replace(claim, arguments={"why": "by luck"})])
+    True
+    >>> claims_hash([claim]) == claims_hash([replace(claim, reading=reading("fair"))])
+    False
+    """
+    whole = [
+        [claim.id, claim.name, claim.section, claim.statement, claim.reading, claim.quantity,
+         claim.is_exact, claim.margin, claim.tag,
+         {key: value for key, value in claim.arguments.items() if key not in _EXPLAIN}]
+        for claim in claims
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
+_EXPLAIN = ("why", "short", "cause")
+_OWN = ("id", "claim", "section", "statement", "reading", "quantity", "exact", "searched", "tag")
+
+
+def _tag(entry: Mapping[str, Any]) -> str:
+    found = str(entry.get("tag", THEORY if entry.get("exact") else SIMULATED))
+    if found not in TAGS:
+        raise ScenarioError(unknown(f"claim {entry['id']}/{entry['claim']}: tag", found, TAGS))
+    return found
 
 
 def _numbers(found: Estimate, is_exact: bool) -> dict[str, Any]:
     if found.mean is None or (found.half_width is None and not is_exact):
         return {"measured": found.mean, "interval": None}
     ends = [found.mean, found.mean] if is_exact else [found.low, found.high]
-    return {"measured": found.mean, "interval": ends}
+    # An end that a censored number lacks has no number in JSON.
+    return {
+        "measured": found.mean,
+        "interval": [end if end is not None and math.isfinite(end) else None for end in ends],
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import platform
 from collections import Counter
 from collections.abc import Callable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from cwndlab.reproduction.published import Beside
     from cwndlab.reproduction.running import Reproduction
 
-SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
+SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?", "not judged": "○"}
 """Signs next to the words: colour alone has no meaning."""
 
 
@@ -72,6 +73,8 @@ def number(found: Estimate, *, exact: bool = False) -> str:
     >>> number(Estimate(1e-12, None, None, 1))
     '1e-12'
     """
+    if found.low is not None and math.isinf(found.low + (found.high or 0.0)):
+        return _censored(found)
     if found.mean is None:
         return "-"
     if found.half_width is None or exact:
@@ -80,7 +83,17 @@ def number(found: Estimate, *, exact: bool = False) -> str:
     # Losses of a promille and delays of milliseconds need more digits.
     while digits < 6 and 0 < max(abs(found.mean), found.half_width) < 10 ** -(digits - 1):
         digits += 1
+    low, high = found.mean - (found.low or 0.0), (found.high or 0.0) - found.mean
+    if abs(high - low) > 0.1 * (high + low):
+        return f"{found.mean:.{digits}f} [{found.low:.{digits}f}, {found.high:.{digits}f}]"
     return f"{found.mean:.{digits}f} ± {found.half_width:.{digits}f}"
+
+
+def _censored(found: Estimate) -> str:
+    """Write a number of which only one end is known, or none."""
+    ends = ((">=", found.low), ("<=", found.high))
+    known = [f"{sign} {end:.3g}" for sign, end in ends if end is not None and math.isfinite(end)]
+    return " and ".join(known) or "-"
 
 
 def _content(found: Reproduction, sections: list[dict[str, Any]]) -> dict[str, Any]:
@@ -195,6 +208,7 @@ def _row(entry: Judged) -> dict[str, Any]:
         "section": claim.section,
         "statement": claim.statement,
         "reading": claim.reading,
+        "bounds": claim.bounds,
         "what": " of ".join(
             filter(None, [claim.quantity.replace("_", " "), claim.arguments.get("metric", "")])
         )

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.reproduction import waveforms
-from cwndlab.reproduction.claims import Claim, read_claims
+from cwndlab.reproduction.claims import Claim, claims_hash, read_claims
 from cwndlab.reproduction.published import Printed, read_published
 from cwndlab.reproduction.quantities import QUANTITIES, Quantity
 from cwndlab.reproduction.readings import read_toml
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from cwndlab.sweeps import Sweep, SweepResult
 
 FOLDER = "papers"
+HASHES = "claims.sha256"
 Measure = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 """A function from a run (a dictionary) and its traces to numbers and arrays by name."""
 
@@ -119,6 +120,11 @@ class Paper:
     folder: Path
     published: Sequence[Printed] = ()
     expected_cpu_s: float | None = None
+
+    @property
+    def claims_hash(self) -> str:
+        """Hash of its claims, which ``papers/claims.sha256`` has from before their runs."""
+        return claims_hash(self.claims)
 
     def claims_of(self, ids: Iterable[str]) -> list[Claim]:
         """Return the claims of some experiments."""
@@ -299,6 +305,19 @@ def load(key: str) -> Paper:
         about.get("measures", {}), folder, read_published(folder / "published.toml"),
         about.get("expected_cpu_s"),
     )  # fmt: skip
+
+
+def registered() -> dict[str, str]:
+    """Read the hashes of claims that were committed before their runs, by paper."""
+    text = (resources.files("cwndlab") / FOLDER / HASHES).read_text(encoding="utf-8")
+    return {name: value for value, name in (line.split() for line in text.splitlines())}
+
+
+def register() -> None:
+    """Write the hashes of all claims, to be committed before the runs that judge them."""
+    lines = [f"{load(key).claims_hash}  {key}\n" for key in names()]
+    path = Path(str(resources.files("cwndlab") / FOLDER / HASHES))
+    path.write_text("".join(lines), encoding="utf-8")
 
 
 def choose(targets: Sequence[str]) -> dict[str, list[str]]:

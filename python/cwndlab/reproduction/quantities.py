@@ -11,8 +11,10 @@ import numpy as np
 
 from cwndlab.reproduction.claims import Claim
 from cwndlab.reproduction.results_grid import Data, Means
+from cwndlab.statistics import Bounds
 
-Quantity = Callable[[Data, Claim], float]
+Quantity = Callable[[Data, Claim], float | Bounds]
+"""A number, or the ends between which it lies where it is censored."""
 PICKS: dict[str, Callable[[Sequence[float]], float]] = {
     "largest": max,
     "smallest": min,

@@ -13,20 +13,26 @@ from typing import Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
-from cwndlab.statistics import Estimate
+from cwndlab.statistics import UNBOUNDED, Bounds, Estimate
 
-HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
-VERDICTS = (HOLDS, FAILS, UNDECIDED)
+HOLDS, FAILS, UNDECIDED, NOT_JUDGED = "holds", "fails", "undecided", "not judged"
+VERDICTS = (HOLDS, FAILS, UNDECIDED, NOT_JUDGED)
 
 
 class Reading(NamedTuple):
-    """Bounds of a measured number; `least` and `most` include themselves, `above` does not."""
+    """Bounds of a measured number; `least` and `most` include themselves, `above` does not.
+
+    With `has_margin` a number within the margin of relevance of `above` is undecided
+    (`margins.toml`). `possible` are the values that the number can have at all.
+    """
 
     name: str
     meaning: str
     least: float = -math.inf
     above: float = -math.inf
     most: float = math.inf
+    has_margin: bool = False
+    possible: Bounds = UNBOUNDED
 
     @property
     def text(self) -> str:
@@ -40,14 +46,15 @@ class Reading(NamedTuple):
         bounds = ((">=", self.least), (">", self.above), ("<=", self.most))
         return " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if math.isfinite(bound))
 
-    def verdict(self, measured: Estimate, *, exact: bool = False) -> str:
+    def verdict(self, measured: Estimate, *, exact: bool = False, margin: float = 0.0) -> str:
         """Judge a measured number by its interval, an `exact` one by its value.
 
         Returns
         -------
         str
             ``"holds"`` if the whole interval is within the bounds, ``"fails"`` if it is outside,
-            ``"undecided"`` if it overlaps them or there is no interval.
+            ``"undecided"`` if it overlaps them or there is no interval. A `margin` moves `above` up
+            for the former, and down for the latter.
 
         Examples
         --------
@@ -56,13 +63,16 @@ class Reading(NamedTuple):
         ['holds', 'undecided', 'undecided']
         >>> fair.verdict(Estimate.around(0.8, 0.2, 10))
         'fails'
+        >>> ahead = Estimate.around(0.002, 0.001, 10)
+        >>> [reading("better").verdict(ahead, margin=margin) for margin in (0.0, 0.005)]
+        ['holds', 'undecided']
         """
         low, high = (measured.mean,) * 2 if exact else (measured.low, measured.high)
         if low is None or high is None:
             return UNDECIDED
-        if low >= self.least and low > self.above and high <= self.most:
+        if low >= self.least and low > self.above + margin and high <= self.most:
             return HOLDS
-        if high < self.least or high <= self.above or low > self.most:
+        if high < self.least or high <= self.above - margin or low > self.most:
             return FAILS
         return UNDECIDED
 
@@ -70,10 +80,17 @@ class Reading(NamedTuple):
 @functools.cache
 def readings() -> dict[str, Reading]:
     """Return every reading by its name."""
-    return {
-        name: Reading(name, **entry)
-        for name, entry in read_toml(Path(__file__).with_name("readings.toml")).items()
-    }
+    known: dict[str, Reading] = {}
+    for name, entry in read_toml(Path(__file__).with_name("readings.toml")).items():
+        low, high = entry.pop("possible", UNBOUNDED)
+        known[name] = Reading(name, possible=(low, high), **entry)
+    return known
+
+
+@functools.cache
+def margins() -> dict[str, dict[str, Any]]:
+    """Return the margins of relevance by metric: ``margin`` and ``reason``."""
+    return read_toml(Path(__file__).with_name("margins.toml"))
 
 
 def reading(name: str) -> Reading:

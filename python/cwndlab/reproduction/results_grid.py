@@ -6,7 +6,8 @@ Claims and plots of papers use them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.metrics import BY_KEY
-from cwndlab.statistics import Estimate, jackknife
+from cwndlab.statistics import UNBOUNDED, Bounds, Estimate, bootstrap, resampled
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,6 +28,8 @@ CASES = ("env", "case")
 """Axes of the network: environments, or a plan's own cases."""
 RULE = "rule"
 Objects: TypeAlias = "NDArray[np.object_]"
+Drawn: TypeAlias = tuple[int, ...]
+"""Replicates that were drawn, in order; one may be there more than once."""
 MEASURED = "_measured"
 """Suffix of the measured value of a metric that another one bounds."""
 
@@ -182,11 +185,9 @@ class ResultsGrid:
 
         A missing value makes the mean missing.
         """
-        chosen = list(replicates)
         return Means(
-            self.settings, self.cases, self.rules,
-            {metric: _mean(table[..., chosen]) for metric, table in self.values.items()},
-        )  # fmt: skip
+            self.settings, self.cases, self.rules, _Averages(self.values, list(replicates))
+        )
 
 
 class Data:
@@ -212,6 +213,9 @@ class Data:
         self.rules: Mapping[str, str] = rules
         self.replicates: Sequence[int] | None = replicates
         self.means: Callable[[str], Means] = functools.cache(self._means)
+        self.draws: Callable[[int], tuple[list[Drawn], dict[Drawn, Data]]] = functools.cache(
+            self._draws
+        )
 
     def without(self, case: str) -> Data:
         """Return the data without one environment or other case, which a plan must have."""
@@ -231,16 +235,78 @@ class Data:
         board = self.boards[plan]
         return board.means(range(board.replicates) if self.replicates is None else self.replicates)
 
-    def estimate(self, quantity: Callable[[Data], float], plans: Sequence[str]) -> Estimate:
+    def estimate(
+        self,
+        quantity: Callable[[Data], float | Bounds],
+        plans: Sequence[str],
+        bounds: Bounds = UNBOUNDED,
+    ) -> Estimate:
         """Value and 95 % confidence interval of a quantity of these plans.
 
-        Replicate i has the same random numbers in all plans, so the jackknife leaves it out of all
-        of them at once.
+        Replicate i has the same random numbers in all plans, so the bootstrap draws it in all of
+        them at once. A quantity may be censored, such as a crossing beyond the last case: it is
+        then the ends between which it lies, and so is its interval.
+
+        Parameters
+        ----------
+        quantity : callable
+            Function from the data to the number, or to the ends between which it lies.
+        plans : sequence of str
+            The plans.
+        bounds : (float, float)
+            Least and largest possible value.
         """
         count = min((self.boards[plan].replicates for plan in plans), default=1)
-        return jackknife(
-            lambda chosen: quantity(Data(self.boards, self.rules, tuple(chosen))), count
-        )
+        whole = quantity(self.of(range(count)))
+        drawn, known = self.draws(count) if count > 1 else ([], {})
+        values = {chosen: quantity(data) for chosen, data in known.items()}
+        again = [values[chosen] for chosen in drawn]
+        if isinstance(whole, tuple):
+            return _censored(whole, again, count)
+        numbers = [value for value in again if not isinstance(value, tuple)]
+        return bootstrap(whole, numbers, count, bounds=bounds)
+
+    def of(self, replicates: Sequence[int]) -> Data:
+        """Return the data of some replicates; a replicate may be drawn more than once."""
+        return Data(self.boards, self.rules, tuple(replicates))
+
+    def _draws(self, count: int) -> Draws:
+        """Return the resamples, and the data of those that differ; claims share them."""
+        drawn = [tuple(sorted(chosen)) for chosen in resampled(count).tolist()]
+        return drawn, {chosen: self.of(chosen) for chosen in dict.fromkeys(drawn)}
+
+
+class _Averages(Mapping[str, np.ndarray]):
+    """Means over some replicates by metric, computed when one is asked for."""
+
+    def __init__(self, values: Mapping[str, np.ndarray], replicates: list[int]) -> None:
+        self._values, self._replicates = values, replicates
+        self._found: dict[str, np.ndarray] = {}
+
+    def __getitem__(self, metric: str) -> np.ndarray:
+        if metric not in self._found:
+            self._found[metric] = _mean(self._values[metric][..., self._replicates])
+        return self._found[metric]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def _censored(whole: Bounds, again: Sequence[float | Bounds], count: int) -> Estimate:
+    """Return the range of the central 95 % of the resamples' ends, of any method the widest."""
+    if math.isnan(whole[0]) or count < 2:
+        return Estimate(None, None, None, count)
+    ends = np.sort(np.array([whole, *again]), axis=0)
+    tail = int(0.025 * len(ends))
+    low, high = float(ends[tail, 0]), float(ends[-1 - tail, 1])
+    known = [end for end in whole if math.isfinite(end)]
+    return Estimate(known[0] if known else None, low, high, count)
+
+
+Draws: TypeAlias = tuple[list[Drawn], dict[Drawn, Data]]
 
 
 def _mean(table: np.ndarray) -> np.ndarray:

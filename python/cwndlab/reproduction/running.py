@@ -16,9 +16,10 @@ from cwndlab.outputs import stamped
 from cwndlab.reproduction.claims import Claim, Judged, not_searched
 from cwndlab.reproduction.paper import Experiment, Paper, choose, load
 from cwndlab.reproduction.published import Beside
-from cwndlab.reproduction.readings import HOLDS
+from cwndlab.reproduction.readings import HOLDS, NOT_JUDGED
 from cwndlab.reproduction.results_grid import Data, ResultsGrid
 from cwndlab.result_tables import ResultTables
+from cwndlab.runs.cell_scenarios import CellScenarios
 from cwndlab.runs.execution import opened
 from cwndlab.statistics import Estimate
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cwndlab.runs.executors import Executor
+    from cwndlab.runs.plan import Cell
     from cwndlab.runs.store import Store
     from cwndlab.sweeps import Sweep, SweepResult
 
@@ -108,7 +110,7 @@ class Reproduction(ResultTables):
         names = dict.fromkeys(("experiment", "claim"), pl.String)
         claims = [
             (entry.claim.id, entry.claim.name, entry.verdict, *entry.measured,
-             entry.claim.reading.text, entry.claim.statement)
+             entry.claim.bounds, entry.claim.statement)
             for entry in self.judged
         ]  # fmt: skip
         published = [
@@ -134,7 +136,7 @@ class Reproduction(ResultTables):
 
         rows = [
             (entry.claim.id, entry.claim.name, f"{SIGNS[entry.verdict]} {entry.verdict}",
-             number(entry.measured, exact=entry.claim.is_exact), entry.claim.reading.text,
+             number(entry.measured, exact=entry.claim.is_exact), entry.claim.bounds,
              entry.claim.statement)
             for entry in self.judged
         ]  # fmt: skip
@@ -286,7 +288,7 @@ def reproduce(
                 boards[plan], cost = _run(sweep, about, plan, kept, executor, progress)
                 costs.append(cost)
     data = Data(boards, about.rules)
-    judged = judge(about, about.claims_of(chosen), data)
+    judged = judge(about, about.claims_of(chosen), data, is_quick=quick, progress=progress)
     found = Reproduction(about, chosen, quick, dict(assume or {}), judged, data, costs)
     found.beside, found.folder = beside(about, chosen, data), Path(out) / key
     if progress is not None:
@@ -310,9 +312,21 @@ def opened_runs(
         yield kept, executor
 
 
-def judge(paper: Paper, claims: Sequence[Claim], data: Data) -> list[Judged]:
-    """Judge claims by the results."""
-    return [_judge(paper, claim, data) for claim in claims]
+def judge(
+    paper: Paper,
+    claims: Sequence[Claim],
+    data: Data,
+    *,
+    is_quick: bool = False,
+    progress: Tell | None = None,
+) -> list[Judged]:
+    """Judge claims by the results; those of short runs only where short runs can judge them."""
+    found: list[Judged] = []
+    for number, claim in enumerate(claims, 1):
+        found.append(_judge(paper, claim, data, is_quick))
+        if progress is not None:
+            progress({"event": "judged", "number": number, "of": len(claims)})
+    return found
 
 
 def beside(paper: Paper, ids: Sequence[str], data: Data) -> list[Beside]:
@@ -325,24 +339,30 @@ def beside(paper: Paper, ids: Sequence[str], data: Data) -> list[Beside]:
     return found
 
 
-def _judge(paper: Paper, claim: Claim, data: Data) -> Judged:
+def _judge(paper: Paper, claim: Claim, data: Data, is_quick: bool) -> Judged:
     if not claim.quantity:
         return not_searched(claim)
     quantity = paper.quantity(claim)
-    found = data.estimate(lambda chosen: quantity(chosen, claim), claim.plans)
+    possible = claim.reading.possible
+
+    def measure(data: Data, claim: Claim) -> Estimate:
+        return data.estimate(lambda chosen: quantity(chosen, claim), claim.plans, possible)
+
+    found = measure(data, claim)
     also: dict[str, tuple[Estimate, str]] = {}
     for other in () if claim.is_exact else paper.also.get(claim.arguments.get("metric", ""), ()):
         if not all(other in data.boards[plan].values for plan in claim.plans):
             continue
-        again = claim.with_metric(other)
-        measured = data.estimate(lambda chosen, again=again: quantity(chosen, again), claim.plans)
-        also[other] = (measured, claim.reading.verdict(measured))
+        measured = measure(data, claim.with_metric(other))
+        also[other] = (measured, claim.verdict(measured))
     for name, changes in claim.arguments.get("also", {}).items():
         again = replace(claim, arguments={**claim.arguments, **changes})
         seen = data.without(changes["without"]) if "without" in changes else data
-        measured = seen.estimate(lambda chosen, again=again: quantity(chosen, again), again.plans)
-        also[name] = (measured, claim.reading.verdict(measured, exact=claim.is_exact))
-    verdict = claim.reading.verdict(found, exact=claim.is_exact)
+        measured = measure(seen, again)
+        also[name] = (measured, claim.verdict(measured))
+    verdict = claim.verdict(found)
+    if is_quick and verdict != NOT_JUDGED and "short" in claim.arguments:
+        return Judged(claim, found, NOT_JUDGED, also, f"a short run: {claim['short']}")
     missing = "no value: a run of it is missing or measured nothing" if found.mean is None else ""
     return Judged(
         claim,
@@ -372,27 +392,37 @@ def _run(
 
     findings = sweep.run(store, executor=executor, progress=tell)
     cost.runs, cost.failed, cost.notes = len(findings), len(findings.failed), findings.notes
-    own = _own(paper, plan, findings, store)
+    own = own_measures(paper, plan, findings, store, run_keys(findings))
     return paper.board(plan, findings, own), cost
 
 
-def _own(paper: Paper, plan: str, findings: SweepResult, store: Store) -> list[Mapping[str, Any]]:
-    """Apply the paper's own measures to every run, in the order of ``findings.runs``."""
+def own_measures(
+    paper: Paper, plan: str, findings: SweepResult, store: Store, keys: Sequence[str]
+) -> list[Mapping[str, Any]]:
+    """Apply the paper's own measures to every run, whose `keys` are in the order of its rows."""
     measure = paper.measure(plan)
     if measure is None:
         return []
-    from cwndlab.runs.cell_scenarios import CellScenarios
-
-    sweep = findings.sweep
-    texts = {
-        tuple(sweep.columns(cell.labels).values()): CellScenarios(cell, sweep.count_arrivals)
-        for cell in sweep.plan.cells()
-    }
-    places = findings.runs.select(*findings.axes, "replicate").iter_rows()
-    keys = [texts[tuple(labels)].key(replicate) for *labels, replicate in places]
     found = {
-        record.key: measure(record.run(), store.traces(record) if sweep.traces else {})
+        record.key: measure(record.run(), store.traces(record) if findings.sweep.traces else {})
         for record in store.records({key for key in keys if key})
     }
     # A run whose rule has no source has no key, and is not stored: it has no measures.
     return [found.get(key, {}) for key in keys]
+
+
+def run_keys(
+    findings: SweepResult,
+    make: Callable[[Cell, str | float | None], CellScenarios] = CellScenarios,
+) -> list[str]:
+    """Return the keys of a sweep's runs, in the order of ``findings.runs``.
+
+    `make` gives the scenarios of a cell with their keys: those of the core, or of ns-2.
+    """
+    sweep = findings.sweep
+    texts = {
+        tuple(sweep.columns(cell.labels).values()): make(cell, sweep.count_arrivals)
+        for cell in sweep.plan.cells()
+    }
+    places = findings.runs.select(*findings.axes, "replicate").iter_rows()
+    return [texts[tuple(labels)].key(replicate) for *labels, replicate in places]

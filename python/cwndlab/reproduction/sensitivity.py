@@ -33,8 +33,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from cwndlab.errors import ScenarioError
 from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
@@ -45,7 +43,7 @@ from cwndlab.reproduction.readings import HOLDS
 from cwndlab.reproduction.results_grid import Data, ResultsGrid
 from cwndlab.reproduction.running import opened_runs
 from cwndlab.reproduction.variants import Sensitivity, Variant
-from cwndlab.statistics import Estimate
+from cwndlab.statistics import Bounds, Estimate
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -57,7 +55,7 @@ Tell = Callable[[dict[str, Any]], object]
 NAME = "sensitivity.json"
 
 
-def sensitivity(
+def run(
     key: str,
     *,
     out: str | Path = "out/reproduce",
@@ -142,6 +140,11 @@ def sensitivity(
     return found
 
 
+def is_defined(paper: Paper) -> bool:
+    """Whether a paper says what may be varied."""
+    return bool(paper.sensitivity)
+
+
 def _values(asked: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for entry in asked.get("vary", ()):
         for assume in entry["values"]:
@@ -205,14 +208,13 @@ def _without(paper: Paper, asked: Mapping[str, Any], board: ResultsGrid) -> Iter
 def _met(paper: Paper, data: Data) -> dict[str, bool]:
     found: dict[str, bool] = {}
     for claim in paper.claims:
-        if not _is_about(claim, data):
+        if not is_about(claim, data):
             continue
-        value = float(paper.quantity(claim)(data, claim))
-        found[f"{claim.id}/{claim.name}"] = _is_met(claim, value)
+        found[f"{claim.id}/{claim.name}"] = is_met(claim, paper.quantity(claim)(data, claim))
     return found
 
 
-def _is_about(claim: Claim, data: Data) -> bool:
+def is_about(claim: Claim, data: Data) -> bool:
     """Whether the coarse plan has all data of a claim."""
     asked = claim.arguments.get("settings", "all")
     against: str | None = claim.arguments.get("against")
@@ -222,9 +224,10 @@ def _is_about(claim: Claim, data: Data) -> bool:
     )
 
 
-def _is_met(claim: Claim, value: float) -> bool:
-    measured = Estimate(value if np.isfinite(value) else None, None, None, 1)
-    return claim.reading.verdict(measured, exact=True) == HOLDS
+def is_met(claim: Claim, value: float | Bounds) -> bool:
+    """Whether a number without an interval lies within a claim's bounds."""
+    low, high = value if isinstance(value, tuple) else (value, value)
+    return claim.reading.verdict(Estimate(None, low, high, 1)) == HOLDS
 
 
 def _cells(paper: Paper, asked: Mapping[str, Any], data: Data) -> dict[str, float]:

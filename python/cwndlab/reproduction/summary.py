@@ -7,6 +7,7 @@ checked without any run. Papers that were not run stay as they are.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,12 @@ from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.message import unknown
 from cwndlab.outputs import stamped
+from cwndlab.reproduction import browser
+from cwndlab.reproduction.claims import Judged
+from cwndlab.reproduction.open_values import Readings
+from cwndlab.reproduction.readings import NOT_JUDGED, UNDECIDED
 from cwndlab.reproduction.summary_text import markdown
+from cwndlab.statistics import simultaneous
 
 if TYPE_CHECKING:
     from cwndlab.reproduction.running import Reproduction
@@ -26,16 +32,21 @@ if TYPE_CHECKING:
 NAME = "reproduction"
 WIDTH_PIXELS = 1000
 COLOURS = 64
+BROWSER = f"{NAME}/claims.html"
 PART = "verdicts"
 """Name of the generated part in the page (docs/generate.py)."""
 HEAD = """# Five papers, run again
 
-What `cwndlab reproduce` finds: each claim of a paper as a number with its 95 % confidence interval,
-and whether that is what the paper says. A claim holds (✓) if the whole interval lies within the
-bounds that were written down before the first full run, fails (✗) if all of it lies outside, and is
-undecided (?) otherwise; [papers](papers.md) has the readings and how it is judged. Where a claim
-does not hold, the words in italics say what is known of the reason. This page, its data
-(`reproduction.json`) and its plots are written by `cwndlab reproduce --all --page docs`.
+What `cwndlab reproduce` finds of each claim of a paper: a number with its 95 % confidence interval,
+and whether that is what the paper says. [All claims in a browser](reproduction/claims.html), with
+filters by paper, verdict, cause and tag; [papers](papers.md#verdicts) has how they are judged. This
+page, its data (`reproduction.json`) and its plots are written by `cwndlab reproduce --all --page
+docs`.
+
+Columns are verdicts and, for claims that do not hold, causes: *contradictory*, the paper against
+itself; *open value*, one that it leaves open decides; *ns-2*, that year's endpoints or routers
+decide; *wording*, the direction is right or there is none, and our bound is not met; *refuted*, by
+every value tried.
 
 """
 
@@ -73,12 +84,14 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
         before, now = data["papers"].get(entry.paper.key, {}), _paper(entry, images)
         if _is_about("sensitivity", before, now["claims"]):
             now["sensitivity"] = before["sensitivity"]
+        if "readings" in before:
+            now["readings"] = before["readings"]
         data["papers"][entry.paper.key] = now
     return _write(data, folder)
 
 
-def vary(found: Sensitivity, folder: Path) -> Path:
-    """Add the sensitivity of a paper to the page, which must have the paper.
+def vary(found: Sensitivity | Readings, folder: Path) -> Path:
+    """Add the sensitivity or the readings of a paper to the page, which must have the paper.
 
     Raises
     ------
@@ -87,6 +100,13 @@ def vary(found: Sensitivity, folder: Path) -> Path:
     """
     check(found.paper, folder)
     data = read(folder)
+    if isinstance(found, Readings):
+        said = found.to_dict()
+        data["papers"][found.paper]["readings"] = {
+            key: value for key, value in said.items() if key not in _NOT_ON_THE_PAGE
+        }
+        _draw_readings(said, folder / "images" / NAME / f"{found.paper}-readings.png")
+        return _write(data, folder)
     keys = ("assumption", "value", "claims", "met", "now_met", "no_longer_met", "medians", "runs")
     said = found.to_dict()
     data["papers"][found.paper]["sensitivity"] = {
@@ -98,6 +118,17 @@ def vary(found: Sensitivity, folder: Path) -> Path:
         ],
     }
     return _write(data, folder)
+
+
+def _draw_readings(said: Mapping[str, Any], target: Path) -> None:
+    from cwndlab import plots
+    from cwndlab.reproduction import readings_figure
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shrink(plots.save(readings_figure.draw(said), target), target)
+
+
+_NOT_ON_THE_PAGE = ("paper", "quick", "runs_failed", "computed_s", "wall_s")
 
 
 def check(key: str, folder: Path) -> None:
@@ -122,6 +153,9 @@ def _write(data: dict[str, Any], folder: Path) -> Path:
     data["papers"] = dict(sorted(data["papers"].items()))
     whole = stamped("reproduction", {"papers": data["papers"]})
     write_whole(folder / f"{NAME}.json", (dumps(whole, 1) + "\n").encode("utf-8"))
+    browser_file = folder / BROWSER
+    browser_file.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(browser_file, browser.html(data).encode("utf-8"))
     target = folder / f"{NAME}.md"
     text = f"{HEAD}<!-- generated: {PART} -->\n{markdown(data)}<!-- end -->\n"
     write_whole(target, text.encode("utf-8"))
@@ -138,6 +172,7 @@ def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
     """Return the page's data of a paper, and write its plots."""
     paper = found.paper
     said = found.to_dict()
+    judged = sum(not entry.claim.is_exact and entry.verdict != NOT_JUDGED for entry in found.judged)
     experiments: list[dict[str, str]] = []
     for entry in paper.experiments.values():
         plot = found.folder / entry.id / "plot.png"
@@ -160,23 +195,38 @@ def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
         "section",
         "statement",
         "bounds",
+        "tag",
         "measured",
         "interval",
+        "replicates",
         "verdict",
+        "cause",
         "note",
     )
     return {
         "title": paper.title,
         "citation": paper.citation,
         "version": native.version(),
+        "claims_hash": paper.claims_hash,
         "runs": said["runs"],
         "runs_failed": said["runs_failed"],
         "claims": [
-            {**{key: claim[key] for key in keys}, "exact": entry.claim.is_exact}
+            {**{key: claim[key] for key in keys}, **_certainty(entry, judged)}
             for claim, entry in zip(said["claims"], found.judged, strict=True)
         ],
         "published": said["published"],
         "experiments": experiments,
+    }
+
+
+def _certainty(entry: Judged, among: int) -> dict[str, Any]:
+    """Say how sure a verdict is: with all intervals of the paper widened, and what would decide."""
+    claim, needed = entry.claim, entry.claim.more_replicates(entry.measured)
+    is_open = entry.verdict == UNDECIDED and not claim.is_exact
+    return {
+        "exact": claim.is_exact,
+        "simultaneous": claim.verdict(simultaneous(entry.measured, max(among, 1))),
+        "more_replicates": round(needed, 2) if is_open and math.isfinite(needed) else None,
     }
 
 

@@ -5,13 +5,14 @@ It is Markdown, made of ``reproduction.json`` alone (`cwndlab.reproduction.summa
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cwndlab.reproduction import overview
 from cwndlab.reproduction.page import SIGNS, number, relative
-from cwndlab.reproduction.readings import HOLDS, VERDICTS
+from cwndlab.reproduction.paper import registered
 from cwndlab.statistics import Estimate
 
 
@@ -26,38 +27,32 @@ def markdown(data: Mapping[str, Any]) -> str:
     >>> paper = {"title": "On A", "runs": 10, "claims": [claim], "published": [], "experiments": [
     ...     {"id": "fig1", "title": "A", "section": "1", "about": "", "image": ""}]}
     >>> print(markdown({"papers": {"a2000": paper}}).splitlines()[2])
-    | [a2000](#a2000-on-a) | 1 | 1 | 0 | 0 | 100 % | 10 |
+    | [a2000](#a2000-on-a) | 1 | 1 |
     """
     papers = data["papers"]
-    rows = [
-        [f"[{key}](#{_anchor(_title(key, paper))})", *_counts(paper["claims"]), paper["runs"]]
-        for key, paper in papers.items()
-    ]
-    if len(papers) > 1:
-        rows.append(["all",
-                     *_counts([claim for paper in papers.values() for claim in paper["claims"]]),
-                     sum(paper["runs"] for paper in papers.values())])  # fmt: skip
     parts = [
-        _table(
-            [
-                "paper",
-                "claims",
-                *(f"{SIGNS[verdict]} {verdict}" for verdict in VERDICTS),
-                "hold",
-                "runs",
-            ],
-            rows,
+        _table(*overview.matrix(papers)),
+        "".join(f"{number}. {text}\n" for number, text in enumerate(
+            overview.sentences(papers), 1)),
+        _table(*overview.tags([claim for paper in papers.values() for claim in paper["claims"]])),
+        _table(*overview.together(papers)),
+    ]  # fmt: skip
+    if old := outdated(data):
+        parts.append(
+            f"Not run again since claims or intervals changed: {', '.join(old)}. Their claims "
+            "are those of that time, with jackknife intervals, judged by the bounds and margins of "
+            "today.\n"
         )
-    ]
     for key, paper in papers.items():
         parts += _chapter(key, paper)
     return "\n".join(parts)
 
 
-def _counts(claims: Sequence[Mapping[str, Any]]) -> list[Any]:
-    found = Counter(claim["verdict"] for claim in claims)
-    share = f"{100 * found[HOLDS] / len(claims):.0f} %" if claims else "-"
-    return [len(claims), *(found[verdict] for verdict in VERDICTS), share]
+def outdated(data: Mapping[str, Any]) -> list[str]:
+    """Papers whose claims have changed since the runs that the page shows."""
+    known = registered()
+    return [key for key, paper in data["papers"].items()
+            if key in known and paper.get("claims_hash") != known[key]]  # fmt: skip
 
 
 def _title(key: str, paper: Mapping[str, Any]) -> str:
@@ -75,15 +70,53 @@ def _chapter(key: str, paper: Mapping[str, Any]) -> list[str]:
         signs = " ".join(SIGNS[claim["verdict"]] for claim in by_id[entry["id"]]) or "-"
         rows.append([f"[{entry['id']}](#{_anchor(_heading(key, entry))})", signs, entry["title"]])
     parts.append(_table(["experiment", "claims", "what"], rows))
+    if "readings" in paper:
+        parts += _readings(key, paper["readings"])
     if "sensitivity" in paper:
         parts += _assumed(key, paper["sensitivity"])
+    notes = list(dict.fromkeys(claim["note"] for claim in paper["claims"] if claim["note"]))
     for entry in paper["experiments"]:
         parts += _section(
             key,
             entry,
             by_id[entry["id"]],
             [row for row in paper["published"] if row["id"] == entry["id"]],
+            notes,
         )
+    if notes:
+        parts.append(f"### {key}: notes\n")
+        parts.append("".join(f"{at}. {note}\n" for at, note in enumerate(notes, 1)))
+    return parts
+
+
+def _readings(key: str, found: Mapping[str, Any]) -> list[str]:
+    """Write what the readings of a paper say: the picture, the values, the fit."""
+    rows = [[value["name"], "; ".join(value["choices"]), value["reason"]]
+            for value in found["values"]]  # fmt: skip
+    parts = [
+        f"### {key}: readings of what it leaves open\n",
+        f"{len(found['readings']) - 1} readings by a Latin hypercube over the values below, which "
+        "were written down before the runs, and the one that the plans assume; "
+        f"{found['runs']:,} runs of a coarse plan. "
+        "Claims are judged by their means. "
+        f"`cwndlab reproduce {key} --readings --page docs` writes it.\n",
+        f"![Claims by the share of readings that meet them, and by the values that decide them]"
+        f"(images/reproduction/{key}-readings.png)\n",
+        _table(["value", "choices", "reason"], rows),
+    ]
+    if found["fitted"] is not None:
+        scores = list(found["readings"][0]["misfit"]["half"])
+        rows = [
+            [f"reading {entry['number']}" if entry["number"] else "as assumed",
+             *(f"{entry['misfit'][part][score]:.3f}"
+               for part in ("half", "held") for score in scores),
+             ", ".join(entry["values"].values())]
+            for entry in found["readings"] if entry["number"] in (0, found["fitted"])
+        ]  # fmt: skip
+        head = ["reading", *(f"{score}, {part}" for part in ("fitted half", "held half")
+                             for score in scores), "values"]  # fmt: skip
+        parts.append("Root mean square differences from the printed numbers:\n")
+        parts.append(_table(head, rows))
     return parts
 
 
@@ -138,6 +171,7 @@ def _section(
     entry: Mapping[str, Any],
     claims: Sequence[Mapping[str, Any]],
     published: Sequence[Mapping[str, Any]],
+    notes: Sequence[str],
 ) -> list[str]:
     parts = [
         f"### {_heading(key, entry)}\n",
@@ -148,13 +182,13 @@ def _section(
     if claims:
         rows: list[list[str]] = []
         for claim in claims:
-            statement = claim["statement"] + (f" *{claim['note']}*" if claim["note"] else "")
+            note = f" [{notes.index(claim['note']) + 1}]" if claim["note"] else ""
             rows.append(
                 [
                     f"{SIGNS[claim['verdict']]} {claim['verdict']}",
-                    statement,
+                    claim["statement"] + note,
                     claim["bounds"],
-                    _measured(claim, "measured"),
+                    measured(claim, "measured"),
                 ]
             )
         parts.append(_table(["", "the paper states", "wanted", "measured"], rows))
@@ -163,7 +197,7 @@ def _section(
             [
                 row["what"],
                 f"{row['published']:g} {row['unit']}".strip(),
-                _measured(row, "ours"),
+                measured(row, "ours"),
                 relative(row["relative"]),
             ]
             for row in published
@@ -172,9 +206,18 @@ def _section(
     return parts
 
 
-def _measured(entry: Mapping[str, Any], key: str) -> str:
+def measured(entry: Mapping[str, Any], key: str) -> str:
+    """Write a recorded number with its interval."""
     mean, interval = entry[key], entry["interval"]
-    low, high = (None, None) if interval is None else interval
+    # A missing end of an interval is not known: the number is censored.
+    low, high = (
+        (None, None)
+        if interval is None
+        else (
+            -math.inf if interval[0] is None else interval[0],
+            math.inf if interval[1] is None else interval[1],
+        )
+    )
     return number(Estimate(mean, low, high, 0), exact=entry.get("exact", False))
 
 

@@ -20,24 +20,31 @@ from cwndlab.jsontext import dumps
 from cwndlab.ns2 import export
 from cwndlab.ns2.rules import rule_variables
 from cwndlab.outputs import stamped
+from cwndlab.reproduction import witness_records
 from cwndlab.reproduction.claims import Claim, Judged
 from cwndlab.reproduction.paper import Paper, load
 from cwndlab.reproduction.readings import FAILS, HOLDS
-from cwndlab.reproduction.results_grid import CASES, RULE, Data, ResultsGrid
-from cwndlab.reproduction.running import Tell, judge
+from cwndlab.reproduction.results_grid import CASES, RULE, Data
+from cwndlab.reproduction.running import Tell, judge, own_measures, run_keys
+from cwndlab.reproduction.witness_records import PlanRecord
+from cwndlab.reproduction.witness_scope import level_labels, read_scope, without
 from cwndlab.scenario import Scenario
 from cwndlab.statistics import Estimate
 
 if TYPE_CHECKING:
     from cwndlab.ns2 import Ns2
+    from cwndlab.runs.store import Store
     from cwndlab.sweeps import Sweep
 
 REPLICATES = 3
 """Replicates of each cell in either program."""
 BOTH_WITH, BOTH_AGAINST = "both with the paper", "both against the paper"
 ONLY_NS2, ONLY_OURS = "only ns-2 with the paper", "only cwndlab with the paper"
-OPEN, NOT_JUDGED = "undecided in one or both", "not judged"
-RELATIONS = (BOTH_WITH, BOTH_AGAINST, ONLY_NS2, ONLY_OURS, OPEN, NOT_JUDGED)
+NO_RUNS = "no runs yet"
+OPEN_WITH, OPEN_AGAINST = "undecided, both means with it", "undecided, both means against it"
+OPEN_APART, NOT_JUDGED = "undecided, means on two sides", "not judged"
+RELATIONS = (BOTH_WITH, BOTH_AGAINST, ONLY_NS2, ONLY_OURS, OPEN_WITH, OPEN_AGAINST, OPEN_APART,
+             NOT_JUDGED)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,10 @@ class Testimony:
 
     @property
     def relation(self) -> str:
-        """Who agrees with the paper, which says that its claims hold."""
+        """Who agrees with the paper, which says that its claims hold.
+
+        Where a verdict is undecided, the means alone say on which sides the programs are.
+        """
         if self.ns2 is None or self.ours is None:
             return NOT_JUDGED
         verdicts = (self.ns2.verdict, self.ours.verdict)
@@ -61,7 +71,7 @@ class Testimony:
             (FAILS, FAILS): BOTH_AGAINST,
             (HOLDS, FAILS): ONLY_NS2,
             (FAILS, HOLDS): ONLY_OURS,
-        }.get(verdicts, OPEN)
+        }.get(verdicts) or _open(self.claim, self.ns2.measured, self.ours.measured)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -87,19 +97,13 @@ class Witness:
         The paper.
     testimonies : list of Testimony
         Its claims about packets.
-    left_out : dict
-        Plan to the levels that ns-2 lacks, each with the reason.
-    replicates : int
-        Runs of each cell in either program.
-    version : str
-        Name and version of ns-2.
+    plans : dict
+        Plan to its record (`witness_records`).
     """
 
     paper: Paper
-    replicates: int
-    version: str
     testimonies: list[Testimony] = field(default_factory=list[Testimony])
-    left_out: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    plans: dict[str, PlanRecord] = field(default_factory=dict[str, PlanRecord])
 
     @property
     def counts(self) -> dict[str, int]:
@@ -107,12 +111,27 @@ class Witness:
         found = Counter(entry.relation for entry in self.testimonies)
         return {relation: found[relation] for relation in RELATIONS}
 
+    @property
+    def versions(self) -> list[str]:
+        """Name and version of ns-2, of every plan."""
+        return list(dict.fromkeys(record.version for record in self.plans.values()))
+
+    @property
+    def left_out(self) -> dict[str, dict[str, str]]:
+        """Plan to the levels that ns-2 lacks, each with the reason."""
+        return {plan: record.left_out for plan, record in self.plans.items() if record.left_out}
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
+        plans = {
+            plan: {"profile": record.profile, "replicates": record.replicates,
+                   "runs": record.runs, "computed_s": record.computed_s}
+            for plan, record in self.plans.items()
+        }  # fmt: skip
         found: dict[str, Any] = {
             "paper": self.paper.key,
-            "ns2_version": self.version,
-            "replicates": self.replicates,
+            "ns2_version": ", ".join(self.versions),
+            "plans": plans,
             "counts": self.counts,
             "left_out": self.left_out,
             "claims": [entry.to_dict() for entry in self.testimonies],
@@ -127,13 +146,15 @@ def witness(
     out: str | Path,
     ns: Ns2 | str | Path | None = None,
     replicates: int = REPLICATES,
+    profile: str | None = None,
     quick: bool = False,
     jobs: int | None = None,
     progress: Tell | None = None,
 ) -> Witness:
     """Judge the claims of a paper by runs of ns-2 and of cwndlab.
 
-    Runs of both are kept in ``OUT/store``; ``OUT/KEY/witness.json`` gets the verdicts.
+    Runs of both are kept in ``OUT/store``; ``OUT/witness`` gets the records of each plan as it is
+    done, ``OUT/KEY/witness.json`` the verdicts.
 
     Parameters
     ----------
@@ -147,6 +168,8 @@ def witness(
         The program; by default ``ns`` on the path.
     replicates : int
         Runs of each cell in either program, at least 2.
+    profile : str, optional
+        The ns-2 whose endpoints and routers the runs have; by default that of the paper's date.
     quick : bool
         Short runs, as a test.
     jobs : int, optional
@@ -161,41 +184,109 @@ def witness(
     """
     from cwndlab.ns2 import Ns2
     from cwndlab.runs.store import Store
-    from cwndlab.sweeps import run_beside
 
     program = ns if isinstance(ns, Ns2) else Ns2(ns)
-    paper = load(key)
-    chosen = list(paper.experiments) if ids is None else list(ids)
-    claims = [claim for claim in paper.claims_of(chosen) if claim.plans]
-    found = Witness(paper, replicates, f"ns-2 {program.version}")
+    paper, scope = load(key), read_scope(key)
+    claims = _claims(paper, ids)
     plans = list(dict.fromkeys(plan for claim in claims for plan in claim.plans))
-    sides: tuple[dict[str, ResultsGrid], dict[str, ResultsGrid]] = ({}, {})
-    refused: dict[str, str] = {}
+    records = Path(out) / "witness"
+    done: dict[str, PlanRecord] = {}
     with Store(Path(out) / "store") as store:
         for number, plan in enumerate(plans, 1):
             if progress is not None:
                 progress({"event": "plan", "plan": plan, "number": number, "of": len(plans)})
-            of_plan = [claim for claim in claims if plan in claim.plans]
-            sweep = paper.sweep(plan, quick=quick)
-            sweep = dataclasses.replace(sweep, until=None, replicates=replicates)
+            record = PlanRecord(profile or scope.profile, f"ns-2 {program.version}", replicates)
+            sweep = paper.sweep(plan, quick=quick, profile=record.profile)
+            sweep = dataclasses.replace(_without_packets(sweep), until=None, replicates=replicates)
             try:
-                sweep, left_out = expressible(_decisive(sweep, of_plan))
-                if paper.measure(plan) is not None:
-                    raise ScenarioError(f"plan {plan}: its measures need more than ns-2 prints")
+                sweep = scope.decisive(plan, sweep)
+                sweep = _in_settings(sweep, [claim for claim in claims if plan in claim.plans])
+                sweep, record.left_out = expressible(sweep)
             except ScenarioError as error:
-                refused[plan] = str(error)
-                continue
-            found.left_out[plan] = left_out
-            both = run_beside(sweep, store, ns=program, jobs=jobs, progress=progress)
-            for side, findings in zip(sides, (both.ours, both.theirs), strict=True):
-                side[plan] = paper.board(plan, findings)
-    ours, theirs = (Data(side, paper.rules) for side in sides)
-    for claim in claims:
-        found.testimonies.append(_testimony(paper, claim, ours, theirs, refused))
+                record.refused = str(error)
+            else:
+                _run(paper, plan, sweep, store, program, record, jobs, progress)
+            done[plan] = record
+            witness_records.write(records, key, {plan: record})
+    found = judged(paper, done, claims)
     folder = Path(out) / key
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "witness.json", (dumps(found.to_dict(), 2) + "\n").encode())
     return found
+
+
+def judged(
+    paper: Paper, plans: Mapping[str, PlanRecord], claims: Sequence[Claim] | None = None
+) -> Witness:
+    """Judge claims by records; by default all of a paper, also those whose plans have none.
+
+    Examples
+    --------
+    >>> found = judged(load("akella2002"), {})
+    >>> {entry.why for entry in found.testimonies}
+    {'no runs yet'}
+    """
+    found = Witness(paper, plans=dict(plans))
+    ours, theirs = (
+        Data({plan: record.grids[side] for plan, record in plans.items() if record.grids},
+             paper.rules)
+        for side in witness_records.PROGRAMS
+    )  # fmt: skip
+    for claim in _claims(paper, None) if claims is None else claims:
+        found.testimonies.append(_testimony(paper, claim, ours, theirs, plans))
+    return found
+
+
+def _claims(paper: Paper, ids: Sequence[str] | None) -> list[Claim]:
+    """Return the claims about packets; the variants of a claim are not judged."""
+    chosen = paper.claims_of(list(paper.experiments) if ids is None else ids)
+    plain = [
+        dataclasses.replace(
+            claim,
+            arguments={name: value for name, value in claim.arguments.items() if name != "also"},
+        )
+        for claim in chosen
+    ]
+    return [claim for claim in plain if claim.plans]
+
+
+def _without_packets(sweep: Sweep) -> Sweep:
+    """Return a sweep whose runs record no trace but rates, which a script prints too."""
+    base: dict[str, Any] = sweep.to_dict().get("base", {})
+    if "trace" not in base:
+        return dataclasses.replace(sweep, count_arrivals=None)
+    rates = {key: every for key, every in base["trace"].items() if key == "rate"}
+    return dataclasses.replace(
+        sweep, base={**base, "trace": rates}, traces=bool(rates), count_arrivals=None
+    )
+
+
+def _run(
+    paper: Paper,
+    plan: str,
+    sweep: Sweep,
+    store: Store,
+    program: Ns2,
+    record: PlanRecord,
+    jobs: int | None,
+    progress: Tell | None,
+) -> None:
+    """Run a plan in both programs, and fill its record."""
+    from cwndlab.runs.cell_scenarios import CellScenarios
+    from cwndlab.runs.ns2_runs import Ns2Runs
+    from cwndlab.sweeps import run_beside
+
+    both = run_beside(sweep, store, ns=program, jobs=jobs, progress=progress)
+    for side, findings, make in (
+        ("cwndlab", both.ours, CellScenarios),
+        ("ns2", both.theirs, Ns2Runs(program).scenarios),
+    ):
+        keys = run_keys(findings, make)
+        times_s = {entry.key: entry.duration_s for entry in store.records(set(keys))}
+        own = own_measures(paper, plan, findings, store, keys) or [{}] * len(keys)
+        timed = [{**measured, witness_records.COMPUTED: times_s[key]}
+                 for key, measured in zip(keys, own, strict=True)]  # fmt: skip
+        record.grids[side] = paper.board(plan, findings, timed)
 
 
 def expressible(sweep: Sweep) -> tuple[Sweep, dict[str, str]]:
@@ -207,12 +298,12 @@ def expressible(sweep: Sweep) -> tuple[Sweep, dict[str, str]]:
         If nothing remains.
     """
     left_out: dict[str, str] = {}
-    for label in _labels(sweep, RULE):
+    for label in level_labels(sweep, RULE):
         try:
             rule_variables(label)
         except ScenarioError as error:
             left_out[label] = str(error)
-    remaining = _without(sweep, RULE, left_out) if left_out else sweep
+    remaining = without(sweep, RULE, left_out) if left_out else sweep
     case = next((name for name in CASES if name in remaining.axes), None)
     reasons: dict[str, str] = {}
     for cell in remaining.plan.cells():
@@ -223,11 +314,11 @@ def expressible(sweep: Sweep) -> tuple[Sweep, dict[str, str]]:
                 raise
             reasons.setdefault(cell.labels[case], str(error))
     if reasons and case is not None:
-        remaining = _without(remaining, case, reasons)
+        remaining = without(remaining, case, reasons)
     return remaining, {**left_out, **reasons}
 
 
-def _decisive(sweep: Sweep, claims: Iterable[Claim]) -> Sweep:
+def _in_settings(sweep: Sweep, claims: Iterable[Claim]) -> Sweep:
     """Return the cells that claims look at: their settings, of a plan that has such axes."""
     names = [axis for axis in ("recovery", "queue") if axis in sweep.axes]
     wanted: set[str] = set()
@@ -235,55 +326,40 @@ def _decisive(sweep: Sweep, claims: Iterable[Claim]) -> Sweep:
         given = claim.arguments.get("settings", "all")
         if given == "all":
             return sweep
-        wanted |= {*given, *filter(None, [claim.arguments.get("against")])}
+        against = claim.arguments.get("against", [])
+        wanted |= {*given, *([against] if isinstance(against, str) else against)}
     for at, axis in enumerate(names):
         kept = {setting.split("/")[at] for setting in wanted if "/" in setting}
-        dropped = [label for label in _labels(sweep, axis) if kept and label not in kept]
-        if dropped and len(dropped) < len(_labels(sweep, axis)):
-            sweep = _without(sweep, axis, dropped)
+        dropped = [label for label in level_labels(sweep, axis) if kept and label not in kept]
+        if dropped and len(dropped) < len(level_labels(sweep, axis)):
+            sweep = without(sweep, axis, dropped)
     return sweep
 
 
-def _labels(sweep: Sweep, axis: str) -> list[str]:
-    return [level.label for level in sweep.plan.axes.get(axis, ())]
-
-
-def _without(sweep: Sweep, axis: str, labels: Iterable[str]) -> Sweep:
-    """Return a sweep without some levels of an axis."""
-    dropped = set(labels)
-    kept = [label for label in _labels(sweep, axis) if label not in dropped]
-    if not kept:
-        raise ScenarioError(f"axis `{axis}` has no level that ns-2 can express: {min(dropped)}")
-    values: Mapping[str, Any] | Sequence[Any] = sweep.axes[axis]
-    if isinstance(values, Mapping):
-        chosen: Any = {label: patch for label, patch in values.items() if label not in dropped}
-    elif len(values) == len(_labels(sweep, axis)):
-        pairs = zip(values, _labels(sweep, axis), strict=True)
-        chosen = [value for value, label in pairs if label not in dropped]
-    else:
-        # "all", which stands for several environments.
-        chosen = kept
-    return dataclasses.replace(sweep, axes={**sweep.axes, axis: chosen})
-
-
 def _testimony(
-    paper: Paper, claim: Claim, ours: Data, theirs: Data, refused: Mapping[str, str]
+    paper: Paper, claim: Claim, ours: Data, theirs: Data, plans: Mapping[str, PlanRecord]
 ) -> Testimony:
     """Judge a claim by both; not where ns-2 lacks what it is about."""
-    missing = next((refused[plan] for plan in claim.plans if plan in refused), None)
+    if any(plan not in plans for plan in claim.plans):
+        return Testimony(claim, None, None, NO_RUNS)
+    missing = next((plans[plan].refused for plan in claim.plans if plans[plan].refused), None)
     if missing is not None:
         return Testimony(claim, None, None, missing)
-    # The variants of a claim are judged by cwndlab's own runs alone.
-    plain = dataclasses.replace(
-        claim, arguments={key: value for key, value in claim.arguments.items() if key != "also"}
-    )
     try:
-        (own,), (other,) = (judge(paper, [plain], data) for data in (ours, theirs))
-    except (ScenarioError, ValueError) as error:
-        return Testimony(claim, None, None, f"ns-2 lacks it: {error}")
+        (own,), (other,) = (judge(paper, [claim], data) for data in (ours, theirs))
+    except (ScenarioError, ValueError, KeyError, IndexError) as error:
+        return Testimony(claim, None, None, f"not among the runs: {error}")
     if own.measured.mean is None or other.measured.mean is None:
         return Testimony(claim, None, None, "ns-2's script does not measure it")
     return Testimony(claim, other, own)
+
+
+def _open(claim: Claim, *measured: Estimate) -> str:
+    """Tell on which sides of the bounds the means of both programs are."""
+    sides = {claim.reading.verdict(each, exact=True) for each in measured}
+    if len(sides) > 1:
+        return OPEN_APART
+    return OPEN_WITH if HOLDS in sides else OPEN_AGAINST
 
 
 def _numbers(judged: Judged) -> dict[str, Any]:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import polars as pl
 
+from cwndlab.columns import ESTIMATE
 from cwndlab.errors import RunError, ScenarioError
 from cwndlab.jsontext import dumps
+from cwndlab.metrics import Metric
 from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
 from cwndlab.results import Result
@@ -20,7 +22,7 @@ from cwndlab.runs.execution import Execution, Finished, Place, opened
 from cwndlab.runs.plan import Plan, Run, named
 from cwndlab.runs.store import Store, Use, definition_digest
 from cwndlab.runs.until import LEAST, Target
-from cwndlab.statistics import Bounds
+from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -54,6 +56,9 @@ class Collection(ResultTables):
     COMPARED: ClassVar[str] = "rule"
     """Axis whose levels are compared: they take the same number of replicates."""
 
+    MEASURE: ClassVar[str] = "metric"
+    """Column of summaries that names the measure."""
+
     OUTPUT: ClassVar[str]
     """Name of its JSON."""
 
@@ -70,9 +75,31 @@ class Collection(ResultTables):
         """Measure one run, given as `Result.to_dict` gives it."""
         raise NotImplementedError
 
-    def bounds(self, measure: str) -> Bounds:
-        """Bounds of a measure."""
+    @property
+    def measures(self) -> Sequence[Metric]:
+        """What is measured."""
         raise NotImplementedError
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per finished run: its cell, replicate, seed, trace hash and every measure."""
+        raise NotImplementedError
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """One row per cell and measure.
+
+        ``mean``, its 95 % confidence interval from ``ci95_low`` to ``ci95_high``
+        (`cwndlab.statistics.estimate`), and ``replicates``.
+        """
+        runs, axes = self.runs, tuple(self.plan.axes)
+        rows = [
+            (*cell, measure.key, *estimate(group[measure.key], bounds=measure.bounds))
+            for cell, group in runs.group_by(axes, maintain_order=True)
+            for measure in self.measures
+        ]
+        schema = {**{axis: runs.schema[axis] for axis in axes}, self.MEASURE: pl.String, **ESTIMATE}
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     def plot(self) -> Figure:
         """Plot the comparison (matplotlib)."""
@@ -95,11 +122,12 @@ class Collection(ResultTables):
         paired.
         """
         labels = self.plan.cell(cell).labels
+        bounds = {measure.key: measure.bounds for measure in self.measures}
         same = [pl.col(axis).cast(pl.String) == label for axis, label in labels.items()
                 if axis != self.COMPARED]  # fmt: skip
         wanted = [
-            target.needed(rows[target.metric].to_list(), done, self.bounds(target.metric))
-            for _, rows in self.tables["runs"].filter(same).group_by(self.COMPARED)
+            target.needed(rows[target.metric].to_list(), done, bounds[target.metric])
+            for _, rows in self.runs.filter(same).group_by(self.COMPARED)
             for target in self.targets
         ]
         return max((count for count in wanted if count is not None), default=None)
@@ -256,13 +284,10 @@ class _Work:
         self._on_run, self._progress = on_run, progress
         self.name = self.digest = ""
         self._done, self._runs = 0, runs
-        self._texts: tuple[int, CellScenarios] | None = None
 
     def scenarios(self, index: int) -> CellScenarios:
-        """Return the scenarios of a cell; runs come cell by cell, so one cell is cached."""
-        if self._texts is None or self._texts[0] != index:
-            self._texts = index, CellScenarios(self._into.plan.cell(index), trace=self._trace)
-        return self._texts[1]
+        """Return the scenarios of a cell."""
+        return CellScenarios(self._into.plan.cell(index), trace=self._trace)
 
     def use(self, place: Place) -> Use:
         """Return the place of a run in the store."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -104,7 +105,9 @@ class Execution:
         again: bool = False,
         traces: Callable[[Outcome, str], Traces] | None = None,
     ) -> None:
-        self._scenarios, self._listener, self._executor = scenarios, listener, executor
+        # Runs come cell by cell.
+        self._scenarios = functools.lru_cache(maxsize=1)(scenarios)
+        self._listener, self._executor = listener, executor
         self._store, self._use, self._again, self._traces = store, use, again, traces
         self._claimed: set[str] = set()
         self._reading_s = 0.0

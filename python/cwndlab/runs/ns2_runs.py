@@ -21,7 +21,7 @@ from cwndlab.scenario import Scenario
 if TYPE_CHECKING:
     from cwndlab.runs.plan import Cell
 
-SCHEME = "ns-2 run 1"
+SCHEME = "ns-2 run 2"
 """Version of the keys and of the reading of what scripts print."""
 
 
@@ -72,7 +72,7 @@ class Ns2Runs:
             If ns-2 cannot express them.
         """
         if count_arrivals is not None or trace is not None:
-            raise ScenarioError("`count_arrivals` and traces cannot be had from ns-2")
+            raise ScenarioError("`count_arrivals` and added traces cannot be had from ns-2")
         return _Ns2Scenarios(cell, self.name)
 
 
@@ -98,12 +98,12 @@ class _Ns2Scenarios(CellScenarios):
 def _perform(program: Ns2, text: str, progress: Progress | None = None) -> Outcome:
     """Do one run in this thread, as `cwndlab.runs.executors.perform` does."""
     began_s = time.perf_counter()
-    result, error = "", ""
+    result, error, traces = "", "", None
     try:
         scenario = Scenario.from_text(text, "json")
-        result = perform(scenario, export(scenario), program, progress)
+        result, traces = perform(scenario, export(scenario), program, progress)
     except (ScenarioError, RunError) as raised:
         error = " ".join(str(raised).split())
     elapsed_s = time.perf_counter() - began_s
     version = f"ns-2 {program.version}"
-    return Outcome(result, elapsed_s, machine(), version, native.build(), error)
+    return Outcome(result, elapsed_s, machine(), version, native.build(), error, traces)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwndlab.columns import ESTIMATE
-from cwndlab.files import write_whole
 from cwndlab.metrics import BY_KEY
 from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
@@ -19,8 +18,6 @@ from cwndlab.tables import by_cell
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
-
-NAME = "found.json"
 
 
 @dataclass
@@ -59,6 +56,7 @@ class SearchResult(ResultTables):
     (2, 5)
     """
 
+    FILE: ClassVar[str] = "found.json"
     objective: Objective
     family: str
     setting: str
@@ -148,12 +146,8 @@ class SearchResult(ResultTables):
         """
         from cwndlab import plots
 
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, table in self.tables.items():
-            table.write_parquet(folder / f"{name}.parquet")
+        folder = super().save(directory)
         plots.save(self.plot(), folder / "plot.png")
-        write_whole(folder / NAME, f"{self.to_json()}\n".encode())
         return folder
 
 

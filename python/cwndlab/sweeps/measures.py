@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cwndlab.columns import COLUMNS, RUN, TABLES, Column
+from cwndlab.columns import COLUMNS, RUN, TABLES
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, nearest, unknown
 from cwndlab.metrics import BY_KEY, RTT_PERCENTILES, Metric, mean, only
-from cwndlab.statistics import UNBOUNDED
 
 METRIC = (
     f"{', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
@@ -44,11 +43,17 @@ def find(key: str) -> Measure:
         return BY_KEY[key]
     parts = key.split(".")
     if len(parts) == 1:
-        # What a live run, or a paper, adds to a run has no definition.
-        column = RUN.get(key) or Column(key, "float", key, "", None, UNBOUNDED, "")
-        if column.kind == "text":
+        column = RUN.get(key)
+        if column is not None and column.kind == "text":
             raise _unknown(key)
-        return Metric.of(column, lambda run, _: _number(key, run))
+
+        def read(run: Mapping[str, Any], _: Mapping[str, Any]) -> float | None:
+            return _number(key, run)
+
+        if column is None:
+            # What a live run, or a paper, adds to a run has no definition.
+            return Metric(key=key, label=key, meaning="", read=read)
+        return Metric.of(column, read)
     # A name may contain dots: only the first and last parts are fixed.
     table, name, column_name = parts[0], ".".join(parts[1:-1]), parts[-1]
     column = COLUMNS.get(table, {}).get(column_name)

@@ -205,7 +205,6 @@ class _Work:
     ) -> None:
         self.sweep, self.findings, self.report, self._store = sweep, findings, report, store
         self._make = make
-        self._texts: tuple[int, CellScenarios] | None = None
         self.definition = ""
         self._digests: array[int] = array("Q")
         """First digits of the key of each cell's first replicate: equal digits mean equal runs."""
@@ -292,16 +291,8 @@ class _Work:
         return Use.of(self.sweep.name, labels, place.replicate, place.key, self.definition)
 
     def scenarios(self, index: int) -> CellScenarios:
-        """Return the scenarios of a cell; runs come cell by cell, so one cell is cached.
-
-        The key of its first replicate is noted, cell after cell.
-        """
-        if self._texts is None or self._texts[0] != index:
-            self._texts = (
-                index,
-                self._make(self.sweep.plan.cell(index), self.sweep.count_arrivals),
-            )
-        texts = self._texts[1]
+        """Return the scenarios of a cell, and note the key of its first replicate."""
+        texts = self._make(self.sweep.plan.cell(index), self.sweep.count_arrivals)
         if index == len(self._digests):
             self._digests.append(int(texts.key(0)[:16] or "0", 16))
         return texts

@@ -11,6 +11,8 @@ const VIEWS = [
   ["look", "Look"],
   ["compare", "Compare"],
   ["share", "Share"],
+  ["lessons", "Lessons"],
+  ["game", "Game"],
 ] as const;
 
 export function Header() {

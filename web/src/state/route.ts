@@ -1,10 +1,11 @@
-/** The view that the address names, `#/look`; what follows `?` belongs to the view. */
+/** The view that the address names, `#/look`; what follows `/` or `?` belongs to the view. */
 
 import { signal } from "@preact/signals";
 
-function read(): { view: string; query: URLSearchParams } {
+function read(): { view: string; rest: string[]; query: URLSearchParams } {
   const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?", 2);
-  return { view: path.split("/")[0] || "build", query: new URLSearchParams(query) };
+  const [view, ...rest] = path.split("/");
+  return { view: view || "build", rest, query: new URLSearchParams(query) };
 }
 
 export const route = signal(read());

@@ -14,6 +14,10 @@
 //! * If it re-enters within 16 intervals of the last scheduled drop, it resumes at the drop rate
 //!   reached before: `count` starts from what the last dropping state added to it.
 //!
+//! * With `ce_threshold` an ECT packet that is sent after a longer sojourn time is marked (RFC 8290
+//!   section 5.2.7, for data centres), or only one of an L4S flow (RFC 9331 section 5.4). Such a
+//!   mark changes no state.
+//!
 //! Parameters: [`CoDelParameters`].
 //!
 //! Departures from the RFC: `MAXPACKET` is the largest packet seen so far, not the interface's MTU
@@ -36,12 +40,23 @@ pub struct CoDelParameters {
     pub interval_s: f64,
     /// Whether ECT packets are marked instead of dropped.
     pub ecn: bool,
+    /// Marks sent ECT packets from a sojourn time on.
+    pub ce_threshold: Option<CeThreshold>,
+}
+
+/// Marking by the sojourn time of a packet alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CeThreshold {
+    /// Sojourn time above which an ECT packet is marked, seconds.
+    pub sojourn_s: f64,
+    /// Marks only packets of L4S flows.
+    pub only_l4s: bool,
 }
 
 impl CoDelParameters {
     /// 5 ms over 100 ms, dropping (RFC 8289, section 4).
     pub fn new(limit: Limit) -> Self {
-        Self { limit, target_s: 0.005, interval_s: 0.1, ecn: false }
+        Self { limit, target_s: 0.005, interval_s: 0.1, ecn: false, ce_threshold: None }
     }
 }
 
@@ -51,6 +66,7 @@ pub(crate) struct ControlLaw {
     pub(crate) target_s: f64,
     pub(crate) interval_s: f64,
     pub(crate) ecn: bool,
+    pub(crate) ce_threshold: Option<CeThreshold>,
     /// Largest packet seen (MAXPACKET).
     pub(crate) max_packet_bytes: u32,
 }
@@ -59,6 +75,13 @@ impl ControlLaw {
     /// Time of the next drop (`control_law`, RFC 8289, section 5.6).
     fn next_drop_s(&self, from_s: f64, count: u32) -> f64 {
         from_s + self.interval_s / f64::from(count).sqrt()
+    }
+
+    /// Whether a packet that is sent now is above the CE threshold.
+    fn marks<P>(&self, item: &QueueItem<P>, now_s: f64) -> bool {
+        self.ce_threshold.is_some_and(|CeThreshold { sojourn_s, only_l4s }| {
+            item.ecn && (item.l4s || !only_l4s) && now_s - item.enqueued_s > sojourn_s
+        })
     }
 }
 
@@ -105,9 +128,24 @@ impl CoDelState {
         }
     }
 
-    /// The next packet to send, if any (`deque`, section 5.5).
+    /// The next packet to send, if any, marked above the CE threshold.
     #[inline]
     pub(crate) fn dequeue<P>(
+        &mut self,
+        now_s: f64,
+        control_law: &ControlLaw,
+        pool: &mut PacketPool<P>,
+        queue: &mut Fifo,
+        dropped: &mut impl FnMut(QueueItem<P>),
+    ) -> Option<QueueItem<P>> {
+        let item = self.next(now_s, control_law, pool, queue, dropped)?;
+        let marked = item.marked || control_law.marks(&item, now_s);
+        Some(QueueItem { marked, ..item })
+    }
+
+    /// The next packet to send, if any (`deque`, section 5.5).
+    #[inline]
+    fn next<P>(
         &mut self,
         now_s: f64,
         control_law: &ControlLaw,
@@ -179,10 +217,16 @@ pub struct CoDel<P> {
 impl<P> CoDel<P> {
     /// An empty queue.
     pub fn new(parameters: &CoDelParameters) -> Self {
-        let CoDelParameters { limit, target_s, interval_s, ecn } = *parameters;
+        let CoDelParameters { limit, target_s, interval_s, ecn, ce_threshold } = *parameters;
         Self {
             limit,
-            control_law: ControlLaw { target_s, interval_s, ecn, max_packet_bytes: 0 },
+            control_law: ControlLaw {
+                target_s,
+                interval_s,
+                ecn,
+                ce_threshold,
+                max_packet_bytes: 0,
+            },
             state: CoDelState::default(),
             pool: PacketPool::new(),
             queue: Fifo::default(),

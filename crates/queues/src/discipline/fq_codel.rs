@@ -22,7 +22,7 @@
 //! that of all queues. A queue may be given to another flow once CoDel has forgotten its state.
 //! Overflow drops one packet at a time where Linux drops up to 64.
 
-use super::codel::{CoDelState, ControlLaw, MEMORY_INTERVALS};
+use super::codel::{CeThreshold, CoDelState, ControlLaw, MEMORY_INTERVALS};
 use crate::buffer_limit::Limit;
 use crate::fifo::{Fifo, NONE, PacketPool};
 use crate::flow_table::FlowTable;
@@ -45,12 +45,22 @@ pub struct FqCoDelParameters {
     pub buckets: Option<u64>,
     /// Whether ECT packets are marked instead of dropped.
     pub ecn: bool,
+    /// Marks sent ECT packets from a sojourn time on, as in CoDel.
+    pub ce_threshold: Option<CeThreshold>,
 }
 
 impl FqCoDelParameters {
     /// One queue per flow; 5 ms over 100 ms, dropping.
     pub fn new(limit: Limit, quantum_bytes: u64) -> Self {
-        Self { limit, target_s: 0.005, interval_s: 0.1, quantum_bytes, buckets: None, ecn: false }
+        Self {
+            limit,
+            target_s: 0.005,
+            interval_s: 0.1,
+            quantum_bytes,
+            buckets: None,
+            ecn: false,
+            ce_threshold: None,
+        }
     }
 }
 
@@ -129,15 +139,28 @@ pub struct FqCoDel<P> {
 impl<P> FqCoDel<P> {
     /// An empty queue.
     pub fn new(parameters: &FqCoDelParameters) -> Self {
-        let FqCoDelParameters { limit, target_s, interval_s, quantum_bytes, buckets, ecn } =
-            *parameters;
+        let FqCoDelParameters {
+            limit,
+            target_s,
+            interval_s,
+            quantum_bytes,
+            buckets,
+            ecn,
+            ce_threshold,
+        } = *parameters;
         Self {
             limit,
             quantum_bytes: i64::try_from(quantum_bytes.max(1))
                 .unwrap_or(i64::MAX / 2)
                 .min(i64::MAX / 2),
             buckets: buckets.map(|buckets| buckets.max(1)),
-            control_law: ControlLaw { target_s, interval_s, ecn, max_packet_bytes: 0 },
+            control_law: ControlLaw {
+                target_s,
+                interval_s,
+                ecn,
+                ce_threshold,
+                max_packet_bytes: 0,
+            },
             pool: PacketPool::new(),
             flow_table: FlowTable::new(),
             queues: Vec::new(),

@@ -4,15 +4,17 @@
 mod codel;
 mod drop_tail;
 mod drr;
+mod dualpi2;
 mod fq_codel;
 mod pie;
 mod priority;
 mod red;
 mod rio;
 
-pub use codel::{CoDel, CoDelParameters};
+pub use codel::{CeThreshold, CoDel, CoDelParameters};
 pub use drop_tail::DropTail;
 pub use drr::{Drr, DrrParameters};
+pub use dualpi2::{DualPi2, DualPi2Parameters};
 pub use fq_codel::{FqCoDel, FqCoDelParameters};
 pub use pie::{Pie, PieParameters};
 pub use priority::{PRIORITY_CLASSES, Priority};
@@ -95,6 +97,8 @@ pub enum ScheduledQueue<P> {
     CoDel(CoDel<P>),
     /// FQ-CoDel.
     FqCoDel(FqCoDel<P>),
+    /// DualPI2.
+    DualPi2(DualPi2<P>),
 }
 
 macro_rules! each_scheduler {
@@ -104,6 +108,7 @@ macro_rules! each_scheduler {
             Self::Priority($queue) => $call,
             Self::CoDel($queue) => $call,
             Self::FqCoDel($queue) => $call,
+            Self::DualPi2($queue) => $call,
         }
     };
 }

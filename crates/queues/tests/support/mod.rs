@@ -117,6 +117,7 @@ pub fn item(flow: u32, size_bytes: u32, enqueued_s: f64, number: usize) -> Queue
         size_bytes,
         flow,
         ecn: false,
+        l4s: false,
         marked: false,
         priority: 1,
         enqueued_s,

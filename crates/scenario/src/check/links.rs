@@ -2,7 +2,7 @@
 
 use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, share};
 use crate::{JitterSpec, LossSpec, NetworkGraph, OutageSpec, Scenario, ScenarioError, Waveform};
-use cwndlab_units::Time;
+use cwndlab_units::{Bytes, Rate, Time};
 
 /// Longest mean, bound or deviation of jitter.
 const MAX_JITTER: Time = Time::ns(60_000_000_000);
@@ -22,12 +22,21 @@ impl Scenario {
             }
             link.jitter.map_or(Ok(()), |jitter| check_jitter(&format!("{key}.jitter"), &jitter))?;
             check_outages(key, link.outages)?;
-            if link.marker.is_some_and(|marker| marker.burst.0 == 0) {
-                return Err(ScenarioError::invalid(
-                    format!("{key}.marker.burst"),
-                    "0B",
-                    "at least 1B",
-                ));
+            let buckets = [
+                ("marker", link.marker.map(|marker| (marker.rate, marker.burst))),
+                ("policer", link.policer.map(|policer| (policer.rate, policer.burst))),
+                (
+                    "policer.peak",
+                    link.policer
+                        .and_then(|policer| policer.peak)
+                        .map(|peak| (peak.rate, peak.burst)),
+                ),
+                ("shaper", link.shaper.map(|shaper| (shaper.rate, shaper.burst))),
+            ];
+            for (name, (rate, burst)) in
+                buckets.into_iter().filter_map(|(name, bucket)| Some((name, bucket?)))
+            {
+                check_bucket(&format!("{key}.{name}"), rate, burst)?;
             }
         }
         Ok(graph)
@@ -83,6 +92,16 @@ fn check_jitter(key: &str, jitter: &JitterSpec) -> Checked {
         Some((name, time)) => invalid(format!("{key}.{name}"), time, format!("below {MAX_JITTER}")),
         None => Ok(()),
     }
+}
+
+fn check_bucket(key: &str, rate: Rate, burst: Bytes) -> Checked {
+    if burst.0 == 0 {
+        return invalid(format!("{key}.burst"), burst, "at least 1B");
+    }
+    if rate.bps() == 0 {
+        return invalid(format!("{key}.rate"), rate, "a rate above 0");
+    }
+    Ok(())
 }
 
 fn check_outages(key: &str, outages: &[OutageSpec]) -> Checked {

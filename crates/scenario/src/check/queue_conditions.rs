@@ -1,7 +1,7 @@
 //! Conditions on the parameters of queue disciplines: order of thresholds, buffers that hold a
 //! packet, sizes.
 
-use super::conditions::{Checked, conflict, inside, invalid, positive};
+use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, inside, invalid, positive};
 use cwndlab_units::{Buffer, Bytes, Time};
 
 /// Largest number of hash buckets.
@@ -30,12 +30,38 @@ pub fn bucket_count(key: String, count: u64) -> Checked {
     inside(key, count, 1, MAX_BUCKETS)
 }
 
+/// Checks the interval of periodic updates in a run of this duration.
+pub fn updates(key: String, update: Time, duration: Time) -> Checked {
+    match update >= Time::ns(1_000) && duration.seconds() / update.seconds() <= MAX_RATE_CHANGES {
+        true => Ok(()),
+        false => {
+            let most = format!("at most {MAX_RATE_CHANGES:.0} updates in a run of {duration}");
+            invalid(key, update, format!("at least 1us, and {most}"))
+        }
+    }
+}
+
 /// Checks CoDel's times.
 pub fn target_within_interval(key: &str, target: Time, interval: Time) -> Checked {
     positive(format!("{key}.target"), target)?;
     match target <= interval {
         true => Ok(()),
         false => invalid(format!("{key}.target"), target, format!("at most interval = {interval}")),
+    }
+}
+
+/// Checks that a selector of packets comes with the threshold that it selects for.
+pub fn threshold_of_selector(
+    key: &str,
+    threshold: Option<Time>,
+    selector: Option<bool>,
+) -> Checked {
+    match (threshold, selector) {
+        (None, Some(_)) => conflict(
+            format!("{key}.ce_threshold_l4s"),
+            "ce_threshold_l4s needs ce_threshold, such as \"1ms\"",
+        ),
+        _ => Ok(()),
     }
 }
 

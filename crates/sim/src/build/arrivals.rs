@@ -1,7 +1,7 @@
 //! Builds arriving flows and request-response transfers.
 
 use super::builder::Builder;
-use super::network_plan::FlowGroup;
+use super::network_plan::{FlowGroup, NetworkPlan};
 use crate::endpoint::arrivals::{
     ArrivalGroup, ArrivalProcess, FlowTemplate, GroupCounters, whole_packets,
 };
@@ -11,6 +11,7 @@ use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use crate::packet::Flags;
+use crate::random::stream::RandomStream;
 use crate::random::variable::RandomVariable;
 use cwndlab_rules::Arithmetic;
 use cwndlab_scenario::{Distribution, Law, Packets};
@@ -82,7 +83,31 @@ impl Builder<'_> {
             base_rtt_s: self.plan.links_rtt_s(&group.path) - back_s,
             bottleneck_tx_s: self.plan.bottleneck_tx_s(group),
         };
-        let stream = |what: &str| self.plan.stream(what, &spec.name);
+        let (mut process, size, delays) = self.plan.arrival_draws(index);
+        let start_s = arrivals.start.seconds();
+        if let Some(first_s) = process.next_time_s(start_s) {
+            engine.datapath.timers.push(first_s, TimerKind::FlowArrival, index as u32);
+        }
+        engine.groups.push(ArrivalGroup {
+            template,
+            process,
+            size,
+            delays,
+            retired: VecDeque::new(),
+            counters: GroupCounters::default(),
+        });
+    }
+}
+
+impl NetworkPlan<'_> {
+    /// Arrival process of an `[[arrivals]]` entry, sizes of its flows, and the random stream of
+    /// their access delays, all at their first draw.
+    pub(super) fn arrival_draws(
+        &self,
+        index: usize,
+    ) -> (ArrivalProcess, RandomVariable, RandomStream) {
+        let arrivals = &self.scenario.arrivals[index];
+        let stream = |what: &str| self.stream(what, &arrivals.name);
         let one = Packets(1.0);
         let unit = if arrivals.regular {
             Distribution::Constant(one)
@@ -97,24 +122,11 @@ impl Builder<'_> {
                 .map(|phase| (phase.length.seconds(), phase.gap.seconds()))
                 .collect(),
         };
-        let start_s = arrivals.start.seconds();
         // An arrival at the very end of the run counts.
-        let stop_s =
-            arrivals.stop.map_or(NEVER, Time::seconds).min(scenario.duration.seconds().next_up());
-        let mut process =
-            ArrivalProcess::new(RandomVariable::new(&unit, stream("gap")), phases, start_s, stop_s);
-        if let Some(first_s) = process.next_time_s(start_s) {
-            engine.datapath.timers.push(first_s, TimerKind::FlowArrival, index as u32);
-        }
-        let (size, delays) =
-            (RandomVariable::new(&arrivals.size, stream("size")), stream("access"));
-        engine.groups.push(ArrivalGroup {
-            template,
-            process,
-            size,
-            delays,
-            retired: VecDeque::new(),
-            counters: GroupCounters::default(),
-        });
+        let end_s = self.scenario.duration.seconds().next_up();
+        let stop_s = arrivals.stop.map_or(NEVER, Time::seconds).min(end_s);
+        let unit = RandomVariable::new(&unit, stream("gap"));
+        let process = ArrivalProcess::new(unit, phases, arrivals.start.seconds(), stop_s);
+        (process, RandomVariable::new(&arrivals.size, stream("size")), stream("access"))
     }
 }

@@ -4,11 +4,12 @@
 use super::info::{FlowInfos, Options};
 use super::network::build;
 use super::network_plan::NetworkPlan;
+use crate::endpoint::arrivals::whole_packets;
 use crate::endpoint::source_population::SourcePopulation;
 use crate::event::head_scheduler::WinnerTreeScheduler;
 use crate::rate::piecewise::PiecewiseRate;
 use cwndlab_queues::Limit;
-use cwndlab_scenario::{CrossSpec, QueueSpec, Scenario, instance};
+use cwndlab_scenario::{CrossSpec, FlowPath, QueueSpec, Scenario, instance};
 use cwndlab_tcp::NEVER;
 use cwndlab_units::{Buffer, Span, Time};
 use serde::Serialize;
@@ -25,6 +26,8 @@ pub struct DrawnNetwork {
     pub flows: Vec<DrawnFlow>,
     /// Sources of cross traffic in order.
     pub sources: Vec<DrawnSource>,
+    /// Groups of arriving flows in order.
+    pub arrivals: Vec<DrawnArrivals>,
 }
 
 /// A link.
@@ -105,6 +108,40 @@ pub struct DrawnSource {
     pub phase: f64,
 }
 
+/// A group of arriving flows.
+#[derive(Debug, Serialize)]
+pub struct DrawnArrivals {
+    /// Rate of a source's access link, bit/s; none if it is a pure delay.
+    pub access_bps: Option<u64>,
+    /// Rate of a sink's access link.
+    pub sink_bps: Option<u64>,
+    /// Links from source to sink.
+    pub forward: Vec<String>,
+    /// Links from sink to source; none if the reverse path is a pure delay.
+    pub back: Vec<String>,
+    /// That delay, nanoseconds.
+    pub back_delay_ns: f64,
+    /// Round trip propagation delay without the access links, seconds.
+    pub links_rtt_s: f64,
+    /// Transmission time of a data packet on the slowest link, seconds.
+    pub bottleneck_tx_s: f64,
+    /// Its flows.
+    pub flows: Vec<ArrivingFlow>,
+}
+
+/// A flow that arrives.
+#[derive(Debug, Serialize)]
+pub struct ArrivingFlow {
+    /// Arrival, seconds.
+    pub start_s: f64,
+    /// Data packets.
+    pub packets: u64,
+    /// Delay of the source's access link, nanoseconds.
+    pub access_delay_ns: f64,
+    /// Delay of the sink's access link.
+    pub sink_delay_ns: f64,
+}
+
 impl DrawnNetwork {
     /// The network of a checked scenario, with the draws of its seed.
     pub fn new(scenario: &Scenario) -> Self {
@@ -114,6 +151,7 @@ impl DrawnNetwork {
             links: (0..plan.links.len() as u32).map(|link| plan.drawn_link(link, &infos)).collect(),
             flows: plan.drawn_flows(),
             sources: plan.drawn_sources(),
+            arrivals: (0..scenario.arrivals.len()).map(|i| plan.drawn_arrivals(i)).collect(),
         }
     }
 }
@@ -200,17 +238,51 @@ impl NetworkPlan<'_> {
                     sink_delay_ns: nanoseconds(sink, access.sink.1),
                     forward: self.names(&group.path.forward),
                     back: self.names(&group.path.back),
-                    back_delay_ns: if group.path.back.is_empty() {
-                        let delay = |&link: &u32| delay_ns(self.links[link as usize].delay);
-                        group.path.forward.iter().map(delay).sum()
-                    } else {
-                        0.0
-                    },
+                    back_delay_ns: self.back_delay_ns(&group.path),
                     name,
                 });
             }
         }
         flows
+    }
+
+    fn back_delay_ns(&self, path: &FlowPath) -> f64 {
+        if path.back.is_empty() {
+            let delay = |&link: &u32| delay_ns(self.links[link as usize].delay);
+            path.forward.iter().map(delay).sum()
+        } else {
+            0.0
+        }
+    }
+
+    fn drawn_arrivals(&self, index: usize) -> DrawnArrivals {
+        let group = &self.groups[self.scenario.flows.len() + index];
+        let ([access_bps, sink_bps], source, sink) = self.access_ranges(&group.spec);
+        let (mut process, mut size, mut delays) = self.arrival_draws(index);
+        let mut delay_of = |span: Span| {
+            let (low_s, high_s) = (span.low.link_delay_s(), span.high.link_delay_s());
+            nanoseconds(span, if low_s == high_s { low_s } else { delays.between(low_s, high_s) })
+        };
+        let (mut flows, mut now_s) = (Vec::new(), self.scenario.arrivals[index].start.seconds());
+        while let Some(start_s) = process.next_time_s(now_s) {
+            flows.push(ArrivingFlow {
+                start_s,
+                packets: whole_packets(size.next()),
+                access_delay_ns: delay_of(source),
+                sink_delay_ns: delay_of(sink),
+            });
+            now_s = start_s;
+        }
+        DrawnArrivals {
+            access_bps,
+            sink_bps,
+            forward: self.names(&group.path.forward),
+            back: self.names(&group.path.back),
+            back_delay_ns: self.back_delay_ns(&group.path),
+            links_rtt_s: self.links_rtt_s(&group.path),
+            bottleneck_tx_s: self.bottleneck_tx_s(group),
+            flows,
+        }
     }
 
     fn drawn_sources(&self) -> Vec<DrawnSource> {

@@ -4,7 +4,8 @@ use super::info::FlowInfos;
 use super::network_plan::NetworkPlan;
 use crate::network::impairment::jitter::Jitter;
 use crate::network::impairment::loss_model::{LossModel, LossProcess};
-use crate::network::impairment::token_bucket::TokenBucketMarker;
+use crate::network::impairment::marker::TokenBucketMarker;
+use crate::network::impairment::policer::Policer;
 use crate::network::link::Impairments;
 use crate::random::stream::RandomStream;
 use crate::rate::outages::Outages;
@@ -32,6 +33,7 @@ impl NetworkPlan<'_> {
             losses,
             outages: Some(outages).filter(|outages| !outages.is_empty()),
             marker: plan.marker.map(|marker| TokenBucketMarker::new(&marker)),
+            policer: plan.policer.map(|policer| Policer::new(&policer)),
             jitter: plan.jitter.map(|jitter| {
                 Jitter::new(&jitter, RandomStream::new(seed, &format!("jitter/{}", plan.name)))
             }),

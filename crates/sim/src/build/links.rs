@@ -32,13 +32,14 @@ impl NetworkPlan<'_> {
                     Some(ScheduledQueue::new(queue)),
                 ),
             };
+            let unshaped =
+                Serializer::with_outages(&plan.rate, stream("link-rate"), horizon, &outages);
+            let serializer = match plan.shaper {
+                Some(shaper) => unshaped.shaped(&shaper),
+                None => unshaped,
+            };
             links.push(Link::new(LinkConfig {
-                serializer: Serializer::with_outages(
-                    &plan.rate,
-                    stream("link-rate"),
-                    horizon,
-                    &outages,
-                ),
+                serializer,
                 delay_s: plan.delay.link_delay_s(),
                 discipline,
                 scheduled_queue,

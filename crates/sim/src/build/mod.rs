@@ -16,6 +16,8 @@ mod queues;
 mod rates;
 mod routes;
 
-pub use drawn_network::{DrawnFlow, DrawnLink, DrawnNetwork, DrawnSource};
+pub use drawn_network::{
+    ArrivingFlow, DrawnArrivals, DrawnFlow, DrawnLink, DrawnNetwork, DrawnSource,
+};
 pub use info::{GroupInfo, LinkInfo, Options};
 pub use network::{BuiltNetwork, build};

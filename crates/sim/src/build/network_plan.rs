@@ -4,8 +4,8 @@
 use crate::random::stream::RandomStream;
 use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_scenario::{
-    ArrivalSpec, CrossSpec, FlowPath, FlowSpec, NetworkGraph, OneWayLink, Routes, Scenario,
-    Waveform,
+    ArrivalSpec, CrossSpec, FlowPath, FlowSpec, KnobOverrides, NetworkGraph, OneWayLink, Routes,
+    Scenario, Waveform,
 };
 use cwndlab_tcp::{EcnFeedback, Knobs};
 use cwndlab_units::{RateLimit, Span};
@@ -158,6 +158,15 @@ impl<'a> NetworkPlan<'a> {
     pub fn knobs(&self, flow: &FlowSpec) -> Knobs {
         let mut knobs = self.scenario.knobs(&flow.tcp);
         let needs = flow.rule.0.build(Arithmetic::Plain).needs();
+        // An L4S flow has ECN, ECT(1) and AccECN unless the scenario says otherwise.
+        let own = |key: fn(&KnobOverrides) -> bool| key(&flow.tcp) || key(&self.scenario.tcp);
+        if needs.l4s {
+            knobs.ecn |= !own(|tcp| tcp.ecn.is_some());
+            knobs.ect1 |= knobs.ecn && !own(|tcp| tcp.ect1.is_some());
+            if knobs.ecn && !own(|tcp| tcp.ecn_feedback.is_some()) {
+                knobs.ecn_feedback = EcnFeedback::AccEcn;
+            }
+        }
         if needs.exact_marks && knobs.ecn_feedback == EcnFeedback::Ece {
             knobs.ecn_feedback = EcnFeedback::ExactEce;
         }

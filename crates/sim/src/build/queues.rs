@@ -5,12 +5,12 @@ use super::info::FlowInfos;
 use super::network_plan::{FlowGroup, NetworkPlan};
 use crate::packet::RoutedPacket;
 use cwndlab_queues::{
-    AdaptiveRed, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters, FqCoDel,
-    FqCoDelParameters, Limit, Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters,
-    ScheduledQueue, Weight,
+    AdaptiveRed, CeThreshold, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters,
+    DualPi2, DualPi2Parameters, FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters, Priority,
+    Red, RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
 };
 use cwndlab_scenario::QueueSpec;
-use cwndlab_units::{Buffer, Bytes};
+use cwndlab_units::{Buffer, Bytes, Time};
 
 /// A queue discipline, by when it decides.
 pub enum BuiltQueue {
@@ -37,6 +37,12 @@ impl NetworkPlan<'_> {
         let mean = |bytes: Option<Bytes>| bytes.map_or(size_bytes, |bytes| bytes.0 as u32);
         let weight = |weight: Option<f64>| weight.map_or(Weight::Automatic, Weight::Fixed);
         let quantum = |bytes: Option<Bytes>| bytes.map_or(u64::from(size_bytes), |bytes| bytes.0);
+        let ce_threshold = |sojourn: Option<Time>, only_l4s: Option<bool>| {
+            sojourn.map(|sojourn| CeThreshold {
+                sojourn_s: sojourn.seconds(),
+                only_l4s: only_l4s.unwrap_or(false),
+            })
+        };
         match plan.queue {
             QueueSpec::DropTail { count_in_service, .. } => {
                 BuiltQueue::Admission(Discipline::DropTail(DropTail::new(limit, count_in_service)))
@@ -113,6 +119,31 @@ impl NetworkPlan<'_> {
                     ..PieParameters::new(limit, rate_bit_s, size_bytes)
                 })))
             }
+            QueueSpec::DualPi2 {
+                target,
+                update,
+                alpha,
+                beta,
+                coupling,
+                threshold,
+                range,
+                classic_share,
+                ..
+            } => {
+                let own = DualPi2Parameters::new(limit);
+                let seconds = |time: Option<Time>, own_s| time.map_or(own_s, Time::seconds);
+                BuiltQueue::Scheduling(ScheduledQueue::DualPi2(DualPi2::new(&DualPi2Parameters {
+                    target_s: target.seconds(),
+                    update_s: seconds(update, own.update_s),
+                    alpha: alpha.unwrap_or(own.alpha),
+                    beta: beta.unwrap_or(own.beta),
+                    coupling,
+                    threshold_s: seconds(threshold, own.threshold_s),
+                    range_s: seconds(range, own.range_s),
+                    classic_share: classic_share.unwrap_or(own.classic_share),
+                    ..own
+                })))
+            }
             QueueSpec::Drr { quantum: q, buckets, flow_limit, .. } => {
                 BuiltQueue::Scheduling(ScheduledQueue::Drr(Drr::new(&DrrParameters {
                     buckets,
@@ -123,20 +154,36 @@ impl NetworkPlan<'_> {
             QueueSpec::Priority { .. } => {
                 BuiltQueue::Scheduling(ScheduledQueue::Priority(Priority::new(limit)))
             }
-            QueueSpec::CoDel { target, interval, ecn, .. } => {
-                BuiltQueue::Scheduling(ScheduledQueue::CoDel(CoDel::new(&CoDelParameters {
-                    target_s: target.seconds(),
-                    interval_s: interval.seconds(),
-                    ecn,
-                    ..CoDelParameters::new(limit)
-                })))
-            }
-            QueueSpec::FqCoDel { target, interval, quantum: q, buckets, ecn, .. } => {
+            QueueSpec::CoDel {
+                target,
+                interval,
+                ecn,
+                ce_threshold: ce,
+                ce_threshold_l4s: l4s,
+                ..
+            } => BuiltQueue::Scheduling(ScheduledQueue::CoDel(CoDel::new(&CoDelParameters {
+                target_s: target.seconds(),
+                interval_s: interval.seconds(),
+                ecn,
+                ce_threshold: ce_threshold(ce, l4s),
+                ..CoDelParameters::new(limit)
+            }))),
+            QueueSpec::FqCoDel {
+                target,
+                interval,
+                quantum: q,
+                buckets,
+                ecn,
+                ce_threshold: ce,
+                ce_threshold_l4s: l4s,
+                ..
+            } => {
                 BuiltQueue::Scheduling(ScheduledQueue::FqCoDel(FqCoDel::new(&FqCoDelParameters {
                     target_s: target.seconds(),
                     interval_s: interval.seconds(),
                     ecn,
                     buckets,
+                    ce_threshold: ce_threshold(ce, l4s),
                     ..FqCoDelParameters::new(limit, quantum(q))
                 })))
             }

@@ -24,6 +24,11 @@ pub enum PacketEvent {
     Timeout = 4,
 }
 
+impl PacketEvent {
+    /// Names of the events, by their numbers.
+    pub const NAMES: [&str; 5] = ["send", "receive", "ack", "drop", "timeout"];
+}
+
 /// One row of the packet trace.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketRow {

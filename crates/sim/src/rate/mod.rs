@@ -3,4 +3,5 @@
 pub mod outages;
 pub mod piecewise;
 pub mod serializer;
+pub mod token_bucket;
 pub mod trace_driven;

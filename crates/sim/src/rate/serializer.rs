@@ -8,8 +8,9 @@
 use crate::random::stream::RandomStream;
 use crate::rate::outages::Outages;
 use crate::rate::piecewise::PiecewiseRate;
+use crate::rate::token_bucket::TokenBucket;
 use crate::rate::trace_driven::TraceDriven;
-use cwndlab_scenario::{Shape, Waveform};
+use cwndlab_scenario::{Shape, TokenBucketSpec, Waveform};
 
 /// Transmits packets one after the other.
 #[derive(Clone, Debug)]
@@ -20,6 +21,15 @@ pub enum Serializer {
     Varying(Box<VaryingRate>),
     /// Delivery opportunities of a trace.
     TraceDriven(Box<TraceDriven>),
+    /// Any of these behind a shaper.
+    Shaped(Box<Shaped>),
+}
+
+/// A shaper: a packet that starts waits until the token bucket holds its size.
+#[derive(Clone, Debug)]
+pub struct Shaped {
+    bucket: TokenBucket,
+    serializer: Serializer,
 }
 
 /// A constant rate.
@@ -147,6 +157,12 @@ impl Serializer {
         }
     }
 
+    /// This serializer behind a token bucket: its rate is then the peak rate.
+    pub fn shaped(self, shaper: &TokenBucketSpec) -> Self {
+        let bucket = TokenBucket::new(shaper.rate, shaper.burst);
+        Self::Shaped(Box::new(Shaped { bucket, serializer: self }))
+    }
+
     fn varying(rate: PiecewiseRate, horizon_s: f64) -> Self {
         Self::Varying(Box::new(VaryingRate::new(rate, horizon_s)))
     }
@@ -166,7 +182,7 @@ impl Serializer {
     #[inline(never)]
     fn transmit_varying(&mut self, start_s: f64, size_bytes: u32, delay_s: f64) -> (f64, f64) {
         let (end_s, transmission_s) = self.finish(start_s, size_bytes);
-        if let Self::TraceDriven(_) = self {
+        if let Self::TraceDriven(_) | Self::Shaped(_) = self {
             // Packets that share an opportunity depart together: computed from their starts,
             // rounding could make the later one arrive first.
             return (end_s, end_s + delay_s);
@@ -189,6 +205,13 @@ impl Serializer {
             }
             Self::TraceDriven(recorded) => {
                 let end_s = recorded.finish(start_s, size_bytes);
+                (end_s, end_s - start_s)
+            }
+            Self::Shaped(shaped) => {
+                let conforming_s = shaped.bucket.holds_at_s(start_s, size_bytes);
+                shaped.bucket.tokens_bytes(conforming_s);
+                shaped.bucket.take(size_bytes);
+                let (end_s, _) = shaped.serializer.finish(conforming_s, size_bytes);
                 (end_s, end_s - start_s)
             }
         }
@@ -240,6 +263,25 @@ mod tests {
         // 8000 bits end at 5 ms, 8000 more at 13 ms.
         assert!((serializer.finish(0.0, 1000).0 - 0.005).abs() < 1e-12);
         assert!((serializer.finish(0.005, 1000).0 - 0.013).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_shaper_sends_a_burst_at_the_peak_rate() {
+        // 3000 bytes at once, then 1000 a second; a packet of 1000 bytes takes 1 ms on the link.
+        let constant = waveform(r#""8Mbit""#);
+        let shaper = serde_json::from_str(r#"{"rate": "8kbit", "burst": "3kB"}"#).unwrap();
+        let mut link =
+            Serializer::new(&constant, RandomStream::new(1, "x"), 100.0, None).shaped(&shaper);
+        let mut now_s = 0.0;
+        let mut ends_s = [0.0; 5];
+        for end_s in &mut ends_s {
+            (now_s, _) = link.finish(now_s, 1000);
+            *end_s = now_s;
+        }
+        // The fourth packet waits for the tokens of a second, counted from the first packet on.
+        for (actual, expected) in ends_s.iter().zip([0.001, 0.002, 0.003, 1.001, 2.001]) {
+            assert!((actual - expected).abs() < 1e-12, "{ends_s:?}");
+        }
     }
 
     #[test]

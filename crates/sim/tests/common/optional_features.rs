@@ -18,7 +18,7 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
     let target = prop_oneof![numbers.time(0.02, 0.1), Just(0.005)];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (
-        pick_text(&["red", "rio", "drr", "priority", "codel", "fq-codel", "pie"]),
+        pick_text(&["red", "rio", "drr", "priority", "codel", "fq-codel", "pie", "dualpi2"]),
         limit,
         target,
         flags,
@@ -55,6 +55,8 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
                         some("ecn", true, json!(ecn)),
                         some("target", true, json!(target)),
                         some("interval", a, json!(2.0 * target)),
+                        some("ce_threshold", b, json!(target / 2.0)),
+                        some("ce_threshold_l4s", b && c, json!(true)),
                     ]
                 }
                 "fq-codel" => {
@@ -69,6 +71,13 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
                     some("ecn", true, json!(ecn)),
                     some("target", a, json!(target)),
                     some("update", b, json!(target)),
+                ],
+                "dualpi2" => vec![
+                    some("target", a, json!(target)),
+                    some("update", b, json!(target)),
+                    some("coupling", c, json!(f64::from(n))),
+                    some("range", b && c, json!(0.0)),
+                    some("classic_share", a && b, json!(0.5)),
                 ],
                 _ => Vec::new(),
             };
@@ -94,6 +103,17 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
         });
     let marker = (numbers.rate(), 1u32..8)
         .prop_map(|(rate, n)| json!({ "rate": rate / 4.0, "burst": 1500 * n }));
+    let policer = (numbers.rate(), 1u32..8, any::<bool>(), any::<bool>()).prop_map(
+        |(rate, n, mark, peak)| {
+            let peak = peak.then(|| json!({ "rate": 2.0 * rate, "burst": 1500 }));
+            object(
+                json!({ "rate": rate / 2.0, "burst": 1500 * n }),
+                vec![("excess", mark.then(|| json!("mark"))), ("peak", peak)],
+            )
+        },
+    );
+    let shaper = (numbers.rate(), 1u32..8)
+        .prop_map(|(rate, n)| json!({ "rate": rate / 2.0, "burst": 1024 * n }));
     let loss = prop_oneof![
         (pick(&[0.01, 0.1]), pick(&[0.2, 0.5])).prop_map(
             |(bad, good)| json!({ "kind": "gilbert-elliott", "to_bad": bad, "to_good": good })
@@ -106,8 +126,10 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
         option::weighted(0.15, outage),
         option::weighted(0.15, marker),
         option::weighted(0.2, loss),
+        option::weighted(0.1, policer),
+        option::weighted(0.1, shaper),
     )
-        .prop_map(|(queue, jitter, outages, marker, loss)| {
+        .prop_map(|(queue, jitter, outages, marker, loss, policer, shaper)| {
             object(
                 json!({}),
                 vec![
@@ -116,6 +138,8 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
                     ("outages", outages),
                     ("marker", marker),
                     ("more_loss", loss),
+                    ("policer", policer),
+                    ("shaper", shaper),
                 ],
             )
         })

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -137,7 +138,12 @@ def winners(data: Data, experiment: Experiment) -> Figure:
     table = tables.winners_table(data, experiment)
     settings = table["setting"].unique(maintain_order=True).to_list()
     names, among = experiment.arguments["rules"], tables.rules(data, experiment)
-    figure, (panel,) = panels(1, width=7.0, height=1.2 + 0.42 * len(settings))
+    figure, (panel,) = panels(1, width=7.6, height=1.5 + 0.42 * len(settings))
+    for place, named in experiment.arguments["winners"].items():
+        for name in named if place in settings else ():
+            corner = (names.index(name) - 0.48, settings.index(place) - 0.44)
+            panel.add_patch(Rectangle(corner, 0.96, 0.88, fill=False, edgecolor="#222222",
+                                      linewidth=1.6, zorder=2))  # fmt: skip
     for row in table.to_dicts():
         column, line = among.index(row["rule"]), settings.index(row["setting"])
         if row["wins"]:
@@ -161,7 +167,7 @@ def winners(data: Data, experiment: Experiment) -> Figure:
         panel.axhline(line + 0.5, color="#dddddd", linewidth=2.5 if is_new else 0.6)
     panel.set_xlabel(
         "goodput / available behind the best rule, mean over environments\n"
-        "blue: within 0.02, a leader; unfair: spread above 0.5"
+        "blue: within 0.02, a leader; framed: a winner by the paper; unfair: spread above 0.5"
     )
     leaders = {
         name: table.filter(rule=rule, wins=True).height
@@ -287,13 +293,13 @@ def unequal_rtt(data: Data, experiment: Experiment) -> Figure:
 
 @styled
 def appendix(data: Data, experiment: Experiment) -> Figure:
-    """Rank correlations by setting and family above, ours against the published D_a below."""
+    """Rank correlations by setting and family above, ours against the published scores below."""
     table = tables.appendix_table(data, experiment)
     settings = table["setting"].unique(maintain_order=True).to_list()
     figure, axes = panels(2, 4, width=11, height=3.4)
     grid = axes[0].get_gridspec()
     assert grid is not None, "panels are in a grid"
-    for panel in axes[:4]:
+    for panel in axes:
         panel.remove()
     for half, key in ((slice(0, 2), "spearman_D_a"), (slice(2, 4), "spearman_C_a")):
         panel = figure.add_subplot(grid[0, half])
@@ -315,21 +321,29 @@ def appendix(data: Data, experiment: Experiment) -> Figure:
             f"{key[-3:]}: rank correlation with the published, median {np.median(values):.2f}"
         )
         panel.grid(visible=False)
-    for panel, family in zip(axes[4:], quantities.FAMILIES, strict=True):
-        chosen = table.filter(family=family).drop_nulls("published_D_a")
-        for index, place in enumerate(settings):
-            rows = chosen.filter(setting=place)
-            style = look(index)
-            panel.plot(
-                rows["published_D_a"], rows["D_a"], style.marker, color=style.color, markersize=4
-            )
-        most = 1.05 * float(np.nanmax(chosen.select("published_D_a", "D_a").to_numpy()))
-        panel.plot([0, most], [0, most], color="#222222", linewidth=0.8, linestyle=":")
-        panel.set_title(f"{family}: D_a", fontsize=9.5)
-        panel.set_xlabel("published")
-    axes[4].set_ylabel("ours")
+    for half, score, scale in ((slice(0, 2), "D_a", 13), (slice(2, 4), "C_a", 1)):
+        _published_pairs(figure.add_subplot(grid[1, half]), table, settings, score, scale)
     _legend(figure, settings)
     return figure
+
+
+def _published_pairs(
+    panel: Axes, table: pl.DataFrame, settings: Sequence[str], score: str, scale: float
+) -> None:
+    """Draw our scores per `scale` environments over the published ones, with the RMS difference."""
+    key = f"published_{score}"
+    known = table.drop_nulls(key)
+    theirs, ours = (known[name].to_numpy() / scale for name in (key, score))
+    for index, place in enumerate(settings):
+        chosen, style = (known["setting"] == place).to_numpy(), look(index)
+        panel.plot(theirs[chosen], ours[chosen], style.marker, color=style.color, markersize=4)
+    most = 1.05 * float(np.nanmax([theirs, ours]))
+    panel.plot([0, most], [0, most], color="#222222", linewidth=0.8, linestyle=":")
+    rms = float(np.sqrt(np.mean((ours - theirs) ** 2)))
+    unit = " per environment" if scale != 1 else ""
+    panel.set_title(f"{score}{unit}: RMS difference {rms:.3f} over {known.height} pairs")
+    panel.set_xlabel("published")
+    panel.set_ylabel("ours")
 
 
 @styled

@@ -19,7 +19,8 @@ from scipy.stats import rankdata
 
 from cwndlab import theory
 from cwndlab.environments import Assumptions
-from cwndlab.reproduction import Claim, Data, Means
+from cwndlab.quantities import bits_per_second, seconds
+from cwndlab.reproduction import Claim, Data, Means, waveforms
 from cwndlab.reproduction.quantities import PICKS, rules, settings
 
 FAMILIES = ("AIMD", "AIAD", "MIMD", "MIAD")
@@ -33,6 +34,19 @@ ROUND_TRIPS_MS = (40, 80, 120, 160, 200)
 CAPACITIES = (50, 100, 333)
 STARTS = (5.0, 30.0)
 STEPS = 3000
+
+
+# Section 2
+
+
+def waveform_ratio(_data: Data, claim: Claim) -> float:
+    """Value of the waveform of one figure over that of another."""
+    read = {"period": seconds, "high": bits_per_second}[claim["value"]]
+    drawn = waveforms.read(Path(__file__).parent / "plans" / "waveforms.toml")[waveforms.KEY]
+    own, other = (read(drawn[claim[key]]["values"][claim["value"]]) for key in ("case", "over"))
+    assert own
+    assert other
+    return own / other
 
 
 # Section 3.2
@@ -73,6 +87,21 @@ def loss_by_small_buffers(data: Data, claim: Claim) -> float:
         for rule in rules(data, claim)
     ]
     return PICKS[claim["pick"]](found)
+
+
+def ratio_by_small_buffers(data: Data, claim: Claim) -> float:
+    """Average over the environments with small buffers over that with full ones."""
+    small, full = data.means(claim["plan"]), data.means(claim["beside"])
+    return PICKS[claim["pick"]](
+        [
+            float(
+                np.mean(small.value(claim["metric"], setting, rule))
+                / np.mean(full.value(claim["metric"], setting, rule))
+            )
+            for setting in settings(small, claim)
+            for rule in rules(data, claim)
+        ]
+    )
 
 
 def bias(means: Means, setting: str, rule: str) -> np.ndarray:
@@ -144,6 +173,28 @@ def correlations(means: Means, metric: str, setting: str, family: str) -> tuple[
         correlation([a[at] for a, _ in pairs], [b[at] for _, b in pairs]) for at in (0, 1)
     )
     return by_d, by_c
+
+
+def misfit(data: Data, chosen: Sequence[str]) -> dict[str, float]:
+    """Root mean square difference from the printed D_a per environment and C_a of some settings.
+
+    Ours are distances from the best of those choices of parameters that were run; the printed ones
+    are from the best of nine. ``all`` weighs all numbers equally.
+    """
+    means = data.means("appendix")
+    differences: dict[str, list[float]] = {"D_a": [], "C_a": []}
+    for setting, family in itertools.product(chosen, FAMILIES):
+        theirs = printed(setting, family)
+        ours = family_scores(means, "goodput", setting, family)
+        both = [rule for rule in theirs if rule in ours]
+        for at, (score, scale) in enumerate((("D_a", len(means.cases)), ("C_a", 1))):
+            differences[score] += [(ours[rule][at] - theirs[rule][at]) / scale for rule in both]
+    found = {score: _root_mean_square(values) for score, values in differences.items()}
+    return {**found, "all": _root_mean_square([*differences["D_a"], *differences["C_a"]])}
+
+
+def _root_mean_square(values: Sequence[float]) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def median_correlation(data: Data, claim: Claim) -> float:

@@ -31,6 +31,8 @@ LABELS = {
     "timeouts_share": "TCP's share of timeouts",
 }
 SCALES = {"loss_per_flow": 100.0}
+FULL = ("goodput",)
+"""Metrics that are drawn from 0 on."""
 METHOD_LABELS = {"absolute": "absolute values", "rescaled": "R/S", "periodogram": "periodogram"}
 
 
@@ -51,38 +53,42 @@ def against_k(data: Data, experiment: Experiment) -> Figure:
         panel.set_title(TITLES[setting])
         _label_k(panel)
     axes[0].set_ylabel(LABELS[metric])
-    axes[-1].legend(fontsize=8.5)
+    if metric in FULL:
+        # A zoom into the last percent would show an order where there is none.
+        axes[0].set_ylim(0, 1.05)
+        lowest = min(
+            float(np.nanmin(data.boards[plan].values[metric].mean(axis=-1))) for plan, _ in where
+        )
+        figure.suptitle(f"At least {lowest:.3f} of the link with every k and load",
+                        x=0.01, ha="left", fontsize=10.5, fontweight="bold")  # fmt: skip
+    axes[-1].legend(fontsize=8.5, loc="lower left")
     return figure
 
 
 @styled
 def hurst(data: Data, experiment: Experiment) -> Figure:
-    """Draw the Hurst parameter against k.
+    """Draw each method's Hurst parameter against k, a row per method, and a line per load.
 
-    The mean of three methods above, the methods with 80 flows below.
+    Their mean is no estimate where they differ more than it varies.
     """
     where = tables.places(data, experiment)
-    figure, axes = panels(2, len(where), width=11.5, height=3.1, sharey=True)
+    figure, axes = panels(len(METHODS), len(where), width=11.5, height=2.3, sharex=True,
+                          sharey=True)  # fmt: skip
     for column, (plan, setting) in enumerate(where):
         board = data.boards[plan]
         k, at = quantities.exponents(data.means(plan)), board.settings.index(setting)
-        top, bottom = axes[column], axes[len(where) + column]
-        for index, case in enumerate(experiment.arguments["cases"]):
-            values = board.values["hurst"][at, board.cases.index(case)]
-            _line(top, k, [estimate(row) for row in values], index, f"{case} flows")
-        for index, method in enumerate(METHODS):
-            values = board.values[f"hurst-{method}"][
-                at, board.cases.index(experiment.arguments["cases"][-1])
-            ]
-            _line(bottom, k, [estimate(row) for row in values], index, METHOD_LABELS[method])
-        top.set_title(TITLES[setting])
-        for panel in (top, bottom):
+        for row, method in enumerate(METHODS):
+            panel = axes[row * len(where) + column]
+            for index, case in enumerate(experiment.arguments["cases"]):
+                values = board.values[f"hurst-{method}"][at, board.cases.index(case)]
+                _line(panel, k, [estimate(one) for one in values], index, f"{case} flows")
             panel.axhline(0.5, color=REFERENCE, linewidth=0.8, linestyle=":")
-            _label_k(panel)
-    axes[0].set_ylabel("Hurst parameter,\nmean of three methods")
-    axes[len(where)].set_ylabel("Hurst parameter,\n80 flows")
-    axes[len(where) - 1].legend(fontsize=8)
-    axes[-1].legend(fontsize=8)
+            if column == 0:
+                panel.set_ylabel(f"Hurst parameter,\n{METHOD_LABELS[method]}")
+        axes[column].set_title(TITLES[setting])
+        _label_k(axes[(len(METHODS) - 1) * len(where) + column])
+    axes[0].set_ylim(-0.1, 1)
+    axes[-1].legend(fontsize=8, ncols=2)
     return figure
 
 

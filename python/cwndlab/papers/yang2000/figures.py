@@ -5,6 +5,8 @@ The others are in `figures_theory`.
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import polars as pl
 from matplotlib import colormaps
@@ -176,14 +178,13 @@ def _mark_crossover(panel: Axes, data: Data, experiment: Experiment, flows: np.n
     if found.mean is None:
         return
     width = found.half_width or 0.0
-    # The ends themselves are what `crossing` gives where there is none.
-    inside = flows[0] * 1.001 < found.mean < flows[-1] / 1.001
+    inside = np.isfinite(width) and flows[0] < found.mean < flows[-1]
     text = (
         f"rates cross at {found.mean:.0f} ± {width:.0f} flows"
         if inside
         else (
             f"no crossing up to {flows[-1]} flows"
-            if found.mean > flows[0] * 1.001
+            if found.mean > flows[0]
             else "TCP ahead from 2 flows on"
         )
     )
@@ -265,32 +266,39 @@ def _by_assumption(panel: Axes, found: pl.DataFrame, marks: dict[str, str]) -> N
 @styled
 def beside(data: Data, experiment: Experiment) -> Figure:
     """Draw each of our numbers over the printed one, with its interval."""
-    found = tables.published_table(data, experiment)
-    figure, (panel,) = panels(1, width=9.5, height=1.2 + 0.36 * found.height)
+    return printed_and_ours(tables.published_table(data, experiment))
+
+
+@styled
+def printed_and_ours(found: pl.DataFrame) -> Figure:
+    """Draw ``ours`` over ``printed`` by ``what``; an arrow where only the lower end is known."""
+    figure, (panel,) = panels(1, width=11, height=1.2 + 0.36 * found.height)
     style = look(0)
     for at, row in enumerate(found.to_dicts()):
-        if row["ours"] is not None:
-            width = (row["ci95"] or 0.0) / row["printed"]
-            panel.errorbar(
-                row["ours"] / row["printed"],
-                at,
-                xerr=width,
-                fmt=style.marker,
-                color=style.color,
-                capsize=3,
-            )
-            panel.annotate(f"{row['ours']:.3g}", (row["ours"] / row["printed"], at), xytext=(0, 6),
-                           textcoords="offset points", ha="center", fontsize=8.5)  # fmt: skip
+        if row["ours"] is None:
+            continue
+        ratio, is_open = row["ours"] / row["printed"], np.isinf(row["ci95"] or 0.0)
+        width = 0.0 if is_open else (row["ci95"] or 0.0) / row["printed"]
+        panel.errorbar(ratio, at, xerr=width, fmt=style.marker, color=style.color, capsize=3)
+        if is_open:
+            panel.annotate("", (1.35 * ratio, at), (ratio, at),
+                           arrowprops={"arrowstyle": "->", "color": style.color})  # fmt: skip
+        said = f"{'at least ' if is_open else ''}{row['ours']:.3g}, printed {row['printed']:g}"
+        panel.annotate(said, (ratio, at), xytext=(0, 6), textcoords="offset points", ha="center",
+                       fontsize=8.5)  # fmt: skip
     panel.axvline(1, color=REFERENCE, linewidth=1)
+    panel.axvspan(0.8, 1.25, color="#eeeeee", linewidth=0, zorder=0)
     panel.set_xscale("log", base=2)
-    panel.set_xlim(1 / 8, 8)
+    panel.set_xlim(1 / 10, 11)
     panel.set_xticks([0.125, 0.25, 0.5, 1, 2, 4, 8], ["1/8", "1/4", "1/2", "1", "2", "4", "8"])
-    panel.set_yticks(
-        range(found.height), [f"{row['name']}: {row['printed']:g}" for row in found.to_dicts()]
-    )
-    panel.set_ylim(found.height - 0.5, -0.7)
-    panel.set_xlabel("ours / printed")
+    panel.set_yticks(range(found.height), [_wrapped(what) for what in found["what"]], fontsize=8.5)
+    panel.set_ylim(found.height - 0.5, -0.8)
+    panel.set_xlabel("ours / printed; grey: within a quarter")
     return figure
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 46)
 
 
 @styled

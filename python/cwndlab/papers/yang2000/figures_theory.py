@@ -137,7 +137,7 @@ def ratios(_data: Data, _experiment: Experiment) -> Figure:
 @styled
 def window_trace(_data: Data, _experiment: Experiment) -> Figure:
     """Draw GAIMD's window against TCP's in both models, and the line of equal windows."""
-    figure, axes = panels(1, 2, width=9.5, height=4.8, sharex=True, sharey=True)
+    figure, axes = panels(1, 2, width=9.5, height=5.4, sharex=True, sharey=True)
     titles = {
         windows.SYNCHRONOUS: "Both lose at once (Chiu and Jain)",
         windows.ALONE: "One loses at a time",
@@ -158,5 +158,5 @@ def window_trace(_data: Data, _experiment: Experiment) -> Figure:
     axes[0].set_xlim(0, 100)
     axes[0].set_ylim(0, 100)
     axes[0].set_ylabel("window of (0.31, 0.875) [packets]")
-    axes[0].legend(loc="lower left")
+    axes[0].legend(loc="upper left")
     return figure

@@ -6,6 +6,7 @@ Those that need no simulation are in `formulas` and `windows`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -44,6 +45,8 @@ from cwndlab.papers.yang2000.windows import (
 )
 from cwndlab.reproduction import Claim, Data, Means
 from cwndlab.reproduction.quantities import PICKS, settings
+from cwndlab.reproduction.readings import read_toml
+from cwndlab.statistics import Bounds
 
 __all__ = [
     "crossings", "difference_from_padhye", "difference_from_square_root",
@@ -193,26 +196,30 @@ def lead_of_tcp(data: Data, claim: Claim) -> float:
     return -lead_of_gaimd(data, claim)
 
 
-def crossover(means: Means, setting: str, rule: str = PAIR) -> float:
-    """Flows in all at which GAIMD's rate falls below TCP's."""
+def crossover(means: Means, setting: str, rule: str = PAIR) -> Bounds:
+    """Flows in all at which GAIMD's rate falls below TCP's: the ends between which they lie."""
     own, other = (means.value(name, setting, rule) for name in ("gaimd", "tcp"))
     return crossing([int(case) for case in means.cases], own / other)
 
 
-def crossover_of(data: Data, claim: Claim) -> float:
+def crossover_of(data: Data, claim: Claim) -> Bounds:
     """Crossover under a claim's setting."""
     return crossover(data.means(claim["plan"]), claim["settings"][0])
 
 
-def crossover_over_printed(data: Data, claim: Claim) -> float:
+def crossover_over_printed(data: Data, claim: Claim) -> Bounds:
     """Give that over the printed one."""
-    return crossover_of(data, claim) / printed(claim["printed"])
+    low, high = crossover_of(data, claim)
+    wanted = printed(claim["printed"])
+    return low / wanted, high / wanted
 
 
-def crossover_earlier(data: Data, claim: Claim) -> float:
+def crossover_earlier(data: Data, claim: Claim) -> Bounds:
     """By how many flows fewer than under the setting `against`."""
     means = data.means(claim["plan"])
-    return crossover(means, claim["against"]) - crossover(means, claim["settings"][0])
+    other, own = (crossover(means, name) for name in (claim["against"], claim["settings"][0]))
+    # Of two crossings beyond the last number of flows nobody knows which is earlier.
+    return other[0] - own[1], other[1] - own[0]
 
 
 def ratio_of_spreads(data: Data, claim: Claim) -> float:
@@ -323,3 +330,17 @@ def _mean(values: np.ndarray) -> float:
     There is no such cell, or it has no rate.
     """
     return float(np.mean(values)) if values.size else float("nan")
+
+
+# A real kernel
+
+
+def kernel_difference(_data: Data, _claim: Claim) -> float:
+    """Largest relative difference of GAIMD's rate between any kept live run and simulation."""
+    kept = read_toml(Path(__file__).with_name("live.toml"))
+    return max(
+        abs(live / simulated - 1)
+        for queue in ("drop-tail", "red")
+        for live in kept[queue]["live"]
+        for simulated in kept[queue]["simulated"]
+    )

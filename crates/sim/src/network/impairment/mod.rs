@@ -1,5 +1,7 @@
-//! Impairments of a link apart from its queue: losses and marks, jitter, a token bucket marker.
+//! Impairments of a link apart from its queue: losses and marks, jitter, a token bucket marker,
+//! a policer.
 
 pub mod jitter;
 pub mod loss_model;
-pub mod token_bucket;
+pub mod marker;
+pub mod policer;

@@ -1,9 +1,10 @@
-//! Impairments of a link: loss, marks, outages, a token bucket marker and jitter, all apart from
-//! its queue.
+//! Impairments of a link: loss, marks, outages, a token bucket marker, a policer and jitter,
+//! all apart from its queue.
 
 use crate::network::impairment::jitter::Jitter;
 use crate::network::impairment::loss_model::{LossModel, LossOutcome};
-use crate::network::impairment::token_bucket::TokenBucketMarker;
+use crate::network::impairment::marker::TokenBucketMarker;
+use crate::network::impairment::policer::{Policed, Policer};
 use crate::packet::{Flags, LOST};
 use crate::rate::outages::Outages;
 
@@ -16,6 +17,8 @@ pub struct Impairments {
     pub outages: Option<Outages>,
     /// Sets the priority of packets.
     pub marker: Option<TokenBucketMarker>,
+    /// Drops or marks packets beyond a rate.
+    pub policer: Option<Policer>,
     /// Jitter of the delay.
     pub jitter: Option<Jitter>,
     /// Latest arrival time at the other end so far, if jitter must not reorder packets.
@@ -28,6 +31,7 @@ impl Impairments {
         self.losses.is_empty()
             && self.outages.is_none()
             && self.marker.is_none()
+            && self.policer.is_none()
             && self.jitter.is_none()
     }
 
@@ -52,7 +56,14 @@ impl Impairments {
                 LossOutcome::Mark => {}
             }
         }
-        (lost, flags)
+        match self.policer.as_mut().filter(|_| !lost) {
+            Some(policer) => match policer.police(now_s, size_bytes) {
+                Policed::Pass => (false, flags),
+                Policed::Mark if flags.is_ect() => (false, flags.marked()),
+                Policed::Mark | Policed::Drop => (true, flags),
+            },
+            None => (lost, flags),
+        }
     }
 
     /// Applies impairments after transmission to a packet that would arrive at `at_s`; returns its

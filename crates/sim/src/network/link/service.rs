@@ -50,6 +50,7 @@ impl Link {
             size_bytes,
             flow: routed.flow,
             ecn: flags.is_ect(),
+            l4s: flags.is_l4s(),
             marked: false,
             priority: flags.priority(),
             enqueued_s: now_s,

@@ -29,12 +29,18 @@ pub struct Column {
     pub name: &'static str,
     /// Type.
     pub kind: ColumnType,
-    /// What a plot or the head of a table calls it; empty where that is its name.
+    /// What a plot calls it; empty where that is its name.
     pub label: &'static str,
+    /// What the head of a table calls it, in one or two lines; empty where that is its label.
+    pub heading: &'static str,
     /// `s`, `bit/s`, `packets`, `ratio`, ...; empty for names.
     pub unit: &'static str,
     /// Which values are better; none if that is not known.
     pub better: Option<Better>,
+    /// Whether tables and plots show this ratio in percent.
+    pub is_percentage: bool,
+    /// Names of the numbers that the native module has instead of this text.
+    pub values: &'static [&'static str],
     /// What its values can not lie below and above.
     pub bounds: (f64, f64),
     /// Definition, in Markdown. Of neighbours with the same one, a document says it once.
@@ -53,7 +59,18 @@ impl Column {
             ColumnType::Text | ColumnType::Truth => (f64::NEG_INFINITY, f64::INFINITY),
             ColumnType::Whole | ColumnType::Float => (0.0, f64::INFINITY),
         };
-        Self { name, kind, label, unit, better: None, bounds, meaning }
+        Self {
+            name,
+            kind,
+            label,
+            heading: "",
+            unit,
+            better: None,
+            is_percentage: false,
+            values: &[],
+            bounds,
+            meaning,
+        }
     }
 
     /// Text.
@@ -107,6 +124,21 @@ impl Column {
         Self { unit, ..self }
     }
 
+    /// With a shorter name in the head of a table.
+    pub const fn headed(self, heading: &'static str) -> Self {
+        Self { heading, ..self }
+    }
+
+    /// Shown in percent.
+    pub const fn in_percent(self) -> Self {
+        Self { is_percentage: true, ..self }
+    }
+
+    /// Numbers in the native module, with these names.
+    pub const fn one_of(self, values: &'static [&'static str]) -> Self {
+        Self { values, ..self }
+    }
+
     /// Values may be negative.
     pub const fn unbounded(self) -> Self {
         Self { bounds: (f64::NEG_INFINITY, f64::INFINITY), ..self }
@@ -120,5 +152,16 @@ impl Column {
     /// Smaller values are better.
     pub const fn lower(self) -> Self {
         Self { better: Some(Better::Lower), ..self }
+    }
+
+    /// The unit in which tables and plots show it, and the factor from its own unit to that one.
+    pub fn shown(&self) -> (&'static str, f64) {
+        match (self.unit, self.kind) {
+            ("s", _) => ("ms", 1e3),
+            ("bit/s", _) => ("Mbit/s", 1e-6),
+            ("ratio", _) if self.is_percentage => ("%", 100.0),
+            ("ratio", _) | ("packets", ColumnType::Whole) => ("", 1.0),
+            (unit, _) => (unit, 1.0),
+        }
     }
 }

@@ -33,8 +33,10 @@ pub const FLOWS: &[Column] = &[
     Column::packets(
         "retransmitted_packets",
         "retransmitted packets",
-        "sent packets whose number was sent before, whether or not the retransmission was necessary",
+        "sent packets whose number was sent before, whether or not the retransmission was \
+         necessary",
     )
+    .headed("retrans-\nmitted")
     .lower(),
     Column::packets(
         "dropped_packets",
@@ -54,12 +56,14 @@ pub const FLOWS: &[Column] = &[
         "fast_retransmits",
         "fast retransmits",
         "fast retransmits that reduced the window: at most one per recovery, also for `tahoe`",
-    ),
+    )
+    .headed("fast\nretransmits"),
     Column::count(
         "ecn_reductions",
         "ECN reductions",
         "window reductions because of ECN echoes: at most one per window of data",
-    ),
+    )
+    .headed("ECN\ncuts"),
     Column::count(
         "window_reductions",
         "window reductions",
@@ -71,7 +75,10 @@ pub const FLOWS: &[Column] = &[
         "reductions for losses that the sender undid because nothing was lost (`undo`); they \
          count in the fields above as well. null for live flows",
     ),
-    Column::fraction("loss_rate", "loss rate", "`dropped_packets` / `sent_packets`").lower(),
+    Column::fraction("loss_rate", "loss rate", "`dropped_packets` / `sent_packets`")
+        .headed("loss")
+        .in_percent()
+        .lower(),
     Column::time(
         "mean_rtt_s",
         "mean RTT",
@@ -80,8 +87,9 @@ pub const FLOWS: &[Column] = &[
          simulator knows which copy it was), the SYN, and the delay of a delayed ACK. It is not \
          the sender's srtt",
     )
+    .headed("RTT")
     .lower(),
-    Column::time("p50_rtt_s", "median RTT", RTT_PERCENTILES).lower(),
+    Column::time("p50_rtt_s", "median RTT", RTT_PERCENTILES).headed("p50 RTT").lower(),
     Column::time("p95_rtt_s", "p95 RTT", RTT_PERCENTILES).lower(),
     Column::time("p99_rtt_s", "p99 RTT", RTT_PERCENTILES).lower(),
     Column::time(
@@ -96,7 +104,8 @@ pub const FLOWS: &[Column] = &[
         "time average of cwnd, (1/T) integral of cwnd dt. It counts as 0 before the flow's start \
          and excludes the inflation by duplicate ACKs; where `cap_window` is false it can exceed \
          `window`",
-    ),
+    )
+    .headed("window"),
     Column::ratio(
         "rate_cov",
         "coefficient of variation of the rate",
@@ -124,7 +133,11 @@ pub const FLOWS: &[Column] = &[
         "delivered packets, whole run",
         "data packets that arrived at the receiver, whole run, **duplicates and SYN included**",
     ),
-    Column::packets("total_dropped_packets", "dropped packets, whole run", "`dropped_packets`, whole run"),
+    Column::packets(
+        "total_dropped_packets",
+        "dropped packets, whole run",
+        "`dropped_packets`, whole run",
+    ),
     Column::packets(
         "in_flight_packets",
         "packets in flight",

@@ -22,19 +22,22 @@ pub const LINKS: &[Column] = &[
         "arrived_packets",
         "arrived packets",
         "packets that arrived, dropped ones included",
-    ),
+    )
+    .headed("arrived"),
     Column::packets(
         "dropped_packets",
         "dropped packets",
         "packets lost: by the queue, by a loss before the queue (at their arrival), or by a loss \
          after transmission (at the end of it)",
     )
+    .headed("dropped")
     .lower(),
     Column::packets(
         "marked_packets",
         "marked packets",
         "packets that the queue or a `marks` loss marked with CE instead of dropping them",
-    ),
+    )
+    .headed("marked"),
     Column::packets(
         "departed_packets",
         "departed packets",
@@ -46,6 +49,7 @@ pub const LINKS: &[Column] = &[
         "bits whose packets finished transmission in the window / (`rate_bps` x T): throughput \
          with headers, cross traffic and packets lost after transmission, over capacity",
     )
+    .in_percent()
     .higher(),
     Column::amount(
         "mean_queue_packets",
@@ -62,10 +66,17 @@ pub const LINKS: &[Column] = &[
          outage that outlasts the run, and, where the queue decides at departure, those still \
          waiting when the run ends",
     )
+    .headed("mean delay")
     .lower(),
-    Column::time("p50_queueing_delay_s", "median queueing delay", DELAY_PERCENTILES).lower(),
-    Column::time("p95_queueing_delay_s", "p95 queueing delay", DELAY_PERCENTILES).lower(),
-    Column::time("p99_queueing_delay_s", "p99 queueing delay", DELAY_PERCENTILES).lower(),
+    Column::time("p50_queueing_delay_s", "median queueing delay", DELAY_PERCENTILES)
+        .headed("p50 delay")
+        .lower(),
+    Column::time("p95_queueing_delay_s", "p95 queueing delay", DELAY_PERCENTILES)
+        .headed("p95 delay")
+        .lower(),
+    Column::time("p99_queueing_delay_s", "p99 queueing delay", DELAY_PERCENTILES)
+        .headed("p99 delay")
+        .lower(),
     Column::rate(
         "cross_bps",
         "cross traffic",
@@ -78,6 +89,7 @@ pub const LINKS: &[Column] = &[
         "the residual bandwidth intended for the flows: `rate_bps` - `cross_bps`; with \
          `source_rate`, the mean of the waveform `available`",
     )
+    .headed("available")
     .unbounded(),
     Column::rate(
         "left_bps",
@@ -86,6 +98,7 @@ pub const LINKS: &[Column] = &[
          the bits of their packets that reached the end of their path in the window / T. It \
          exceeds `available_bps` where the queue dropped some of them",
     )
+    .headed("residual")
     .unbounded(),
     Column::packets(
         "total_arrived_packets",

@@ -50,6 +50,7 @@ pub const RUN: &[Column] = &[
         "(sum x)^2 / (n sum x^2) over the flows' `goodput_bps` x; 1 is equal, 1/n is one flow \
          alone (Jain, Chiu and Hawe 1984)",
     )
+    .headed("Jain's\nindex")
     .higher(),
     Column::fraction(
         "rtt_weighted_jain_index",
@@ -62,6 +63,7 @@ pub const RUN: &[Column] = &[
         "fairness spread",
         "(largest - smallest) / mean of the flows' `goodput_bps`; 0 is equal (Akella et al. 2002)",
     )
+    .headed("spread")
     .lower(),
     Column::fraction(
         "lowest_share",
@@ -69,5 +71,6 @@ pub const RUN: &[Column] = &[
         "starvation: smallest / mean of the flows' `goodput_bps`, the share of the flow that gets \
          least, over an equal share. 1 is equal, 0 is a flow that starves",
     )
+    .headed("lowest\nshare")
     .higher(),
 ];

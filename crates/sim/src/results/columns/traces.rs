@@ -1,6 +1,7 @@
 //! Columns of traces.
 
 use super::Column;
+use crate::measure::trace::PacketEvent;
 
 const FLOW: Column = Column::text("flow", "name of the flow");
 const LINK: Column = Column::text("link", "name of the link");
@@ -107,8 +108,9 @@ pub const PACKETS: &[Column] = &[
         "event",
         "`send`: leaves the sender. `receive`: arrives at the receiver. `ack`: an ACK arrives at \
          the sender. `drop`: lost, at the time of its arrival at the link that lost it. \
-         `timeout`: the timer expired. Codes 0 to 4 in the native module",
-    ),
+         `timeout`: the timer expired",
+    )
+    .one_of(&PacketEvent::NAMES),
     FLOW,
     Column::count(
         "seq",

@@ -12,24 +12,28 @@ pub const CROSS: &[Column] = &[
         "offered_bps",
         "offered rate",
         "time average of the rate that its sources send, headers included",
-    ),
+    )
+    .headed("offered"),
     Column::rate(
         "delivered_bps",
         "delivered rate",
         "bits of the delivered packets on the wire / T",
-    ),
-    Column::packets("sent_packets", "sent packets", "packets that left the sources"),
+    )
+    .headed("delivered"),
+    Column::packets("sent_packets", "sent packets", "packets that left the sources").headed("sent"),
     Column::packets(
         "delivered_packets",
         "delivered packets",
         "packets that reached the end of their path",
-    ),
+    )
+    .headed("delivered"),
     Column::packets(
         "dropped_packets",
         "dropped packets",
         "packets lost on the path. Cross traffic is not ECN-capable: a queue that marks drops its \
          packets",
     )
+    .headed("dropped")
     .lower(),
 ];
 
@@ -38,12 +42,14 @@ pub const ARRIVALS: &[Column] = &[
     Column::text("group", "name of the entry"),
     Column::text("rule", "as for a flow"),
     Column::text("recovery", "as for a flow"),
-    Column::count("arrived_flows", "arrived flows", "transfers that began in the window"),
+    Column::count("arrived_flows", "arrived flows", "transfers that began in the window")
+        .headed("arrived"),
     Column::count(
         "finished_flows",
         "finished flows",
         "of these, those that finished before the run ended",
-    ),
+    )
+    .headed("finished"),
     Column::count("unfinished_flows", "unfinished flows", "of these, those that did not").lower(),
     Column::time(
         "mean_fct_s",
@@ -53,7 +59,7 @@ pub const ARRIVALS: &[Column] = &[
          close to the run's end favours short ones",
     )
     .lower(),
-    Column::time("p50_fct_s", "median FCT", FCT_PERCENTILES).lower(),
+    Column::time("p50_fct_s", "median FCT", FCT_PERCENTILES).headed("p50 FCT").lower(),
     Column::time("p95_fct_s", "p95 FCT", FCT_PERCENTILES).lower(),
     Column::time("p99_fct_s", "p99 FCT", FCT_PERCENTILES).lower(),
     Column::ratio(
@@ -64,6 +70,7 @@ pub const ARRIVALS: &[Column] = &[
          varying rate its largest value, for a recording its mean). Handshake and slow start make \
          it larger than 1 in an empty network too",
     )
+    .headed("mean\nslowdown")
     .lower(),
     Column::rate("goodput_bps", "goodput", "unique payload that arrived in the window x 8 / T")
         .higher(),
@@ -74,7 +81,7 @@ pub const ARRIVALS: &[Column] = &[
     ),
     Column::packets("sent_packets", "sent packets", SUMMED),
     Column::packets("retransmitted_packets", "retransmitted packets", SUMMED).lower(),
-    Column::packets("dropped_packets", "dropped packets", SUMMED).lower(),
+    Column::packets("dropped_packets", "dropped packets", SUMMED).headed("dropped").lower(),
     Column::packets("delivered_packets", "delivered packets", SUMMED).higher(),
     Column::count("timeouts", "timeouts", SUMMED).lower(),
 ];

@@ -1,39 +1,25 @@
 //! Token bucket marker: gives packets within a traffic profile priority 0, others priority 1.
 
+use crate::rate::token_bucket::TokenBucket;
 use cwndlab_scenario::MarkerSpec;
 
-/// A token bucket in bytes, full at first.
+/// A marker of priorities.
 #[derive(Clone, Debug)]
-pub struct TokenBucketMarker {
-    bytes_per_s: f64,
-    burst_bytes: f64,
-    tokens_bytes: f64,
-    last_s: f64,
-}
+pub struct TokenBucketMarker(TokenBucket);
 
 impl TokenBucketMarker {
-    /// Token bucket of a checked scenario.
+    /// Marker of a checked scenario.
     pub fn new(spec: &MarkerSpec) -> Self {
-        let burst_bytes = spec.burst.0 as f64;
-        Self {
-            bytes_per_s: spec.rate.bps() as f64 / 8.0,
-            burst_bytes,
-            tokens_bytes: burst_bytes,
-            last_s: 0.0,
-        }
+        Self(TokenBucket::new(spec.rate, spec.burst))
     }
 
     /// Priority of a packet that arrives now: 0 if the bucket holds its size, which is then
     /// removed; else 1. Times never decrease.
     pub fn priority(&mut self, now_s: f64, size_bytes: u32) -> u8 {
-        self.tokens_bytes =
-            (self.tokens_bytes + self.bytes_per_s * (now_s - self.last_s)).min(self.burst_bytes);
-        self.last_s = now_s;
-        let size_bytes = f64::from(size_bytes);
-        if self.tokens_bytes < size_bytes {
+        if self.0.tokens_bytes(now_s) < f64::from(size_bytes) {
             return 1;
         }
-        self.tokens_bytes -= size_bytes;
+        self.0.take(size_bytes);
         0
     }
 }

@@ -1,10 +1,11 @@
-"""Execute a plan with a progress bar, writing every run as it finishes."""
+"""What the commands that do many runs share: their execution, and how they say what is kept."""
 
 from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,10 @@ def execute_plan(
         shutil.rmtree(out / "runs", ignore_errors=True)
         collection.save_plan(out)
 
-    with meter("compare", len(plan), "runs") as progress:
+    with (
+        meter("compare", len(plan), "runs") as progress,
+        says_what_is_kept(lambda: len(collection.measured), store, f" of {len(plan)}"),
+    ):
 
         def save(run: Run, result: Result) -> None:
             if out is not None:
@@ -67,8 +71,6 @@ def execute_plan(
                 keep=keep,
             )
         except KeyboardInterrupt:
-            kept = "" if store is None else f"; {store} keeps them"
-            warn(f"stopped after {len(collection.measured)} of {len(plan)} runs{kept}")
             _write_interrupted(collection, out)
             raise
     _write_tables(collection, out)
@@ -79,6 +81,22 @@ def execute_plan(
     if note is not None:
         say(note)
     return collection
+
+
+@contextmanager
+def says_what_is_kept(done: Callable[[], int], store: Path | None, of: str = "") -> Generator[None]:
+    """Where the runs end early, say how many are done and whether a store keeps them."""
+    try:
+        yield
+    except BrokenPipeError:
+        # The reader of the events (`| head`) has closed the pipe.
+        raise
+    except BaseException as error:
+        kind = "stopped" if isinstance(error, KeyboardInterrupt) else "ended by an error"
+        kept = f", which are kept in {store}; the same command resumes" if store else ""
+        if done() or kind == "stopped":
+            warn(f"{kind} after {done()}{of} runs{kept}")
+        raise
 
 
 def end_unmet(collection: Collection, until: str | None) -> None:

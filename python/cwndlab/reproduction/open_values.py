@@ -1,0 +1,385 @@
+"""Readings of a paper: verdicts over all values that it leaves open, changed together.
+
+``open-values.toml`` of a paper has these values with their choices and reasons, written down before
+the runs. A reading takes one choice of each, by a Latin hypercube; reading 0 is what the paper's
+plans assume. A coarse plan runs under every reading, and claims are judged by their means::
+
+    plans = ["appendix"]                  # run under every reading, with:
+    stands_for = ["representatives"]      # other plans whose claims their runs can judge
+    readings = 20
+    seed = 2002
+    replicates = 1
+    axes = { rule = [...] }               # instead of the plans'
+
+    [[value]]
+    name = "round trip"
+    choices = [{ rtt = "120ms" }, { rtt = "60ms" }]
+    reason = "..."                        # keys of the environments, or dotted keys of a scenario
+
+    [fit]
+    function = "misfit"                   # of quantities.py: (data, settings) -> numbers by name
+    half = ["reno/drop-tail", ...]        # settings whose printed numbers choose a reading
+    held = ["sack/drop-tail", ...]        # settings whose printed numbers judge it
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cwndlab.errors import ScenarioError
+from cwndlab.files import write_whole
+from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
+from cwndlab.patching import patched
+from cwndlab.reproduction.claims import FITTED, Claim
+from cwndlab.reproduction.paper import Paper, load
+from cwndlab.reproduction.readings import read_toml
+from cwndlab.reproduction.results_grid import Data
+from cwndlab.reproduction.running import Tell, opened_runs, own_measures, run_keys
+from cwndlab.reproduction.sensitivity import is_about, is_met
+from cwndlab.statistics import Bounds
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from cwndlab.runs.executors import Executor
+    from cwndlab.runs.store import Store
+    from cwndlab.sweeps import Sweep
+
+FILE = "open-values.toml"
+NAME = "readings.json"
+ROBUST, REFUTED = "robust", "refuted"
+DEPENDS = "depends on"
+FEW = 0.1
+"""Share of readings up to which a claim counts as refuted, and from 1 - `FEW` on as robust."""
+PERMUTATIONS = 2000
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class OpenValue:
+    """A value that a paper leaves open, with its choices."""
+
+    name: str
+    choices: Sequence[Mapping[str, Any]]
+    reason: str
+
+    def text(self, choice: int) -> str:
+        """Write a choice.
+
+        Examples
+        --------
+        >>> OpenValue("RED", [{"red_min": "5pkt", "red_max": "15pkt"}], "").text(0)
+        'red_min 5pkt, red_max 15pkt'
+        >>> OpenValue("round trip", [{"rtt": "60ms"}], "").text(0)
+        '60ms'
+        """
+        chosen = self.choices[choice]
+        if len(chosen) == 1:
+            return str(next(iter(chosen.values())))
+        return ", ".join(f"{key} {value}" for key, value in chosen.items())
+
+
+@dataclass
+class PaperReading:
+    """One choice of every open value, and what its runs say.
+
+    Attributes
+    ----------
+    number : int
+        0 is what the plans assume.
+    choices : sequence of int
+        Choice of each open value; empty for reading 0.
+    measured : mapping of str to (float, float)
+        ``ID/claim`` to the ends of its number.
+    met : mapping of str to bool
+        Whether the number lies within the claim's bounds.
+    misfit : mapping of str to mapping
+        ``half`` and ``held`` to the differences from printed numbers.
+    """
+
+    number: int
+    choices: Sequence[int]
+    measured: dict[str, Bounds] = field(default_factory=dict[str, Bounds])
+    met: dict[str, bool] = field(default_factory=dict[str, bool])
+    misfit: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
+
+
+@dataclass
+class Readings:
+    """All readings of a paper, and what they say of each claim."""
+
+    paper: str
+    is_quick: bool
+    values: Sequence[OpenValue]
+    readings: list[PaperReading] = field(default_factory=list[PaperReading])
+    runs: int = 0
+    failed: int = 0
+    computed_s: float = 0.0
+    """Processor seconds of the new runs."""
+    wall_s: float = 0.0
+
+    @property
+    def fitted(self) -> PaperReading | None:
+        """The reading that fits the printed numbers of the first half best."""
+        known = [entry for entry in self.readings if entry.misfit]
+        return min(known, key=lambda entry: entry.misfit["half"]["all"], default=None)
+
+    def claim(self, name: str) -> dict[str, Any]:
+        """Say in which share of the readings a claim is met, what decides it, and its class."""
+        known = [entry for entry in self.readings if name in entry.met]
+        share = sum(entry.met[name] for entry in known) / len(known)
+        chances = self._chances(name, [entry for entry in known if entry.choices])
+        best = min(chances, key=lambda value: chances[value])
+        decisive = best if chances[best] * len(chances) < LEVEL else None
+        return {
+            "claim": name,
+            "share": share,
+            "readings": len(known),
+            "as_assumed": self.readings[0].met.get(name),
+            "decisive": decisive,
+            "chances": chances,
+            "class": _class(share, decisive),
+        }
+
+    def _chances(self, name: str, drawn: Sequence[PaperReading]) -> dict[str, float]:
+        """Chance, for each value, that a claim's number hangs on it as clearly by luck alone."""
+        ranks = _ranks([_middle(entry.measured[name]) for entry in drawn])
+        return {
+            value.name: _chance(ranks, np.array([entry.choices[at] for entry in drawn]))
+            for at, value in enumerate(self.values)
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all readings as plain data."""
+        names = list(dict.fromkeys(name for entry in self.readings for name in entry.met))
+        fitted = self.fitted
+        return {
+            "paper": self.paper,
+            "quick": self.is_quick,
+            "values": [
+                {
+                    "name": value.name,
+                    "choices": [value.text(at) for at in range(len(value.choices))],
+                    "reason": value.reason,
+                }
+                for value in self.values
+            ],
+            "claims": [self.claim(name) for name in names],
+            "readings": [
+                {
+                    "number": entry.number,
+                    "values": {
+                        value.name: value.text(choice)
+                        for value, choice in zip(self.values, entry.choices, strict=False)
+                    },
+                    "met": sum(entry.met.values()),
+                    "misfit": entry.misfit,
+                }
+                for entry in self.readings
+            ],
+            "fitted": None if fitted is None else fitted.number,
+            "runs": self.runs,
+            "runs_failed": self.failed,
+            "computed_s": self.computed_s,
+            "wall_s": self.wall_s,
+        }
+
+
+def is_defined(paper: Paper) -> bool:
+    """Whether a paper's open values are written down."""
+    return (paper.folder / FILE).is_file()
+
+
+def read(paper: Paper, *, quick: bool = False) -> tuple[dict[str, Any], list[OpenValue]]:
+    """Read what a paper's readings run, and its open values.
+
+    Raises
+    ------
+    ScenarioError
+        If the paper has none.
+    """
+    if not is_defined(paper):
+        raise ScenarioError(
+            f"`readings` needs a paper with `{FILE}`, and `{paper.key}` does not have it"
+        )
+    asked = read_toml(paper.folder / FILE)
+    asked.update(asked.get("quick", {}) if quick else {})
+    return asked, [OpenValue(**entry) for entry in asked["value"]]
+
+
+def hypercube(values: Sequence[OpenValue], count: int, seed: int) -> list[list[int]]:
+    """Draw readings: of each value every choice equally often, in an order of its own.
+
+    Returns
+    -------
+    list of list of int
+        Choices of each reading.
+
+    Examples
+    --------
+    >>> rtt = OpenValue("round trip", [{"rtt": "120ms"}, {"rtt": "60ms"}], "")
+    >>> sorted(choice for (choice,) in hypercube([rtt], 6, seed=1))
+    [0, 0, 0, 1, 1, 1]
+    """
+    from scipy.stats import qmc
+
+    drawn = qmc.LatinHypercube(len(values), rng=seed).random(count)
+    sizes = [len(value.choices) for value in values]
+    return [[int(part * size) for part, size in zip(row, sizes, strict=True)] for row in drawn]
+
+
+def run(
+    key: str,
+    *,
+    out: str | Path = "out/reproduce",
+    quick: bool = False,
+    store: Store | str | Path | None = None,
+    jobs: int | None = None,
+    on: str | Client | None = None,
+    progress: Tell | None = None,
+) -> Readings:
+    """Judge a paper's claims under many readings of what it leaves open.
+
+    Finished runs are kept in the store and never done again; ``OUT/KEY/readings.json`` has the
+    result.
+
+    Parameters
+    ----------
+    key, out, quick, store, jobs, on, progress
+        As in `cwndlab.reproduction.sensitivity.run`.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such paper, or it has no open values.
+    """
+    began_s = time.perf_counter()
+    paper = load(key)
+    asked, values = read(paper, quick=quick)
+    found = Readings(key, quick, values)
+    drawn = [[], *hypercube(values, asked["readings"], asked["seed"])]
+    with opened_runs(store or Path(out) / "store", jobs, on, progress) as (kept, executor):
+        for number, choices in enumerate(drawn):
+            entry = PaperReading(number, choices)
+            changes = changes_of(values, choices)
+            data = Data(_boards(found, paper, asked, entry, changes, kept, executor, progress),
+                        paper.rules)  # fmt: skip
+            _judge(paper, entry, data)
+            if "fit" in asked:
+                function = getattr(paper.module("quantities"), asked["fit"]["function"])
+                entry.misfit = {
+                    part: function(data, asked["fit"][part]) for part in ("half", "held")
+                }
+            found.readings.append(entry)
+    found.wall_s = time.perf_counter() - began_s
+    folder = Path(out) / key
+    folder.mkdir(parents=True, exist_ok=True)
+    text = dumps(stamped("readings", found.to_dict()), 2) + "\n"
+    write_whole(folder / NAME, text.encode("utf-8"))
+    return found
+
+
+def changes_of(values: Sequence[OpenValue], choices: Sequence[int]) -> dict[str, Any]:
+    """Return the keys and values of a reading's choices."""
+    pairs = zip(values, choices, strict=False)
+    return {key: item for value, at in pairs for key, item in value.choices[at].items()}
+
+
+def _boards(
+    found: Readings, paper: Paper, asked: Mapping[str, Any], entry: PaperReading,
+    changes: Mapping[str, Any], store: Store, executor: Executor, progress: Tell | None,
+) -> dict[str, Any]:  # fmt: skip
+    """Run the plans under a reading, and return their grids by the plans that they stand for."""
+    boards: dict[str, Any] = {}
+
+    def tell(event: dict[str, Any]) -> None:
+        if event["event"] == "run":
+            found.computed_s += event["duration_s"]
+        if progress is not None:
+            progress(event)
+
+    for plan in asked["plans"]:
+        if progress is not None:
+            title = f"{plan}, {f'reading {entry.number}' if entry.number else 'as assumed'}"
+            progress({"event": "plan", "plan": title, "number": entry.number + 1,
+                      "of": asked["readings"] + 1})  # fmt: skip
+        sweep = sweep_of(paper, plan, asked, changes, f"-reading-{entry.number}")
+        findings = sweep.run(store, executor=executor, progress=tell)
+        found.runs += len(findings)
+        found.failed += len(findings.failed)
+        own = own_measures(paper, plan, findings, store, run_keys(findings))
+        boards[plan] = paper.board(plan, findings, own)
+    first = boards[asked["plans"][0]]
+    return {**dict.fromkeys(asked.get("stands_for", ()), first), **boards}
+
+
+def sweep_of(
+    paper: Paper, plan: str, asked: Mapping[str, Any], changes: Mapping[str, Any], name: str = ""
+) -> Sweep:
+    """Return the coarse sweep of a plan with changed values; `name` ends its name."""
+    from cwndlab.sweeps import Sweep
+
+    is_environments = "env" in read_toml(paper.folder / "plans" / f"{plan}.toml").get("axes", {})
+    whole = paper.sweep(plan, assume=changes if is_environments else None).to_dict()
+    if not is_environments:
+        whole["base"] = patched(whole["base"], changes)
+    whole["axes"] = {**whole["axes"], **asked.get("axes", {})}
+    whole["name"] += name
+    keys = ("replicates", "metrics", "duration")
+    return Sweep.from_dict({**whole, **{key: asked[key] for key in keys if key in asked}})
+
+
+def _judge(paper: Paper, entry: PaperReading, data: Data) -> None:
+    for claim in paper.claims:
+        if not is_about(claim, data) or claim.tag == FITTED:
+            continue
+        ends = _ends(paper, claim, data)
+        if not math.isnan(ends[0]):
+            name = f"{claim.id}/{claim.name}"
+            entry.measured[name] = ends
+            entry.met[name] = is_met(claim, ends)
+
+
+def _ends(paper: Paper, claim: Claim, data: Data) -> Bounds:
+    value = paper.quantity(claim)(data, claim)
+    return value if isinstance(value, tuple) else (value, value)
+
+
+def _middle(ends: Bounds) -> float:
+    known = [end for end in ends if math.isfinite(end)]
+    return sum(known) / len(known) if known else 0.0
+
+
+def _ranks(values: Sequence[float]) -> np.ndarray:
+    from scipy.stats import rankdata
+
+    return rankdata(values)
+
+
+def _chance(ranks: np.ndarray, choices: np.ndarray) -> float:
+    """Chance that ranks differ so much between choices by luck alone, by permutation."""
+    stream = np.random.default_rng(1)
+
+    def between(ranks: np.ndarray) -> float:
+        groups: Iterator[np.ndarray] = (ranks[choices == at] for at in np.unique(choices))
+        return float(sum(len(group) * (group.mean() - ranks.mean()) ** 2 for group in groups))
+
+    seen = between(ranks) - 1e-9
+    hits = sum(between(stream.permutation(ranks)) >= seen for _ in range(PERMUTATIONS))
+    return (hits + 1) / (PERMUTATIONS + 1)
+
+
+def _class(share: float, decisive: str | None) -> str:
+    if share >= 1 - FEW:
+        return ROBUST
+    if share <= FEW:
+        return REFUTED
+    return f"{DEPENDS} {decisive or 'several values'}"

@@ -1,0 +1,102 @@
+"""The page of the witness: made of records alone; relations follow from the verdicts of both."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from cwndlab.errors import ScenarioError
+from cwndlab.reproduction import load, witness, witness_page, witness_records, witness_scope
+from cwndlab.reproduction.results_grid import ResultsGrid
+from cwndlab.reproduction.witness_records import COMPUTED, PlanRecord
+
+KEY, PLAN = "psaras2009", "fig1"
+
+
+def _grid(goodput: tuple[float, float], reductions: tuple[float, float]) -> ResultsGrid:
+    """Two increases over three replicates that hardly differ."""
+    noise = np.array([-1e-6, 0.0, 1e-6])
+
+    def table(values: tuple[float, float]) -> np.ndarray:
+        return np.array(values)[None, None, :, None] + noise
+
+    values = {
+        "goodput": table(goodput),
+        "flows.flow.window_reductions": table(reductions),
+        COMPUTED: np.full((1, 1, 2, 3), 0.5),
+    }
+    sweep = load(KEY).sweep(PLAN)
+    rules = tuple(level.label for level in sweep.plan.axes["rule"])
+    cases = tuple(level.label for level in sweep.plan.axes["case"])
+    return ResultsGrid(("sack",), cases, rules, values)
+
+
+def _record(ours: ResultsGrid, theirs: ResultsGrid) -> PlanRecord:
+    return PlanRecord("ns2-2009", "ns-2 2.35", 3, grids={"cwndlab": ours, "ns2": theirs})
+
+
+def test_records_join_settings_and_replace_what_differs(tmp_path):
+    grid = _grid((0.9, 0.9), (10.0, 20.0))
+    other = dataclasses.replace(grid, settings=("reno",))
+    witness_records.write(tmp_path, KEY, {PLAN: _record(grid, grid)})
+    witness_records.write(tmp_path, KEY, {PLAN: _record(other, other)})
+    (found,) = witness_records.read(tmp_path, KEY).values()
+    assert sorted(found.grids["ns2"].settings) == ["reno", "sack"]
+    assert found.runs == 12
+    assert found.computed_s == {"cwndlab": 6.0, "ns2": 6.0}
+    later = dataclasses.replace(_record(grid, grid), profile="ns2-2.35")
+    witness_records.write(tmp_path, KEY, {PLAN: later})
+    (found,) = witness_records.read(tmp_path, KEY).values()
+    assert found.grids["ns2"].settings == ("sack",)
+    assert found.profile == "ns2-2.35"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "relation"),
+    [
+        ((0.9, 0.9), (0.9, 0.9), witness.BOTH_WITH),
+        ((0.9, 0.8), (0.9, 0.8), witness.BOTH_AGAINST),
+        ((0.9, 0.8), (0.9, 0.9), witness.ONLY_NS2),
+        ((0.9, 0.9), (0.9, 0.8), witness.ONLY_OURS),
+    ],
+)
+def test_who_agrees_with_the_paper(ours, theirs, relation):
+    """The claim: both increases have nearly the same goodput."""
+    record = _record(_grid(ours, (10.0, 20.0)), _grid(theirs, (10.0, 20.0)))
+    found = witness.judged(load(KEY), {PLAN: record})
+    relations = {entry.claim.name: entry.relation for entry in found.testimonies
+                 if entry.claim.id == "fig1"}  # fmt: skip
+    assert relations["goodput"] == relation
+    assert sum(found.counts.values()) == len(found.testimonies)
+    unjudged = [entry for entry in found.testimonies if entry.relation == witness.NOT_JUDGED]
+    assert all(entry.why for entry in unjudged)
+
+
+def test_the_page_says_what_is_not_there_yet(tmp_path):
+    grid = _grid((0.9, 0.8), (10.0, 20.0))
+    witness_records.write(tmp_path / witness_page.FOLDER, KEY, {PLAN: _record(grid, grid)})
+    text = witness_page.write(tmp_path).read_text()
+    assert text == witness_page.write(tmp_path).read_text()
+    assert "| fig1 | ns2-2009 | 3 | 6 | 3 | 3 |" in text
+    assert "Both contradict the paper" in text
+    assert "No runs yet for" in text
+    assert text.count("No runs yet.\n") >= 4
+
+
+def test_the_decisive_levels_are_levels_of_the_plans():
+    for key in ("akella2002", "attie2003", "chandrayana2002", "psaras2009", "yang2000"):
+        scope = witness_scope.read_scope(key)
+        for plan in scope.levels:
+            whole = load(key).sweep(plan)
+            assert scope.decisive(plan, whole).plan.count < whole.plan.count
+    wrong, sweep = witness_scope.Scope("ns2-2009", {PLAN: {"rule": ["CUBIC"]}}, {}), load(KEY)
+    with pytest.raises(ScenarioError, match=r'fig1\.rule: "CUBIC" is not known'):
+        wrong.decisive(PLAN, sweep.sweep(PLAN))
+
+
+def test_explained_claims_exist():
+    for key in ("akella2002", "attie2003", "chandrayana2002", "psaras2009", "yang2000"):
+        names = {f"{claim.id}/{claim.name}" for claim in load(key).claims}
+        assert names.issuperset(witness_scope.read_scope(key).reasons)

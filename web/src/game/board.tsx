@@ -1,0 +1,115 @@
+/** A game on the screen: windows and queue so far, goodputs, and at the end the score. */
+
+import { useEffect, useState } from "preact/hooks";
+import { engine } from "../engine/client";
+import type { Run, RunResult } from "../engine/protocol";
+import { flowColor } from "../plots/colors";
+import { TimePlot } from "../plots/time_plot";
+import { queueTraces, windowTraces } from "../plots/traces";
+import { baselineScenario, DURATION_S, gameScenario, type Game } from "./game";
+import { ScoreCard } from "./score_card";
+
+/** Samples of windows and queue per second of simulated time. */
+const SAMPLES_PER_S = 20;
+
+interface BoardProps {
+  game: Game;
+  /** Time that was played, seconds. */
+  untilS?: number;
+  isOver?: boolean;
+}
+
+/** Runs the game up to a time, whenever the time has moved on. */
+function useGameRun(game: Game, untilS: number): Run | null {
+  const [run, setRun] = useState<Run | null>(null);
+  const shownUntilS = Math.ceil(untilS * 10) / 10;
+  useEffect(() => {
+    if (shownUntilS <= 0) return;
+    let isCurrent = true;
+    const options = {
+      toml: gameScenario(game, shownUntilS),
+      samples: Math.round(shownUntilS * SAMPLES_PER_S),
+    };
+    void engine.run("game", options).then((found) => isCurrent && found && setRun(found));
+    return () => void (isCurrent = shownUntilS < DURATION_S);
+  }, [shownUntilS]);
+  return run;
+}
+
+/** The result of two flows of the opponent's rule, to compare with. */
+function useBaseline(game: Game): RunResult | null {
+  const [result, setResult] = useState<RunResult | null>(null);
+  useEffect(() => {
+    const options = { toml: baselineScenario(game), samples: 1 };
+    void engine.run("baseline", options).then((run) => run && setResult(run.result));
+  }, [game.opponent]);
+  return result;
+}
+
+function Numbers({ result }: { result: RunResult }) {
+  const [you, opponent] = result.flows;
+  const rows = [
+    ["Your goodput", `${((you?.goodput_bps ?? 0) / 1e6).toFixed(2)} Mbit/s`],
+    [`Goodput of ${opponent?.rule}`, `${((opponent?.goodput_bps ?? 0) / 1e6).toFixed(2)} Mbit/s`],
+    ["Your mean RTT", you?.mean_rtt_s ? `${(you.mean_rtt_s * 1e3).toFixed(0)} ms` : "–"],
+    ["Your losses", `${you?.dropped_packets ?? 0}`],
+  ];
+  return (
+    <dl class="figures">
+      {rows.map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Board({ game, untilS = DURATION_S, isOver = false }: BoardProps) {
+  const run = useGameRun(game, untilS);
+  const baseline = useBaseline(game);
+  if (!run) return <p>Starting …</p>;
+  const isWhole = isOver && run.complete && run.result.duration_s === DURATION_S;
+  const windows = windowTraces(run, "cwnd_packets");
+  const queue = queueTraces(run);
+  const names = ["you", game.opponent];
+  return (
+    <>
+      <Numbers result={run.result} />
+      <div role="status">
+        {isWhole && baseline && <ScoreCard {...{ game, baseline }} result={run.result} />}
+      </div>
+      <ul class="legend flows">
+        {names.map((name, flow) => (
+          <li>
+            <span class="swatch" style={{ background: flowColor(flow) }} />
+            {name}
+          </li>
+        ))}
+      </ul>
+      <TimePlot
+        title="Congestion window"
+        unit="packets"
+        height={230}
+        durationS={DURATION_S}
+        timesS={windows.timesS}
+        most={40}
+        lines={windows.flows.map((values, flow) => ({
+          label: names[flow] ?? "",
+          color: flowColor(flow),
+          width: 2,
+          values,
+        }))}
+      />
+      <TimePlot
+        title="Queue: a full one loses packets"
+        unit="packets"
+        durationS={DURATION_S}
+        timesS={queue.timesS}
+        most={run.result.links[0]?.limit_packets ?? 0}
+        lines={[{ label: "queue", color: flowColor(7), values: queue.flows[0] ?? [] }]}
+      />
+    </>
+  );
+}

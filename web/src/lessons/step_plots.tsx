@@ -1,0 +1,112 @@
+/** The plots that a step of a lesson shows. */
+
+import type { Run } from "../engine/protocol";
+import { flowColor } from "../plots/colors";
+import { PhasePlane } from "../plots/phase_plane";
+import { bandsOf, drawBands, drawLosses } from "../plots/phases";
+import { TimePlot, type Line } from "../plots/time_plot";
+import { goodputTraces, queueTraces, windowTraces, type Traces } from "../plots/traces";
+import type { PlotName } from "./lesson";
+
+/** Flows beyond which a line's colour tells its group. */
+const MOST_COLORS = 5;
+
+/** Names, rules and colours of a run's flows, or of their groups where there are many. */
+interface Entry {
+  name: string;
+  rule: string;
+  color: string;
+}
+
+function entriesOf({ result: { flows } }: Run): { entries: Entry[]; colors: string[] } {
+  if (flows.length <= MOST_COLORS) {
+    const colors = flows.map((_, flow) => flowColor(flow));
+    const entries = flows.map(({ flow, rule }, number) => ({
+      name: flow,
+      rule,
+      color: colors[number] as string,
+    }));
+    return { entries, colors };
+  }
+  const groups = [...new Set(flows.map(({ group }) => group))];
+  const colors = flows.map(({ group }) => flowColor(groups.indexOf(group)));
+  const entries = groups.map((group, number) => {
+    const members = flows.filter((flow) => flow.group === group);
+    const name = `${members.length} × ${group}`;
+    return { name, rule: members[0]?.rule ?? "", color: flowColor(number) };
+  });
+  return { entries, colors };
+}
+
+function flowLines(run: Run, { flows }: Traces, factor = 1): Line[] {
+  const { colors } = entriesOf(run);
+  return flows.map((values, flow) => ({
+    label: run.result.flows[flow]?.flow ?? "",
+    color: colors[flow] ?? flowColor(flow),
+    width: flows.length <= MOST_COLORS ? 1.5 : 1,
+    values: values.map((value) => (value === null ? null : value * factor)),
+  }));
+}
+
+/** A plot over time: its title and unit, its values, and the factor from their unit. */
+const TIME_PLOTS = {
+  windows: ["Congestion window", "packets", (run: Run) => windowTraces(run, "cwnd_packets"), 1],
+  goodput: ["Goodput", "Mbit/s", goodputTraces, 1e-6],
+  rtt: ["Smoothed round trip time", "ms", (run: Run) => windowTraces(run, "srtt_s"), 1e3],
+} as const;
+
+function Plot({ run, name }: { run: Run; name: PlotName }) {
+  const { duration_s: durationS, links } = run.result;
+  if (name === "plane") return <PhasePlane run={run} flows={[0, 1]} />;
+  if (name === "queue") {
+    const { timesS, flows } = queueTraces(run);
+    const lines = [{ label: "queue", color: flowColor(7), values: flows[0] ?? [] }];
+    const most = links[0]?.limit_packets ?? 0;
+    const highest = Math.max(...(flows[0] ?? []).map((packets) => packets ?? 0));
+    return (
+      <TimePlot
+        title="Queue at the bottleneck"
+        unit="packets"
+        // A buffer that is never filled by half would leave the queue at the foot of the plot.
+        {...{ durationS, timesS, lines, most: highest > most / 2 ? most : 0 }}
+      />
+    );
+  }
+  const [title, unit, tracesOf, factor] = TIME_PLOTS[name];
+  const traces = tracesOf(run);
+  // The phases of one flow are told by bands; those of several would hide each other.
+  const isAlone = name === "windows" && run.result.flows.length === 1;
+  return (
+    <TimePlot
+      {...{ title, unit, durationS, timesS: traces.timesS }}
+      {...(name === "windows" ? { height: 230 } : {})}
+      {...(isAlone ? { under: (plot: uPlot) => drawBands(plot, run, bandsOf(run, 0)) } : {})}
+      {...(isAlone ? { over: (plot: uPlot) => drawLosses(plot, run, 0) } : {})}
+      lines={flowLines(run, traces, factor)}
+    />
+  );
+}
+
+function Legend({ run }: { run: Run }) {
+  return (
+    <ul class="legend">
+      {entriesOf(run).entries.map(({ name, rule, color }) => (
+        <li>
+          <span class="swatch" style={{ background: color }} />
+          {name} <code>{rule}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function StepPlots({ run, show }: { run: Run; show: PlotName[] }) {
+  return (
+    <div class="step-plots">
+      <Legend run={run} />
+      {show.map((name) => (
+        <Plot key={name} {...{ run, name }} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+/** The teacher's page: what each lesson takes, what to ask, where students go wrong. */
+
+import "../lessons/lessons.css";
+import { lessons, type Lesson } from "../lessons/lesson";
+import { Inline } from "../lessons/prose";
+
+function Items({ title, items }: { title: string; items: string[] }) {
+  return (
+    <div>
+      <h4>{title}</h4>
+      <ul>
+        {items.map((item) => (
+          <li>
+            <Inline text={item} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Entry({ lesson, number }: { lesson: Lesson; number: number }) {
+  const answers = lesson.steps.flatMap(({ title, predict }) =>
+    predict ? [`${title}: ${predict.choices[predict.right - 1]}`] : [],
+  );
+  return (
+    <section>
+      <h3>
+        <a href={`#/lessons/${number}`}>
+          {number}. {lesson.title}
+        </a>{" "}
+        <span class="minutes">{lesson.minutes} min</span>
+      </h3>
+      <div class="pair">
+        <Items title="Ask" items={lesson.ask} />
+        <Items title="Pitfalls" items={lesson.pitfalls} />
+      </div>
+      <details>
+        <summary>Answers and solutions</summary>
+        <div class="pair">
+          <Items title="Predictions" items={answers} />
+          <Items
+            title="Questions"
+            items={lesson.questions.map(({ ask, solution }) => `${ask} ${solution}`)}
+          />
+        </div>
+      </details>
+    </section>
+  );
+}
+
+export function Teacher() {
+  const minutes = lessons.reduce((sum, lesson) => sum + lesson.minutes, 0);
+  return (
+    <main class="teacher">
+      <h2>For teachers</h2>
+      <p>
+        Twelve lessons, {minutes} minutes in all; each stands alone, and later ones use words of
+        earlier ones. Nothing is installed and nothing leaves the page: it works from a file share,
+        offline.
+      </p>
+      <ul>
+        <li>
+          Let everybody commit to a prediction before the run is shown; a show of hands works too. A
+          wrong prediction is what makes the run interesting.
+        </li>
+        <li>
+          Every number on a lesson's page is measured in the run that is shown. “Change this network
+          in Build” opens it for experiments; the address under Share then holds the class's
+          version.
+        </li>
+        <li>
+          <a href="#/game">You are the rule</a> takes ten minutes: everybody plays against the same
+          opponent and hands in the link. Opening a link runs the game again: the trace hash and the
+          points are the simulator's, which settles every doubt.
+        </li>
+      </ul>
+      {lessons.map((lesson, index) => (
+        <Entry lesson={lesson} number={index + 1} />
+      ))}
+    </main>
+  );
+}
