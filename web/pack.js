@@ -20,7 +20,9 @@ const page = read("index.html")
       `<script type="text/plain" id="simulator">${simulator}</script>\n` +
       `<script type="module">${script}</script>\n</body>`,
   );
-writeFileSync(new URL("studio.html", DIST), page);
+// The licences of the libraries ask that their text travels with them.
+const licences = read("licences.md").toString().replaceAll("--", "- -");
+writeFileSync(new URL("studio.html", DIST), `${page}<!--\n${licences}-->\n`);
 
 const parts = ["index.html", "simulator.wasm", ...assets.map((name) => `assets/${name}`)];
 const brotli = (bytes) =>

@@ -9,6 +9,7 @@ export default defineConfig({
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
+    license: { fileName: "licences.md" },
     rolldownOptions: { output: { codeSplitting: false } },
   },
   // Tests in a browser share the two cores with it. The limit only ends what would hang for ever.

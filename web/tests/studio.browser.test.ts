@@ -49,6 +49,10 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.mouse.move(box.x + box.width * 0.63, box.y + box.height / 2);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2, { steps: 5 });
+    const redraws = () => page.evaluate(() => performance.getEntriesByName("redraw").length);
+    const drawn = await redraws();
+    await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2, { steps: 5 });
+    await expect.poll(redraws).toBeGreaterThan(drawn);
     await page.mouse.up();
     expect(await hash(page, before)).not.toBe(before);
     expect(await toml(page)).toMatch(/limit = "0\.\d+bdp"/);
@@ -88,6 +92,16 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     expect(await toml(other)).toContain('kind = "codel"');
     await page.close();
     await other.close();
+  });
+
+  test("without the simulator the page says so", async () => {
+    const page = await under.open("#/share");
+    await page.route("**/simulator.wasm", (route) => route.fulfill({ status: 404 }));
+    await page.goto(page.url().replace(/#.*/, "#/build"));
+    await page.reload();
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByRole("alert").innerText()).toContain("the simulator was not loaded");
+    await page.close();
   });
 
   test("a damaged address opens the page all the same", async () => {

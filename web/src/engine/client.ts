@@ -20,7 +20,11 @@ export class Engine {
 
   constructor() {
     this.worker.onmessage = ({ data }: MessageEvent<Response>) => this.receive(data);
-    void moduleBytes().then((bytes) => this.send({ kind: "module", bytes }, [bytes]));
+    moduleBytes().then(
+      (bytes) => this.send({ kind: "module", bytes }, [bytes]),
+      (failure: Error) => this.fail(`the simulator was not loaded: ${failure.message}`),
+    );
+    this.worker.onerror = ({ message }) => this.fail(`the simulator stopped: ${message}`);
   }
 
   /**
@@ -47,6 +51,12 @@ export class Engine {
       this.pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onPart });
       this.send(request(id));
     });
+  }
+
+  /** Ends all requests: nothing will answer them. */
+  private fail(message: string): void {
+    for (const { reject } of this.pending.values()) reject(new ScenarioError(message));
+    this.pending.clear();
   }
 
   private send(request: Request, transfer: Transferable[] = []): void {

@@ -5,7 +5,11 @@ const ELEMENT = "simulator";
 
 export async function moduleBytes(): Promise<ArrayBuffer> {
   const element = document.getElementById(ELEMENT);
-  if (!element) return (await fetch(new URL("simulator.wasm", document.baseURI))).arrayBuffer();
+  if (!element) {
+    const answer = await fetch(new URL("simulator.wasm", document.baseURI));
+    if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${answer.statusText}`);
+    return answer.arrayBuffer();
+  }
   const packed = Uint8Array.from(atob(element.textContent.trim()), (char) => char.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).arrayBuffer();

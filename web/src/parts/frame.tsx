@@ -42,7 +42,7 @@ export function Header() {
 /** What the page shows: the whole run, its first part, or none. */
 function status(): string {
   const shown = run.value;
-  if (error.value !== null) return "The scenario is not valid: the plots show the run before.";
+  if (error.value !== null) return shown ? "Not valid: the plots show the run before." : "No run.";
   if (!shown) return "Loading the simulator …";
   const { simulatedS, complete, result } = shown;
   if (complete)

@@ -1,4 +1,4 @@
-/** Controls of a dumbbell: rate, delay, queue, loss, ECN. */
+/** Controls of a dumbbell or of a link: rate, delay, queue, loss, ECN. */
 
 import { at, textAt, withValue, type Path } from "../state/document";
 import { parseRate, parseTime, rateText, short, spaced, timeText } from "../state/quantities";
@@ -8,8 +8,6 @@ import { Slider } from "./slider";
 
 export const QUEUES = ["drop-tail", "red", "codel", "fq-codel", "pie", "drr"] as const;
 const WITH_ECN = /^(red|rio|codel|fq-codel|pie)$/;
-const RATE: Path = ["dumbbell", "rate"];
-const LIMIT: Path = ["dumbbell", "queue", "limit"];
 
 /** Sliders of buffers by unit: [least, most]. */
 const BUFFERS: Record<string, [number, number]> = {
@@ -22,8 +20,14 @@ const BUFFERS: Record<string, [number, number]> = {
   MB: [0.003, 5],
 };
 
-function Buffer() {
-  const text = textAt(scenario.value, LIMIT, "1bdp");
+interface Part {
+  /** The table of the dumbbell or of a link. */
+  path: Path;
+}
+
+function Buffer({ path }: Part) {
+  const limitPath = [...path, "queue", "limit"];
+  const text = textAt(scenario.value, limitPath, "1bdp");
   const [, number = "", unit = ""] = /^([\d.]+)([a-zA-Z]+)$/.exec(text) ?? [];
   const range = BUFFERS[unit];
   if (!range) return <p class="aside">Buffer: {text}</p>;
@@ -36,7 +40,9 @@ function Buffer() {
       logarithmic
       text={spaced(text)}
       title="Size of the bottleneck's queue; 1 BDP is rate times round trip time"
-      set={(value) => edit(LIMIT, `${/^(pkt|B)$/.test(unit) ? Math.round(value) : value}${unit}`)}
+      set={(value) =>
+        edit(limitPath, `${/^(pkt|B)$/.test(unit) ? Math.round(value) : value}${unit}`)
+      }
     />
   );
 }
@@ -49,20 +55,21 @@ function shaped(kind: string, bps: number): unknown {
   return high;
 }
 
-function Rate() {
-  const value = at(scenario.value, RATE);
-  const kind = textAt(scenario.value, [...RATE, "kind"], "constant");
-  const high = kind === "constant" ? value : at(scenario.value, [...RATE, "high"]);
+function Rate({ path }: Part) {
+  const ratePath = [...path, "rate"];
+  const value = at(scenario.value, ratePath);
+  const kind = textAt(scenario.value, [...ratePath, "kind"], "constant");
+  const high = kind === "constant" ? value : at(scenario.value, [...ratePath, "high"]);
   const bps = parseRate(high);
   const set = (next: number) => {
     const text = rateText(next);
-    if (kind === "constant") return edit(RATE, text);
+    if (kind === "constant") return edit(ratePath, text);
     // The ratio of the two rates stays.
-    const low = parseRate(at(scenario.value, [...RATE, "low"])) ?? next / 2;
+    const low = parseRate(at(scenario.value, [...ratePath, "low"])) ?? next / 2;
     const ratio = low / (bps ?? next);
     toml.value = withValue(
-      withValue(toml.value, [...RATE, "high"], text),
-      [...RATE, "low"],
+      withValue(toml.value, [...ratePath, "high"], text),
+      [...ratePath, "low"],
       rateText(next * ratio),
     );
   };
@@ -86,15 +93,15 @@ function Rate() {
         label="Shape of the rate"
         value={kind}
         options={["constant", "square", "saw-tooth"]}
-        set={(next) => edit(RATE, shaped(next, bps ?? 1e7))}
+        set={(next) => edit(ratePath, shaped(next, bps ?? 1e7))}
       />
     </>
   );
 }
 
-function Loss() {
-  const loss = at(scenario.value, ["dumbbell", "loss"]);
-  const p = at(scenario.value, ["dumbbell", "loss", 0, "p"]);
+function Loss({ path }: Part) {
+  const loss = at(scenario.value, [...path, "loss"]);
+  const p = at(scenario.value, [...path, "loss", 0, "p"]);
   const isSimple =
     loss === undefined || (Array.isArray(loss) && loss.length === 1 && typeof p === "number");
   if (!isSimple) return <p class="aside">Random loss: in the text below</p>;
@@ -109,20 +116,20 @@ function Loss() {
       title="Probability that a packet is lost independently of the queue"
       set={(root) => {
         const next = Number((root * root).toPrecision(2));
-        edit(["dumbbell", "loss"], next < 1e-5 ? undefined : [{ kind: "bernoulli", p: next }]);
+        edit([...path, "loss"], next < 1e-5 ? undefined : [{ kind: "bernoulli", p: next }]);
       }}
     />
   );
 }
 
-function Queue() {
-  const kind = textAt(scenario.value, ["dumbbell", "queue", "kind"], "drop-tail");
-  const limit = textAt(scenario.value, LIMIT, "1bdp");
+function Queue({ path }: Part) {
+  const kind = textAt(scenario.value, [...path, "queue", "kind"], "drop-tail");
+  const limit = textAt(scenario.value, [...path, "queue", "limit"], "1bdp");
   const ecn =
     at(scenario.value, ["tcp", "ecn"]) === true &&
-    at(scenario.value, ["dumbbell", "queue", "ecn"]) === true;
+    at(scenario.value, [...path, "queue", "ecn"]) === true;
   const setEcn = (on: boolean) => {
-    const queue = withValue(toml.value, ["dumbbell", "queue", "ecn"], on || undefined);
+    const queue = withValue(toml.value, [...path, "queue", "ecn"], on || undefined);
     toml.value = withValue(queue, ["tcp", "ecn"], on || undefined);
   };
   return (
@@ -133,7 +140,7 @@ function Queue() {
         options={QUEUES}
         title="Queue discipline of the bottleneck"
         set={(next) =>
-          edit(["dumbbell", "queue"], {
+          edit([...path, "queue"], {
             kind: next,
             limit,
             ...(ecn && WITH_ECN.test(next) ? { ecn } : {}),
@@ -154,27 +161,46 @@ function Queue() {
   );
 }
 
-export function NetworkControls() {
-  const delay = parseTime(at(scenario.value, ["dumbbell", "delay"]));
+function Controls({ path, title }: Part & { title: string }) {
+  const delay = parseTime(at(scenario.value, [...path, "delay"]));
+  // Of a dumbbell the round trip says more, of one link among others its own delay.
+  const isWhole = path[0] === "dumbbell";
+  const times = isWhole ? 2 : 1;
   return (
     <fieldset>
-      <legend>Bottleneck</legend>
-      <Buffer />
+      <legend>{title}</legend>
+      <Buffer path={path} />
       {delay !== null && (
         <Slider
-          label="Round trip time"
-          value={delay * 2}
+          label={isWhole ? "Round trip time" : "Delay, one way"}
+          value={delay * times}
           least={0.002}
           most={0.4}
           logarithmic
-          text={spaced(timeText(delay * 2))}
-          title="Twice the propagation delay of the bottleneck, without queues and access links"
-          set={(rtt) => edit(["dumbbell", "delay"], timeText(rtt / 2))}
+          text={spaced(timeText(delay * times))}
+          title="Propagation delay, without queues and access links"
+          set={(time) => edit([...path, "delay"], timeText(time / times))}
         />
       )}
-      <Rate />
-      <Queue />
-      <Loss />
+      <Rate path={path} />
+      <Queue path={path} />
+      <Loss path={path} />
     </fieldset>
+  );
+}
+
+export function NetworkControls() {
+  if (at(scenario.value, ["dumbbell"]) !== undefined)
+    return <Controls path={["dumbbell"]} title="Bottleneck" />;
+  const links = at(scenario.value, ["links"]);
+  if (!Array.isArray(links)) return null;
+  return (
+    <>
+      {links.map((_, index) => {
+        const named = (key: string) => textAt(scenario.value, ["links", index, key]);
+        const title = named("name") || `${named("from")} to ${named("to")}`;
+        return <Controls key={index} path={["links", index]} title={`Link ${title}`} />;
+      })}
+    </>
   );
 }

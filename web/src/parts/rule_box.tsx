@@ -3,7 +3,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { engine } from "../engine/client";
 import { argumentsOf, description, faultAt, sliderRange } from "../state/rules";
-import { short } from "../state/quantities";
 import { Slider } from "./slider";
 
 export interface RuleBoxProps {
@@ -66,7 +65,7 @@ export function RuleBox({ id, rule, set }: RuleBoxProps) {
             label={parameter.name}
             title={parameter.meaning}
             {...{ value, least, most, logarithmic }}
-            text={short(value)}
+            text={draft.slice(...span)}
             set={(next) => set(draft.slice(0, span[0]) + String(next) + draft.slice(span[1]))}
           />
         );

@@ -87,3 +87,16 @@ export function FlowTable({ run }: { run: Run }) {
     </div>
   );
 }
+
+/** Names of the flows, each with a sample of its line. */
+export function Legend({ run }: { run: Run }) {
+  return (
+    <p class="legend">
+      {run.result.flows.slice(0, 12).map((flow, number) => (
+        <span key={flow.flow}>
+          <LineSample flow={number} /> {flow.flow} <span class="mono">{flow.rule}</span>
+        </span>
+      ))}
+    </p>
+  );
+}

@@ -55,7 +55,7 @@ function options(props: { current: TimePlotProps }, width: number): uPlot.Option
   return {
     width,
     height,
-    padding: [8, 8, showsTime ? 0 : 6, 0],
+    padding: [8, 14, showsTime ? 0 : 6, 0],
     legend: { show: false },
     cursor: {
       x: true,

@@ -6,7 +6,11 @@ import type { Description, RuleParameter } from "../engine/protocol";
 
 /** What the simulator says of itself; null until it is ready. */
 export const description = signal<Description | null>(null);
-void engine.describe().then((said) => (description.value = said));
+// Where the simulator does not load, its run says so.
+engine.describe().then(
+  (said) => (description.value = said),
+  () => undefined,
+);
 
 /** A number in the text of a rule, which a slider moves. */
 export interface Argument {

@@ -57,7 +57,7 @@ export function Build() {
     <main class="build">
       <div class="controls">
         <RuleNames />
-        {at(scenario.value, ["dumbbell"]) !== undefined && <NetworkControls />}
+        <NetworkControls />
         <FlowControls />
         <ScenarioControls />
         <Source />

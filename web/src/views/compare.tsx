@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { Run } from "../engine/protocol";
 import { Choice } from "../parts/choice";
 import { MetricTable } from "../parts/metric_table";
+import { Legend } from "../parts/summary";
 import { RuleBox, RuleNames } from "../parts/rule_box";
 import { RECOVERIES } from "../parts/flow_controls";
 import { QUEUES } from "../parts/network_controls";
@@ -116,6 +117,7 @@ function Side({
           {fault}
         </p>
       )}
+      {shown && <Legend run={shown} />}
       {shown && <WindowsOfRun run={shown} tops={tops} />}
       {shown && <OtherPlots run={shown} tops={tops} />}
       {shown?.complete && (

@@ -5,7 +5,7 @@ import type { Run } from "../engine/protocol";
 import { Choice } from "../parts/choice";
 import { Player } from "../parts/player";
 import { Story } from "../parts/story";
-import { LineSample } from "../parts/summary";
+import { Legend } from "../parts/summary";
 import { flowColor } from "../plots/colors";
 import { cursorS, range } from "../plots/cursor";
 import { bottleneckOf } from "../plots/panels";
@@ -216,13 +216,7 @@ export function Look() {
             <FlowPanel key={flow} {...{ shown, flow }} />
           ))}
           <QueuePlots shown={shown} />
-          <p class="legend">
-            {flows.slice(0, 12).map((flow, number) => (
-              <span key={flow.flow}>
-                <LineSample flow={number} /> {flow.flow}
-              </span>
-            ))}
-          </p>
+          <Legend run={shown} />
         </div>
         {flows.length > 1 && (
           <aside>
