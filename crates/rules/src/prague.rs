@@ -146,7 +146,9 @@ impl WindowRule for Prague {
             ratio if ratio < 1.0 && self.is_rtt_independent() => ratio * ratio,
             _ => 1.0,
         };
-        let grown = cwnd + self.unmarked(ack) * scale / cwnd;
+        // Pacing, not the window, limits the sender; so only the application can leave it unused.
+        let unmarked = self.unmarked(ack);
+        let grown = if ack.app_limited { cwnd } else { cwnd + unmarked * scale / cwnd };
         let cwnd = self.reduced(grown, ack);
         self.pace(cwnd, 1.0, ack);
         cwnd
@@ -169,8 +171,9 @@ impl WindowRule for Prague {
             self.pace(reduced, 1.0, ack);
             return SlowStart::Leave(reduced);
         }
-        self.pace(cwnd + 1.0, 2.0, ack);
-        SlowStart::Grow(cwnd + 1.0)
+        let grown = if ack.app_limited { cwnd } else { cwnd + 1.0 };
+        self.pace(grown, 2.0, ack);
+        SlowStart::Grow(grown)
     }
 
     fn on_mark(&mut self, _: f64, ack: &Ack) -> MarkResponse {
@@ -187,7 +190,14 @@ impl WindowRule for Prague {
     }
 
     fn needs(&self) -> Needs {
-        Needs { exact_marks: true, l4s: true, rounds: true, pacing: true, ..Needs::default() }
+        Needs {
+            exact_marks: true,
+            l4s: true,
+            rounds: true,
+            pacing: true,
+            delivery_rate: true,
+            ..Needs::default()
+        }
     }
 
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {
