@@ -15,10 +15,12 @@ PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
 if TYPE_CHECKING:
-    ParamType, TextChoice = click.ParamType[Any], click.Choice[str]
+    ParamType = click.ParamType[Any]
+    TextChoice = click.Choice[str]
 else:
     # The first releases of click 8 have no type parameters.
-    ParamType, TextChoice = click.ParamType, click.Choice
+    ParamType = click.ParamType
+    TextChoice = click.Choice
 
 
 Command = TypeVar("Command", bound="Callable[..., Any] | click.Command")
@@ -46,7 +48,8 @@ class Value(ParamType):
     """
 
     def __init__(self, name: str, read: Callable[[Any], Any], expected: str) -> None:
-        self.name, self._read, self._expected = name, read, expected
+        self.name: str = name
+        self._read, self._expected = read, expected
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read the value, or raise an error that says what is expected."""
