@@ -121,6 +121,9 @@ def test_what_ns2_lacks_is_left_out_of_a_plan():
     rules = [level.label for level in reduced.plan.axes["rule"]]
     assert rules == ["AIMD(1, 0.8)", "AIAD(1, 3)"]
     assert len(reduced.plan.axes["env"]) == 10
+    alone = paper.load("psaras2009").sweep("fig4")
+    with pytest.raises(cwndlab.ScenarioError, match=r"only AIMD\(1, 0.5\) of the rules"):
+        witness.expressible(alone)
 
 
 @needs_ns2

@@ -295,7 +295,7 @@ def expressible(sweep: Sweep) -> tuple[Sweep, dict[str, str]]:
     Raises
     ------
     ScenarioError
-        If nothing remains.
+        If nothing remains, or of several rules one: claims compare them.
     """
     left_out: dict[str, str] = {}
     for label in level_labels(sweep, RULE):
@@ -303,7 +303,12 @@ def expressible(sweep: Sweep) -> tuple[Sweep, dict[str, str]]:
             rule_variables(label)
         except ScenarioError as error:
             left_out[label] = str(error)
-    remaining = without(sweep, RULE, left_out) if left_out else sweep
+    remaining = without(sweep, RULE, left_out)
+    if left_out and len(kept := level_labels(remaining, RULE)) == 1:
+        raise ScenarioError(
+            f"ns-2 has only {kept[0]} of the rules that are compared, and lacks "
+            f"{', '.join(left_out)}"
+        )
     case = next((name for name in CASES if name in remaining.axes), None)
     reasons: dict[str, str] = {}
     for cell in remaining.plan.cells():

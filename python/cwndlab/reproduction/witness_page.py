@@ -204,10 +204,10 @@ def _without_verdict(found: Witness) -> list[str]:
     """Write why claims have no verdict, and what ns-2 lacks of the plans."""
     waiting = [f"{entry.claim.id}/{entry.claim.name}" for entry in found.testimonies
                if entry.why == NO_RUNS]  # fmt: skip
+    unjudged = {f"{entry.claim.id}/{entry.claim.name}": entry.why for entry in found.testimonies
+                if entry.why and entry.why != NO_RUNS}  # fmt: skip
     rows: list[Sequence[object]] = [
-        [f"{entry.claim.id}/{entry.claim.name}", entry.why]
-        for entry in found.testimonies
-        if entry.why and entry.why != NO_RUNS
+        [_listed(claims), reason] for reason, claims in _by_reason(unjudged).items()
     ]
     rows += [
         [f"plan {plan}, {_listed(labels)}", reason]
