@@ -155,7 +155,7 @@ def simultaneous(found: Estimate, among: int, level: float = 0.95) -> Estimate:
     --------
     >>> found = simultaneous(Estimate.around(0.0, 1.0, 10), 80)
     >>> round(found.low, 2), round(found.high, 2)
-    (-2.27, 2.27)
+    (-2.26, 2.26)
     """
     if found.mean is None or found.low is None or found.high is None or found.count < 2:
         return found

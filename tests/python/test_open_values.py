@@ -17,7 +17,7 @@ STEP = values.OpenValue("step", [{"step": "1s"}, {"step": "5s"}, {"step": "10s"}
 
 def _readings() -> values.Readings:
     """Make twelve readings: `by-rtt` is met with 60 ms alone, `always` and `never` as they say."""
-    found = values.Readings("paper", False, [RTT, STEP])
+    found = values.Readings("paper", False, [RTT, STEP], 12)
     for number, choices in enumerate([[], *values.hypercube([RTT, STEP], 12, seed=1)]):
         entry = values.PaperReading(number, choices)
         rtt = choices[0] if choices else 0

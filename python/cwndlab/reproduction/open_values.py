@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,6 +119,8 @@ class Readings:
     paper: str
     is_quick: bool
     values: Sequence[OpenValue]
+    drawn: int = 0
+    """Readings of the hypercube, of which `readings` may have a part."""
     readings: list[PaperReading] = field(default_factory=list[PaperReading])
     runs: int = 0
     failed: int = 0
@@ -164,6 +166,7 @@ class Readings:
         return {
             "paper": self.paper,
             "quick": self.is_quick,
+            "drawn": self.drawn,
             "values": [
                 {
                     "name": value.name,
@@ -264,7 +267,7 @@ def run(
     began_s = time.perf_counter()
     paper = load(key)
     asked, values = read(paper, quick=quick)
-    found = Readings(key, quick, values)
+    found = Readings(key, quick, values, asked["readings"])
     drawn = [[], *hypercube(values, asked["readings"], asked["seed"])]
     with opened_runs(store or Path(out) / "store", jobs, on, progress) as (kept, executor):
         for number, choices in enumerate(drawn):
@@ -366,14 +369,11 @@ def _ranks(values: Sequence[float]) -> np.ndarray:
 
 def _chance(ranks: np.ndarray, choices: np.ndarray) -> float:
     """Chance that ranks differ so much between choices by luck alone, by permutation."""
-    stream = np.random.default_rng(1)
-
-    def between(ranks: np.ndarray) -> float:
-        groups: Iterator[np.ndarray] = (ranks[choices == at] for at in np.unique(choices))
-        return float(sum(len(group) * (group.mean() - ranks.mean()) ** 2 for group in groups))
-
-    seen = between(ranks) - 1e-9
-    hits = sum(between(stream.permutation(ranks)) >= seen for _ in range(PERMUTATIONS))
+    shuffled = np.random.default_rng(1).permuted(np.tile(ranks, (PERMUTATIONS, 1)), axis=1)
+    between = np.zeros(PERMUTATIONS + 1)
+    for rows in (np.vstack([ranks, shuffled])[:, choices == at] for at in np.unique(choices)):
+        between += rows.shape[1] * (rows.mean(axis=1) - ranks.mean()) ** 2
+    hits = int(np.sum(between[1:] >= between[0] - 1e-9))
     return (hits + 1) / (PERMUTATIONS + 1)
 
 
@@ -382,4 +382,4 @@ def _class(share: float, decisive: str | None) -> str:
         return ROBUST
     if share <= FEW:
         return REFUTED
-    return f"{DEPENDS} {decisive or 'several values'}"
+    return f"{DEPENDS} {decisive or 'the reading'}"

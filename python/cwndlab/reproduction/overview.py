@@ -154,18 +154,15 @@ def _of_readings(key: str, paper: Mapping[str, Any]) -> Iterable[str]:
     if readings is None:
         return
     classes = Counter(entry["class"] for entry in readings["claims"])
-    depends = {
-        name.removeprefix(DEPENDS).strip(): count
-        for name, count in classes.items()
-        if name.startswith(DEPENDS)
-    }
-    yield (
+    depends = {name.removeprefix(DEPENDS).strip(): count for name, count in classes.items()
+               if name.startswith(DEPENDS)}  # fmt: skip
+    said = (
         f"Under {len(readings['readings'])} readings of what {key} leaves open "
         f"{classes[ROBUST]} of {len(readings['claims'])} claims are robust, {classes[REFUTED]} "
-        f"refuted, and {sum(depends.values())} depend on the reading: "
-        + ", ".join(f"{name} {count}" for name, count in sorted(
-            depends.items(), key=lambda item: -item[1])) + "."
-    )  # fmt: skip
+        f"refuted, and {sum(depends.values())} depend on the reading"
+    )
+    named = [f"{name} {count}" for name, count in depends.items() if name != "the reading"]
+    yield said + (f": {', '.join(named)}." if named else "; no single value is clear for any.")
     if readings["fitted"] is not None:
         own, other = (
             next(entry for entry in readings["readings"] if entry["number"] == number)["misfit"]

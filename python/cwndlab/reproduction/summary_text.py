@@ -95,8 +95,9 @@ def _readings(key: str, found: Mapping[str, Any]) -> list[str]:
             for value in found["values"]]  # fmt: skip
     parts = [
         f"### {key}: readings of what it leaves open\n",
-        f"{len(found['readings']) - 1} readings by a Latin hypercube over the values below, which "
-        "were written down before the runs, and the one that the plans assume; "
+        f"{len(found['readings']) - 1} of the {found['drawn']} readings of a Latin hypercube over "
+        "the values below, which were written down before the runs, and the one that the plans "
+        "assume; "
         f"{found['runs']:,} runs of a coarse plan. "
         "Claims are judged by their means. "
         f"`cwndlab reproduce {key} --readings --page docs` writes it.\n",
