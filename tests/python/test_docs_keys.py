@@ -31,6 +31,8 @@ TOGETHER = {
     ("CrossSpec", "off"): {"on": "1s"},
     ("ArrivalSpec", "phases"): {"gap": None},
     ("FlowSpec", "leave"): {"stop": None},
+    ("QueueSpec codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
+    ("QueueSpec fq-codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
 }
 
 
@@ -78,6 +80,8 @@ def _with_example(name: str, key: str) -> dict:
         "LossSpec": lambda: scenario["dumbbell"].update(loss=[table]),
         "JitterSpec": lambda: scenario["dumbbell"].update(jitter=table),
         "OutageSpec": lambda: scenario["dumbbell"].update(outages=[table]),
+        "PolicerSpec": lambda: scenario["dumbbell"].update(policer=table),
+        "TokenBucketSpec": lambda: scenario["dumbbell"].update(shaper=table),
         "MarkerSpec": lambda: scenario["dumbbell"].update(marker=table),
         "Shape": lambda: scenario["dumbbell"].update(rate=table),
         "TraceSpec": lambda: scenario.update(trace=table),

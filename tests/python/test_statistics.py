@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwndlab.comparison import _SUMMARY_SCHEMA
+from cwndlab.columns import ESTIMATE
+from cwndlab.comparison import AXES
 from cwndlab.scores import scores
 from cwndlab.statistics import estimate
 
@@ -99,7 +100,8 @@ def _summary(metric: str, means: dict[tuple[str, str], float | None]) -> pl.Data
         ("sack", "drop-tail", env, rule, metric, mean, None, None, 1)
         for (env, rule), mean in means.items()
     ]
-    return pl.DataFrame(rows, schema=_SUMMARY_SCHEMA, orient="row")
+    schema = {**dict.fromkeys((*AXES, "metric"), pl.String), **ESTIMATE}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _by_rule(frame: pl.DataFrame) -> dict[str, tuple[float | None, float | None]]:

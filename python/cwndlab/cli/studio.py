@@ -27,7 +27,9 @@ ADDRESS = "127.0.0.1"
               help="Port on 127.0.0.1; any free one without it.")  # fmt: skip
 @click.option("--no-browser", is_flag=True, help="Print the address, open no browser.")
 def studio(file: Path | None, port: int, no_browser: bool) -> None:
-    """Open the studio: the simulator as a page, with FILE or with two flows.
+    """Open the studio: the simulator as a page.
+
+    It opens with FILE, or with two flows on a link.
 
     The page runs the simulator in the browser and sends nothing. It is served until Ctrl-C.
     """
