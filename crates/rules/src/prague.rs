@@ -256,7 +256,7 @@ mod tests {
                 srtt_s: self.rtt_s,
                 marked,
                 marked_packets: u64::from(marked),
-                round_start: self.packets % 10 == 0,
+                round_start: self.packets.is_multiple_of(10),
                 ..Ack::default()
             };
             let mut seen = ack;
