@@ -1,5 +1,6 @@
 //! Builds the network of a scenario.
 
+mod arrival_draws;
 mod arrivals;
 mod builder;
 mod cross_traffic;
