@@ -7,6 +7,8 @@
 //! `kernel:cubic` names a congestion control of the Linux kernel, for runs with real flows; a
 //! simulation runs its counterpart among the rules.
 //!
+//! `Reno` is `NewReno`: they differ in loss recovery, which is not part of a rule.
+//!
 //! Any other text with a colon, such as `my_rules.py:Patient(3)`, names a custom rule, which the
 //! caller resolves.
 
@@ -32,6 +34,9 @@ enum RuleSource {
     /// A custom rule.
     Custom { text: String, factory: CustomRuleFactory },
 }
+
+/// Further names of families.
+const OTHER_NAMES: &[(&str, &str)] = &[("Reno", "NewReno")];
 
 /// Prefix of the kernel's congestion controls.
 const KERNEL: &str = "kernel:";
@@ -130,9 +135,11 @@ impl FromStr for RuleSpec {
                 }
             },
         };
+        let is_named = |family: &str| family.eq_ignore_ascii_case(name);
+        let other = OTHER_NAMES.iter().find(|(other, _)| is_named(other));
         let family = FAMILIES
             .iter()
-            .find(|family| family.name.eq_ignore_ascii_case(name))
+            .find(|family| is_named(family.name) || other.is_some_and(|of| of.1 == family.name))
             .ok_or_else(|| unknown(name))?;
         let in_rule = |wrong: String| RuleError(format!("rule \"{text}\": {wrong}"));
         let written = assign(family, inside).map_err(|wrong| match wrong {
@@ -270,6 +277,7 @@ mod tests {
             ("AIMD(2)", "AIMD(2, 0.5)"),
             ("AIMD(b=0.8)", "AIMD(1, 0.8)"),
             ("AIMD( b = 0.8 , a = 2 )", "AIMD(2, 0.8)"),
+            ("reno", "NewReno"),
             ("MAIMD", "MAIMD(1, 1.1, 0.8)"),
             ("Binomial(1, 0)", "Binomial(1, 0, 1, 0.5)"),
             ("Bimodal", "Bimodal(1, 0.5, 0.125)"),
