@@ -45,9 +45,9 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
       expect(await show.isDisabled()).toBe(true);
       expect(await page.locator(".findings").count()).toBe(0);
       await page.getByRole("radio").first().focus();
-      for (let choice = 1; choice < step.predict!.right; choice += 1)
+      for (let choice = 1; choice < step.predict.right; choice += 1)
         await page.keyboard.press("ArrowDown");
-      if (step.predict!.right === 1) await page.keyboard.press("Space");
+      if (step.predict.right === 1) await page.keyboard.press("Space");
       await page.keyboard.press("Enter");
       await page.getByText("Your prediction is right.").waitFor();
       // The value that the page shows is the run's, so it is there once the run is complete.
@@ -70,6 +70,13 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.getByRole("radio").first().check();
     await page.getByRole("button", { name: "Show the run" }).click();
     await page.getByText("The run says otherwise").waitFor();
+    // Who goes to another step and back finds the prediction and the run.
+    await page.getByRole("link", { name: /^Next/ }).click();
+    expect(await page.getByRole("button", { name: "Show the run" }).isDisabled()).toBe(true);
+    await page.goBack();
+    await page.getByText("The run says otherwise").waitFor();
+    await page.getByText("Measured from 20 s to 60 s of this run").waitFor();
+    expect(await page.locator(".step-plots .legend").textContent()).not.toMatch("ping NewReno");
     await page.getByRole("link", { name: "Change this network in Build" }).click();
     expect(new URL(page.url()).hash).toMatch(/^#\/build/);
     await page.waitForFunction(() => document.body.textContent?.includes("download"));
@@ -107,7 +114,7 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     expect(played[1]).toMatch(/^[0-9a-f]{16}$/);
     await page.clock.resume();
     await card.getByRole("link", { name: "this game's link" }).click();
-    await page.getByText("This is a game that somebody has played against CUBIC.").waitFor();
+    await page.getByText("This game was played against CUBIC.").waitFor();
     await card.waitFor();
     expect(await told()).toEqual(played);
     await page.close();
@@ -134,7 +141,7 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
 
   test("a link that holds no game says so", async () => {
     const page = await under.open("#/game?against=CUBIC&inputs=nonsense");
-    await page.getByText("This link holds no game of this page.").waitFor();
+    await page.getByText("This link does not hold a valid game.").waitFor();
     await page.close();
   });
 });

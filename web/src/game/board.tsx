@@ -73,6 +73,7 @@ export function Board({ game, untilS = DURATION_S, isOver = false }: BoardProps)
   const isWhole = isOver && run.complete && run.result.duration_s === DURATION_S;
   const windows = windowTraces(run, "cwnd_packets");
   const queue = queueTraces(run);
+  const most = run.result.links[0]?.limit_packets ?? 0;
   const names = ["you", game.opponent];
   return (
     <>
@@ -103,11 +104,11 @@ export function Board({ game, untilS = DURATION_S, isOver = false }: BoardProps)
         }))}
       />
       <TimePlot
-        title="Queue: a full one loses packets"
-        unit="packets"
+        title="Bottleneck queue"
+        unit={`packets, about ${most} when full`}
         durationS={DURATION_S}
         timesS={queue.timesS}
-        most={run.result.links[0]?.limit_packets ?? 0}
+        most={most}
         lines={[{ label: "queue", color: flowColor(7), values: queue.flows[0] ?? [] }]}
       />
     </>

@@ -42,10 +42,11 @@ export function ScoreCard(props: ScoreCardProps) {
       </p>
       <p>
         {percent(goodput)} of a fair share × {percent(delay)} for the delay × {percent(unharmed)}{" "}
-        left to {game.opponent}. In your place {game.opponent} itself gets {rulePoints} points.
+        left to {game.opponent}. In your place, {game.opponent} would have scored {rulePoints}{" "}
+        points.
       </p>
       <p>
-        Trace hash <code>{result.trace_hash}</code>: the same for everybody who opens{" "}
+        Trace hash <code>{result.trace_hash}</code>: the same for everyone who opens{" "}
         <a href={hash}>this game's link</a>.{" "}
         <button type="button" onClick={() => void copy()}>
           {copied ? "Copied" : "Copy the score card"}

@@ -28,9 +28,9 @@ export interface Step {
   text: string;
   /** A whole scenario, TOML. */
   scenario: string;
+  predict: Prediction;
   /** Why the run is as it is; shown after the prediction. */
   why: string;
-  predict?: Prediction;
   measured: Measured[];
 }
 

@@ -1,6 +1,6 @@
 /** The plots that a step of a lesson shows. */
 
-import type { Run } from "../engine/protocol";
+import type { FlowResult, Run } from "../engine/protocol";
 import { flowColor } from "../plots/colors";
 import { PhasePlane } from "../plots/phase_plane";
 import { bandsOf, drawBands, drawLosses } from "../plots/phases";
@@ -14,16 +14,19 @@ const MOST_COLORS = 5;
 /** Names, rules and colours of a run's flows, or of their groups where there are many. */
 interface Entry {
   name: string;
+  /** Empty for a flow of single responses, whose window does not matter. */
   rule: string;
   color: string;
 }
 
-function entriesOf({ result: { flows } }: Run): { entries: Entry[]; colors: string[] } {
+function entriesOf({ result: { flows, arrivals } }: Run): { entries: Entry[]; colors: string[] } {
+  const respond = new Set((arrivals as { group: string }[]).map(({ group }) => group));
+  const ruleOf = ({ group, rule }: FlowResult) => (respond.has(group) ? "" : rule);
   if (flows.length <= MOST_COLORS) {
     const colors = flows.map((_, flow) => flowColor(flow));
-    const entries = flows.map(({ flow, rule }, number) => ({
-      name: flow,
-      rule,
+    const entries = flows.map((flow, number) => ({
+      name: flow.flow,
+      rule: ruleOf(flow),
       color: colors[number] as string,
     }));
     return { entries, colors };
@@ -33,7 +36,7 @@ function entriesOf({ result: { flows } }: Run): { entries: Entry[]; colors: stri
   const entries = groups.map((group, number) => {
     const members = flows.filter((flow) => flow.group === group);
     const name = `${members.length} × ${group}`;
-    return { name, rule: members[0]?.rule ?? "", color: flowColor(number) };
+    return { name, rule: ruleOf(members[0] as FlowResult), color: flowColor(number) };
   });
   return { entries, colors };
 }
@@ -65,7 +68,7 @@ function Plot({ run, name }: { run: Run; name: PlotName }) {
     const highest = Math.max(...(flows[0] ?? []).map((packets) => packets ?? 0));
     return (
       <TimePlot
-        title="Queue at the bottleneck"
+        title="Bottleneck queue"
         unit="packets"
         // A buffer that is never filled by half would leave the queue at the foot of the plot.
         {...{ durationS, timesS, lines, most: highest > most / 2 ? most : 0 }}
@@ -93,7 +96,7 @@ function Legend({ run }: { run: Run }) {
       {entriesOf(run).entries.map(({ name, rule, color }) => (
         <li>
           <span class="swatch" style={{ background: color }} />
-          {name} <code>{rule}</code>
+          {name} {rule && <code>{rule}</code>}
         </li>
       ))}
     </ul>

@@ -1,6 +1,7 @@
 /** A step of a lesson: text, prediction, and then the run with what it says. */
 
 import { useEffect, useState } from "preact/hooks";
+import type { Run } from "../engine/protocol";
 import { cursorS, range } from "../plots/cursor";
 import { open } from "../state/scenario";
 import type { Prediction, Step } from "./lesson";
@@ -8,6 +9,9 @@ import { measure, withUnit } from "./measure";
 import { Inline, Prose } from "./prose";
 import { StepPlots } from "./step_plots";
 import { useRun, type Shown } from "./use_run";
+
+/** Predictions made on this page, by the scenario of their step: who goes back finds them again. */
+const answers = new Map<string, number>();
 
 interface PredictProps {
   predict: Prediction;
@@ -17,7 +21,7 @@ interface PredictProps {
 }
 
 function Predict({ predict, answer, onAnswer }: PredictProps) {
-  const [chosen, setChosen] = useState<number | null>(null);
+  const [chosen, setChosen] = useState(answer);
   const marks = (choice: number) => {
     if (answer === null) return undefined;
     if (choice === predict.right) return "right";
@@ -58,13 +62,18 @@ function Predict({ predict, answer, onAnswer }: PredictProps) {
   );
 }
 
+/** The time that the metrics cover, in words. */
+function spanOf({ result: { measure_from_s: fromS, measure_to_s: toS, duration_s: wholeS } }: Run) {
+  return fromS > 0 || toS < wholeS ? `from ${fromS} s to ${toS} s of this run` : "in this run";
+}
+
 /** What the run says, with the values of this very run. */
 function Findings({ step, shown }: { step: Step; shown: Shown }) {
   const { run } = shown;
   return (
     <>
       <table class="findings">
-        <caption>Measured in this run</caption>
+        <caption>Measured {run?.complete ? spanOf(run) : "in this run"}</caption>
         <tbody>
           {step.measured.map(({ label, value, unit }) => {
             const found = run?.complete ? measure(value, run) : null;
@@ -92,19 +101,22 @@ function Curtain() {
 }
 
 export function StepView({ step }: { step: Step }) {
-  const [answer, setAnswer] = useState<number | null>(null);
-  const shown = useRun(step.scenario);
-  const { predict } = step;
+  const { predict, scenario } = step;
+  const [answer, setAnswer] = useState(answers.get(scenario) ?? null);
+  const shown = useRun(scenario);
+  const onAnswer = (chosen: number) => {
+    answers.set(scenario, chosen);
+    setAnswer(chosen);
+  };
   // A range of time that was chosen in another run means nothing here.
   useEffect(() => void ((range.value = null), (cursorS.value = null)), [step]);
-  const isRevealed = !predict || answer !== null;
   return (
     <div class="step">
       <div class="step-text">
         <Prose text={step.text} />
-        {predict && <Predict {...{ predict, answer }} onAnswer={setAnswer} />}
+        <Predict {...{ predict, answer, onAnswer }} />
         <div role="status">
-          {predict && answer !== null && (
+          {answer !== null && (
             <p class="verdict">
               {answer === predict.right
                 ? "Your prediction is right."
@@ -112,17 +124,17 @@ export function StepView({ step }: { step: Step }) {
             </p>
           )}
         </div>
-        {isRevealed && <Findings {...{ step, shown }} />}
-        {isRevealed && (
+        {answer !== null && <Findings {...{ step, shown }} />}
+        {answer !== null && (
           <p>
-            <a href="#/build" onClick={() => open(step.scenario)}>
+            <a href="#/build" onClick={() => open(scenario)}>
               Change this network in Build
             </a>
           </p>
         )}
         {shown.error && <p role="alert">{shown.error}</p>}
       </div>
-      {isRevealed && shown.run ? <StepPlots run={shown.run} show={step.show} /> : <Curtain />}
+      {answer !== null && shown.run ? <StepPlots run={shown.run} show={step.show} /> : <Curtain />}
     </div>
   );
 }

@@ -10,13 +10,12 @@ import { route } from "../state/route";
 /** A game that a link holds: it is run again, and so verified. */
 function Replay() {
   const game = gameOfQuery(route.value.query);
-  if (!game) return <p role="alert">This link holds no game of this page.</p>;
+  if (!game) return <p role="alert">This link does not hold a valid game.</p>;
   return (
     <>
       <p>
-        This is a game that somebody has played against {game.opponent}. It has just been run again
-        from its inputs: points and trace hash are the simulator's.{" "}
-        <a href="#/game">Play yourself</a>
+        This game was played against {game.opponent}. It has just been run again from its inputs, so
+        the points and the trace hash are the simulator's. <a href="#/game">Play it yourself</a>
       </p>
       <Board game={game} isOver />
     </>
@@ -70,8 +69,8 @@ function Rules() {
           buttons.
         </li>
         <li>
-          Points: your share of the link, times a short delay, times no harm to the other flow. Each
-          part is at most 1, and 100 points are perfect.
+          Points = 100 × your goodput over a fair share × base RTT over your mean RTT × the part of
+          its fair share that the other flow keeps. Each factor is at most 1.
         </li>
       </ul>
     </>

@@ -11,8 +11,8 @@ function LessonList() {
     <main class="lessons">
       <h2>Twelve lessons</h2>
       <p>
-        Each lesson is a few experiments. Say what you expect; then look at the run. All of them are
-        runs of the packet-level simulator, made on this page while you read.
+        Each lesson is a sequence of experiments. Predict the outcome of each, then look at the run.
+        The packet-level simulator makes every run on this page while you read.
       </p>
       <ol class="lesson-list">
         {lessons.map((lesson, index) => (
@@ -26,7 +26,7 @@ function LessonList() {
         ))}
       </ol>
       <p>
-        Then try to do better: <a href="#/game">you are the rule</a>. For teachers:{" "}
+        Then try to do better yourself: <a href="#/game">you are the rule</a>. For teachers:{" "}
         <a href="#/teacher">times, questions and pitfalls</a>.
       </p>
     </main>

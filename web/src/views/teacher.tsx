@@ -20,8 +20,8 @@ function Items({ title, items }: { title: string; items: string[] }) {
 }
 
 function Entry({ lesson, number }: { lesson: Lesson; number: number }) {
-  const answers = lesson.steps.flatMap(({ title, predict }) =>
-    predict ? [`${title}: ${predict.choices[predict.right - 1]}`] : [],
+  const answers = lesson.steps.map(
+    ({ title, predict }) => `${title}: ${predict.choices[predict.right - 1]}`,
   );
   return (
     <section>
@@ -55,24 +55,24 @@ export function Teacher() {
     <main class="teacher">
       <h2>For teachers</h2>
       <p>
-        Twelve lessons, {minutes} minutes in all; each stands alone, and later ones use words of
-        earlier ones. Nothing is installed and nothing leaves the page: it works from a file share,
-        offline.
+        Twelve lessons, {minutes} minutes in all, best taken in order: later ones use terms that
+        earlier ones introduce. There is nothing to install, and the page sends nothing: it works
+        offline, even from a file share.
       </p>
       <ul>
         <li>
-          Let everybody commit to a prediction before the run is shown; a show of hands works too. A
+          Have everyone commit to a prediction before the run is shown; a show of hands works too. A
           wrong prediction is what makes the run interesting.
         </li>
         <li>
-          Every number on a lesson's page is measured in the run that is shown. “Change this network
-          in Build” opens it for experiments; the address under Share then holds the class's
-          version.
+          The numbers in the table under a prediction are measured in the run that is shown. “Change
+          this network in Build” opens it for experiments; the link under Share then holds the
+          class's version.
         </li>
         <li>
-          <a href="#/game">You are the rule</a> takes ten minutes: everybody plays against the same
-          opponent and hands in the link. Opening a link runs the game again: the trace hash and the
-          points are the simulator's, which settles every doubt.
+          <a href="#/game">You are the rule</a> takes ten minutes: everyone plays against the same
+          opponent and hands in the link. Opening the link runs the game again, so the points and
+          the trace hash that you see are the simulator's.
         </li>
       </ul>
       {lessons.map((lesson, index) => (
