@@ -105,7 +105,7 @@ export function Board({ game, untilS = DURATION_S, isOver = false }: BoardProps)
       />
       <TimePlot
         title="Bottleneck queue"
-        unit={`packets, about ${most} when full`}
+        unit={`packets, ${most} when full`}
         durationS={DURATION_S}
         timesS={queue.timesS}
         most={most}
