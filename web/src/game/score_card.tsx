@@ -41,9 +41,9 @@ export function ScoreCard(props: ScoreCardProps) {
         <strong>{points}</strong> points
       </p>
       <p>
-        {percent(goodput)} of a fair share × {percent(delay)} for the delay × {percent(unharmed)}{" "}
-        left to {game.opponent}. In your place, {game.opponent} would have scored {rulePoints}{" "}
-        points.
+        {percent(goodput)} of a fair share × {percent(delay)} (base RTT over your mean RTT) ×{" "}
+        {percent(unharmed)} of its fair share left to {game.opponent}. In your place,{" "}
+        {game.opponent} would have scored {rulePoints} points.
       </p>
       <p>
         Trace hash <code>{result.trace_hash}</code>: the same for everyone who opens{" "}
