@@ -310,6 +310,8 @@ impl Window {
         } else {
             let asked = self.rule.increase(self.cwnd, ack);
             self.cwnd = self.checked(asked);
+            // A rule that shrinks the window on an ACK does not return to slow start by it.
+            self.ssthresh = self.ssthresh.min(self.cwnd);
         }
     }
 

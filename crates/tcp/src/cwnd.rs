@@ -81,11 +81,12 @@ impl Tcb {
     /// Growth by a rule that reads cwnd alone.
     #[inline(always)]
     fn grow_by_cwnd(&mut self) {
-        self.cwnd = if self.cwnd < self.ssthresh {
-            self.cwnd + 1.0
+        if self.cwnd < self.ssthresh {
+            self.cwnd += 1.0;
         } else {
-            self.rule.increase(self.cwnd, &NO_CONTEXT)
-        };
+            self.cwnd = self.rule.increase(self.cwnd, &NO_CONTEXT);
+            self.stay_in_avoidance();
+        }
     }
 
     /// Appropriate byte counting (RFC 3465), in congestion avoidance as well: grows cwnd as if each
@@ -127,9 +128,17 @@ impl Tcb {
             }
         } else {
             self.cwnd = self.rule.increase(self.cwnd, ack_context);
+            self.stay_in_avoidance();
         }
         self.cwnd = self.cwnd.max(knobs.cwnd_floor);
         self.check_fault();
+    }
+
+    /// A rule that shrinks the window on an ACK does not return to slow start by it: Vegas, LEDBAT,
+    /// Prague (as in Linux, tcp_vegas.c).
+    #[inline(always)]
+    fn stay_in_avoidance(&mut self) {
+        self.ssthresh = self.ssthresh.min(self.cwnd);
     }
 
     /// Reduces cwnd and ssthresh (ns-2 `TcpAgent::slowdown`): to the window that the rule returns,
