@@ -2,7 +2,6 @@
 
 import { FlowControls } from "../parts/flow_controls";
 import { NetworkControls } from "../parts/network_controls";
-import { RuleNames } from "../parts/rule_box";
 import { Source } from "../parts/source";
 import { FlowTable, Summary } from "../parts/summary";
 import { Choice } from "../parts/choice";
@@ -10,7 +9,7 @@ import { Slider } from "../parts/slider";
 import { at, textAt, withValue } from "../state/document";
 import { exampleFiles, examples, START } from "../state/examples";
 import { parseTime, spaced, timeText } from "../state/quantities";
-import { error, run } from "../state/runs";
+import { error, run, stale } from "../state/runs";
 import { open, scenario, toml } from "../state/scenario";
 import { OtherPlots, WindowsOfRun } from "./plots_of_run";
 
@@ -56,23 +55,23 @@ export function Build() {
   return (
     <main class="build">
       <div class="controls">
-        <RuleNames />
         <NetworkControls />
         <FlowControls />
         <ScenarioControls />
         <Source />
       </div>
       {/* On a narrow screen this stays in sight while the controls below it are moved. */}
-      <div class="first">
+      <div class={stale.value ? "first stale" : "first"}>
         {error.value !== null && (
           <p class="fault" role="alert">
             {error.value}
           </p>
         )}
+        {stale.value && shown && <p class="note">Last valid run</p>}
         {shown && <Summary run={shown} />}
         {shown && <WindowsOfRun run={shown} />}
       </div>
-      <div class="rest">
+      <div class={stale.value ? "rest stale" : "rest"}>
         {shown && <OtherPlots run={shown} />}
         {shown && <FlowTable run={shown} />}
       </div>

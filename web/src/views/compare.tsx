@@ -5,7 +5,7 @@ import type { Run } from "../engine/protocol";
 import { Choice } from "../parts/choice";
 import { MetricTable } from "../parts/metric_table";
 import { Legend } from "../parts/summary";
-import { RuleBox, RuleNames } from "../parts/rule_box";
+import { RuleBox } from "../parts/rule_box";
 import { RECOVERIES } from "../parts/flow_controls";
 import { QUEUES } from "../parts/network_controls";
 import { bottleneckOf, goodputPanel, queuePanel, rttPanel, windowPanel } from "../plots/panels";
@@ -138,7 +138,6 @@ export function Compare() {
   const names: [string, string] = [first || defaultOf(key?.path.at(-1)), String(changed.value)];
   return (
     <main class="compare">
-      <RuleNames />
       <h2>
         <Choice
           label="One difference:"
