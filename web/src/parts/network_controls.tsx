@@ -90,7 +90,7 @@ function Rate({ path }: Part) {
         />
       )}
       <Choice
-        label="Shape of the rate"
+        label="Rate over time"
         value={kind}
         options={["constant", "square", "saw-tooth"]}
         set={(next) => edit(ratePath, shaped(next, bps ?? 1e7))}

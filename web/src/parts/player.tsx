@@ -62,7 +62,7 @@ export function Player({ endS, rttS, all, choose }: PlayerProps) {
         >
           {SPEEDS.map((value) => (
             <option key={value} value={value}>
-              {value < 1 ? `1/${1 / value}` : `${value} times`}
+              {value < 1 ? `1/${1 / value}` : `${value}×`}
             </option>
           ))}
         </select>

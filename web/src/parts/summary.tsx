@@ -46,7 +46,7 @@ export function Measured({ run: { result } }: { run: Run }) {
     <p class="measured">
       Measured from {fromS} s to {toS} s
       {(result.measure_from_s > 0 || result.measure_to_s < result.duration_s) &&
-        ", white in the plots"}
+        "; the plots shade the rest"}
     </p>
   );
 }

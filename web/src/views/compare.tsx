@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { Run } from "../engine/protocol";
 import { Choice } from "../parts/choice";
 import { MetricTable } from "../parts/metric_table";
-import { Legend } from "../parts/summary";
+import { Legend, Measured } from "../parts/summary";
 import { RuleBox } from "../parts/rule_box";
 import { RECOVERIES } from "../parts/flow_controls";
 import { QUEUES } from "../parts/network_controls";
@@ -15,14 +15,23 @@ import {
   changed,
   changes,
   chosen,
+  differ,
   keepComparing,
   other,
   otherError,
+  type Change,
 } from "../state/comparison";
 import { textAt } from "../state/document";
 import { error, run } from "../state/runs";
 import { edit, scenario } from "../state/scenario";
 import { OtherPlots, WindowsOfRun, type Tops } from "./plots_of_run";
+
+/** Gives the second setting another value of a key than the first has. */
+function differIn(one: Change | undefined): void {
+  if (!one) return;
+  const key = one.path.at(-1) ?? "";
+  differ(one.path, proposal(key, textAt(scenario.value, one.path) || defaultOf(key)));
+}
 
 /** What the second setting has when a key is chosen: something that is not the first's. */
 function proposal(key: string | number, value: string): unknown {
@@ -102,8 +111,10 @@ function Side({
   shown,
   tops,
   fault,
+  title,
   children,
 }: {
+  title: string;
   shown: Run | null;
   tops: Tops | undefined;
   fault: string | null;
@@ -111,6 +122,7 @@ function Side({
 }) {
   return (
     <section>
+      <p class="aside">{title}</p>
       <div class="difference">{children}</div>
       {fault !== null && (
         <p class="fault" role="alert">
@@ -130,9 +142,13 @@ function Side({
 }
 
 export function Compare() {
-  useEffect(keepComparing, []);
   const key = change.value;
   const first = key ? textAt(scenario.value, key.path) : "";
+  useEffect(() => {
+    // Two equal settings compare nothing.
+    if (String(changed.value) === (first || defaultOf(key?.path.at(-1)))) differIn(key);
+    return keepComparing();
+  }, []);
   const runs = [run.value, other.value].filter((one) => one !== null);
   const tops = runs.length ? topsOf(runs) : undefined;
   const names: [string, string] = [first || defaultOf(key?.path.at(-1)), String(changed.value)];
@@ -140,18 +156,14 @@ export function Compare() {
     <main class="compare">
       <h2>
         <Choice
-          label="One difference:"
+          label="Compare by:"
           value={String(chosen.value)}
           options={changes.value.map(({ label }, index) => [String(index), label] as const)}
-          set={(value) => {
-            chosen.value = Number(value);
-            const path = change.value?.path ?? [];
-            changed.value = proposal(path.at(-1) ?? "", textAt(scenario.value, path));
-          }}
+          set={(value) => differIn(changes.value[Number(value)])}
         />
       </h2>
       <div class="sides">
-        <Side shown={run.value} tops={tops} fault={error.value}>
+        <Side title="Left: the scenario in Build" shown={run.value} tops={tops} fault={error.value}>
           <Value
             id="first"
             label={key?.label ?? ""}
@@ -159,7 +171,7 @@ export function Compare() {
             set={(value) => key && edit(key.path, value)}
           />
         </Side>
-        <Side shown={other.value} tops={tops} fault={otherError.value}>
+        <Side title="Right: the same, but" shown={other.value} tops={tops} fault={otherError.value}>
           <Value
             id="second"
             label={key?.label ?? ""}
@@ -169,7 +181,10 @@ export function Compare() {
         </Side>
       </div>
       {run.value?.complete && other.value?.complete && (
-        <MetricTable runs={[run.value, other.value]} names={names} />
+        <>
+          <Measured run={run.value} />
+          <MetricTable runs={[run.value, other.value]} names={names} />
+        </>
       )}
     </main>
   );
