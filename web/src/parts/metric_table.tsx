@@ -91,6 +91,7 @@ function verdict(row: Row): string {
   const [first, second] = values;
   if (first === null || second === null) return "";
   if (first === second) return "equal";
+  if (Math.abs(second - first) < 1e-3 * Math.abs(first)) return "≈ equal";
   const change = difference(row, first, second);
   if (metric.better === null || NEUTRAL.includes(name)) return change;
   return `${change}, ${second > first === (metric.better === "higher") ? "better" : "worse"}`;

@@ -99,7 +99,7 @@ function draw(
     24,
     "center",
   );
-  label("bottleneck", ((X.link + X.receiver) / 2) * width, 24, "center");
+  label("bottleneck", ((X.link + X.receiver) / 2) * width, Y.data + 24, "center");
   label("receivers", width - 4, 24, "right");
   label("ACKs", width / 2, Y.acks + 18, "center");
   const breadth = Math.min(Math.max(shown.slot - 1, 1.5), 7);
