@@ -7,10 +7,10 @@ import { FlowTable, Summary } from "../parts/summary";
 import { Choice } from "../parts/choice";
 import { Slider } from "../parts/slider";
 import { at, textAt, withValue } from "../state/document";
-import { exampleFiles, examples, START } from "../state/examples";
+import { exampleFiles, examples, startingPoints } from "../state/examples";
 import { parseTime, spaced, timeText } from "../state/quantities";
 import { error, run, stale } from "../state/runs";
-import { open, scenario, toml } from "../state/scenario";
+import { open, scenario, toml, write } from "../state/scenario";
 import { OtherPlots, WindowsOfRun } from "./plots_of_run";
 
 /** A new duration, with the measuring window in proportion. */
@@ -20,7 +20,7 @@ function setDuration(durationS: number): void {
   const times = Array.isArray(measure) ? measure.map(parseTime) : [];
   const text = withValue(toml.value, ["duration"], timeText(durationS));
   const scaled = times.map((time) => timeText(((time ?? 0) / (old ?? durationS)) * durationS));
-  toml.value = times.length === 2 ? withValue(text, ["measure"], scaled) : text;
+  write(times.length === 2 ? withValue(text, ["measure"], scaled) : text);
 }
 
 function ScenarioControls() {
@@ -32,8 +32,8 @@ function ScenarioControls() {
       <Choice
         label="Start from"
         value={name}
-        options={["two-flows", ...Object.keys(examples)]}
-        set={(chosen) => open(examples[chosen] ?? START, exampleFiles)}
+        options={startingPoints()}
+        set={(chosen) => open(examples[chosen] ?? toml.value, exampleFiles)}
       />
       {durationS !== null && (
         <Slider
@@ -67,7 +67,7 @@ export function Build() {
             {error.value}
           </p>
         )}
-        {stale.value && shown && <p class="note">Last valid run</p>}
+        {stale.value && shown && <p class="last">Last valid run</p>}
         {shown && <Summary run={shown} />}
         {shown && <WindowsOfRun run={shown} />}
       </div>

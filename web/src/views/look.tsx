@@ -110,7 +110,7 @@ function QueuePlots({ shown }: { shown: Run }) {
     <>
       <TimePlot
         title={queueTitle(shown)}
-        unit="packets"
+        unit="packets, waiting and in service"
         {...{ durationS }}
         pick={seek}
         height={110}
@@ -151,10 +151,11 @@ function pathTimes(shown: Run): PathTimes | null {
   const sinkS = parseTime(at(scenario.value, ["dumbbell", "sink_delay"]) ?? 0);
   const link = shown.result.links[0];
   if (delayS === null || sinkS === null || !link) return null;
-  const packetBits = 8 * (shown.wireBytes[0] ?? 0);
+  const serviceS = (8 * (shown.wireBytes[0] ?? 0)) / link.rate_bps;
   return {
     accessS: shown.result.flows.map((flow) => Math.max(flow.base_rtt_s / 2 - delayS - sinkS, 0)),
-    linkS: delayS + sinkS + packetBits / link.rate_bps,
+    linkS: delayS + sinkS + serviceS,
+    serviceS,
   };
 }
 
