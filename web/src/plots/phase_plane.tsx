@@ -66,7 +66,7 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
           <path class="orbit" d={points(begin, end)} />
           <circle cx={x(u)} cy={y(v)} r={4} />
         </g>
-        <text class="note" x={x(most * 0.9)} y={y(most * 0.9) + 4} text-anchor="middle">
+        <text class="note" x={x(most * 0.9) - 12} y={y(most * 0.9)} text-anchor="end">
           fairness
         </text>
         <text class="note" x={x(bdp) + 2} y={y(0) - 4}>

@@ -44,13 +44,20 @@ const TITLES: Record<string, string> = {
   "rules-marks": "Rules: marks (ECN)",
 };
 
+/** The title of a scenario; of an edited example, its title and that it is edited. */
+export function titleOf(name: string): string {
+  const origin = name.replace(/-edited$/, "");
+  const title = TITLES[origin];
+  return title === undefined ? name : origin === name ? title : `${title}, edited`;
+}
+
 /** Names and titles of what can be started from, in the order of the list. */
 export function startingPoints(): [name: string, title: string][] {
   const all = Object.keys(examples);
   const names = Object.keys(TITLES).filter((name) => all.includes(name));
   return [...names, ...all.filter((name) => !names.includes(name))].map((name) => [
     name,
-    TITLES[name] ?? name,
+    titleOf(name),
   ]);
 }
 
@@ -77,13 +84,13 @@ recovery = "sack"
 start = "10s"
 `;
 
-const CUBIC_AGAINST_RENO = `# CUBIC and Reno share one link of 100 Mbit/s: CUBIC grows with time, not with round trips.
+const CUBIC_AGAINST_RENO = `# CUBIC and Reno share one link of 50 Mbit/s: CUBIC grows with time, not with round trips.
 name = "cubic-against-reno"
-duration = "120s"
-measure = ["20s", "120s"]
+duration = "60s"
+measure = ["10s", "60s"]
 
 [dumbbell]
-rate = "100Mbit"
+rate = "50Mbit"
 delay = "40ms"
 queue = { kind = "drop-tail", limit = "1bdp" }
 

@@ -7,7 +7,7 @@ import { FlowTable, Summary } from "../parts/summary";
 import { Choice } from "../parts/choice";
 import { Slider } from "../parts/slider";
 import { at, textAt, withValue } from "../state/document";
-import { exampleFiles, examples, startingPoints } from "../state/examples";
+import { exampleFiles, examples, startingPoints, titleOf } from "../state/examples";
 import { parseTime, spaced, timeText } from "../state/quantities";
 import { error, run, stale } from "../state/runs";
 import { open, scenario, toml, write } from "../state/scenario";
@@ -26,13 +26,15 @@ function setDuration(durationS: number): void {
 function ScenarioControls() {
   const name = textAt(scenario.value, ["name"]);
   const durationS = parseTime(at(scenario.value, ["duration"]));
+  const points = startingPoints();
+  const isPoint = points.some(([point]) => point === name);
   return (
     <fieldset>
       <legend>Scenario</legend>
       <Choice
         label="Start from"
         value={name}
-        options={startingPoints()}
+        options={isPoint ? points : [[name, titleOf(name)], ...points]}
         set={(chosen) => open(examples[chosen] ?? toml.value, exampleFiles)}
       />
       {durationS !== null && (
