@@ -76,12 +76,13 @@ function readable({ name, metric: { unit } }: Row): [unit: string, factor: numbe
   return PERCENT.includes(name) ? ["%", 100] : (READABLE[unit] ?? [unit, 1]);
 }
 
-/** The second value less the first: in percent of it, or as it is. */
+/** The second value less the first: in percent of it, or as it is; a multiple where it is large. */
 function difference(row: Row, first: number, second: number): string {
   const [unit, factor] = readable(row);
   const sign = second > first ? "+" : "−";
   const apart = Math.abs(second - first);
   if (unit === "%") return `${sign}${figure(apart, factor)} points`;
+  if (first > 0 && second > 10 * first) return `${figure(second / first)}×`;
   return first === 0 ? `${sign}${figure(apart, factor)}` : `${sign}${figure(apart / first, 100)} %`;
 }
 

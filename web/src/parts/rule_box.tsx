@@ -23,9 +23,11 @@ export function RuleBox({ id, rule, set }: RuleBoxProps) {
   }, [rule]);
 
   useEffect(() => {
-    const others = [...faultyRules.value].filter((box) => box !== id);
-    faultyRules.value = new Set(fault === null ? others : [...others, id]);
-    return () => (faultyRules.value = new Set(others));
+    if (fault === null) return;
+    faultyRules.value = new Set(faultyRules.value).add(id);
+    return () => {
+      faultyRules.value = new Set([...faultyRules.value].filter((box) => box !== id));
+    };
   }, [fault !== null]);
 
   async function type(text: string) {

@@ -22,7 +22,7 @@ import {
   type Change,
 } from "../state/comparison";
 import { textAt } from "../state/document";
-import { error, run } from "../state/runs";
+import { error, faultyRules, run } from "../state/runs";
 import { edit, scenario } from "../state/scenario";
 import { OtherPlots, WindowsOfRun, type Tops } from "./plots_of_run";
 
@@ -111,6 +111,7 @@ function Side({
   shown,
   tops,
   fault,
+  isStale,
   title,
   children,
 }: {
@@ -118,11 +119,12 @@ function Side({
   shown: Run | null;
   tops: Tops | undefined;
   fault: string | null;
+  isStale: boolean;
   children: preact.ComponentChildren;
 }) {
   return (
-    <section>
-      <p class="aside">{title}</p>
+    <section class={isStale ? "stale" : ""}>
+      <p class="aside last">{title}</p>
       <div class="difference">{children}</div>
       {fault !== null && (
         <p class="fault" role="alert">
@@ -147,10 +149,14 @@ export function Compare() {
   useEffect(() => {
     // Two equal settings compare nothing.
     if (String(changed.value) === (first || defaultOf(key?.path.at(-1)))) differIn(key);
-    return keepComparing();
-  }, []);
+  }, [key?.path.join(".")]);
+  useEffect(keepComparing, []);
   const runs = [run.value, other.value].filter((one) => one !== null);
   const tops = runs.length ? topsOf(runs) : undefined;
+  const staleSides: [boolean, boolean] = [
+    error.value !== null || faultyRules.value.has("first"),
+    otherError.value !== null || faultyRules.value.has("second"),
+  ];
   const names: [string, string] = [first || defaultOf(key?.path.at(-1)), String(changed.value)];
   return (
     <main class="compare">
@@ -163,7 +169,13 @@ export function Compare() {
         />
       </h2>
       <div class="sides">
-        <Side title="Left: the scenario in Build" shown={run.value} tops={tops} fault={error.value}>
+        <Side
+          title="Left: as in Build"
+          shown={run.value}
+          tops={tops}
+          fault={error.value}
+          isStale={staleSides[0]}
+        >
           <Value
             id="first"
             label={key?.label ?? ""}
@@ -171,7 +183,13 @@ export function Compare() {
             set={(value) => key && edit(key.path, value)}
           />
         </Side>
-        <Side title="Right: the same, but" shown={other.value} tops={tops} fault={otherError.value}>
+        <Side
+          title="Right: one difference"
+          shown={other.value}
+          tops={tops}
+          fault={otherError.value}
+          isStale={staleSides[1]}
+        >
           <Value
             id="second"
             label={key?.label ?? ""}
@@ -181,10 +199,10 @@ export function Compare() {
         </Side>
       </div>
       {run.value?.complete && other.value?.complete && (
-        <>
+        <div class={staleSides.some(Boolean) ? "stale" : ""}>
           <Measured run={run.value} />
           <MetricTable runs={[run.value, other.value]} names={names} />
-        </>
+        </div>
       )}
     </main>
   );

@@ -18,7 +18,7 @@ import { goodputTraces, queueTraces, windowTraces } from "../plots/traces";
 import { at } from "../state/document";
 import { playing, seek } from "../state/player";
 import { parseTime } from "../state/quantities";
-import { packets, run, samples } from "../state/runs";
+import { packets, run, samples, stale } from "../state/runs";
 import { scenario } from "../state/scenario";
 
 /** Packets beyond which their traces are not recorded: a click then takes too long. */
@@ -214,7 +214,7 @@ export function Look() {
   const panels = only === null ? flows.map((_, flow) => flow).slice(0, PANELS) : [only];
   const names = flows.map((flow, number) => [String(number), flow.flow] as const);
   return (
-    <main class="look">
+    <main class={stale.value ? "look stale" : "look"}>
       <Packets shown={shown} />
       <div class="columns">
         <div class="plots">

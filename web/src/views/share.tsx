@@ -75,10 +75,10 @@ export function Share() {
         <h2>Link</h2>
         <p>It holds the whole scenario; nothing is stored anywhere else.</p>
         <Copied text={links[0] ?? ""} label="Link to this scenario" />
-        {key && (
+        {key && String(changed.value) !== textAt(scenario.value, key.path) && (
           <>
             <p>
-              The comparison with another value, {key.label}: {String(changed.value)}
+              The comparison by {key.label}, with {String(changed.value)} on the right:
             </p>
             <Copied text={links[1] ?? ""} label="Link to the comparison" />
           </>
