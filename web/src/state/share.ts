@@ -3,7 +3,7 @@
 import { effect, untracked } from "@preact/signals";
 import { change, changed, differ } from "./comparison";
 import { exampleFiles } from "./examples";
-import { route } from "./route";
+import { read, route } from "./route";
 import { dragging } from "./runs";
 import { files, open, toml } from "./scenario";
 
@@ -102,7 +102,8 @@ export async function keepAddress(otherwise: string): Promise<void> {
     if (dragging.value || !HOLDERS.has(view)) return;
     const number = ++latest;
     void untracked(() => query(view)).then((held) => {
-      if (number !== latest) return;
+      // Another view may have been opened meanwhile.
+      if (number !== latest || read().view !== view) return;
       shown = held;
       history.replaceState(null, "", `#/${view}?${held}`);
     });
