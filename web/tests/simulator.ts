@@ -8,8 +8,9 @@ const bytes = await readFile(new URL("../public/simulator.wasm", import.meta.url
 export const simulator = await Simulator.of(new Uint8Array(bytes));
 
 /** The whole run of a scenario. */
-export function run(toml: string, samples: number): Run {
-  if (simulator.start({ toml, samples }) === Progress.Failed) throw new Error(simulator.message);
+export function run(toml: string, samples: number, packets = false): Run {
+  if (simulator.start({ toml, samples, packets }) === Progress.Failed)
+    throw new Error(simulator.message);
   while (simulator.advance(1 << 30) === Progress.Running);
   return simulator.collect(true, 0);
 }

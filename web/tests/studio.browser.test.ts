@@ -70,7 +70,8 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
       'column 5: "q" is not known: expected w (packets) or rtt (seconds)',
     );
     expect(await fault.locator("mark").innerText()).toBe("q");
-    // The run before stays until the formula is one.
+    // The run before stays until the formula is one, and is marked as the older one.
+    await page.getByText("Last valid run", { exact: true }).waitFor();
     expect(await hash(page)).toBe(before);
     await rule.fill('Rule(inc="1/w", dec="w/2")');
     await fault.waitFor({ state: "detached" });
@@ -84,7 +85,7 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.getByRole("combobox", { name: "Queue" }).selectOption("codel");
     const second = await hash(page, first);
     await page.getByRole("link", { name: "Share" }).click();
-    const address = page.getByLabel("Address of this scenario");
+    const address = page.getByLabel("Link to this scenario");
     await expect.poll(() => address.inputValue()).toMatch(/#\/build\?s=[\w-]+$/);
     const link = new URL(await address.inputValue());
     const other = await under.open(link.hash);
@@ -92,6 +93,62 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     expect(await toml(other)).toContain('kind = "codel"');
     await page.close();
     await other.close();
+  });
+
+  test("the link of a comparison holds what differs", async () => {
+    const page = await under.open("#/compare");
+    await hash(page);
+    await page.getByLabel("Compare by:").selectOption({ label: "Rule of second" });
+    await page.getByRole("link", { name: "Share" }).click();
+    const link = page.getByLabel("Link to the comparison");
+    await expect.poll(() => link.inputValue()).toContain("change=flows.1.rule&to=CUBIC");
+    const other = await under.open(new URL(await link.inputValue()).hash);
+    const head = other.locator("table.metrics thead");
+    await expect.poll(() => head.innerText()).toContain("CUBIC compared with AIMD(1, 0.5)");
+    await page.close();
+    await other.close();
+  });
+
+  test("a new flow is a bulk download, whatever the last one is", async () => {
+    const page = await under.open("");
+    await hash(page);
+    await page.getByLabel("Start from").selectOption("web-traffic");
+    const legends = async () =>
+      (await page.locator(".group legend").allInnerTexts()).map((text) =>
+        text.trim().replace(/\s+/g, " "),
+      );
+    await expect.poll(legends).toEqual(["long bulk download"]);
+    await page.getByText("Scenario as TOML").click();
+    const responses = `responses = { size = 20, think = "1s" }`;
+    const asked = (await toml(page)).replace(`name = "long"`, `name = "long"\n${responses}`);
+    await page.getByLabel("Scenario, TOML").fill(asked);
+    await page.getByRole("button", { name: "Add a flow" }).click();
+    await expect.poll(legends).toEqual(["long request-response", "flow-2 bulk download"]);
+    expect((await toml(page)).match(/responses/g)).toHaveLength(1);
+    await page.close();
+  });
+
+  test("figures say which time they are of", async () => {
+    const page = await under.open("");
+    await hash(page);
+    const said = page.locator(".measured");
+    expect(await said.innerText()).toBe("Measured from 20 s to 60 s; the plots shade the rest");
+    await page.getByText("Scenario as TOML").click();
+    const text = await toml(page);
+    const all = text.replace('measure = ["20s", "60s"]', 'measure = ["0s", "60s"]');
+    await page.getByLabel("Scenario, TOML").fill(all);
+    await expect.poll(() => said.innerText()).toBe("Measured from 0 s to 60 s");
+    await page.close();
+  });
+
+  test("an edited example is no longer called by its name", async () => {
+    const page = await under.open("");
+    await hash(page);
+    expect(await toml(page)).toContain("# Two AIMD flows");
+    await page.getByRole("combobox", { name: "Queue" }).selectOption("codel");
+    await expect.poll(() => toml(page)).toContain('name = "two-flows-edited"');
+    expect(await toml(page)).not.toContain("#");
+    await page.close();
   });
 
   test("without the simulator the page says so", async () => {
@@ -139,6 +196,14 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.getByRole("button", { name: "Play" }).click();
     await expect.poll(() => at.innerText()).not.toBe(begin);
     await page.getByRole("button", { name: "Pause" }).click();
+    // The mouse over a plot shows values there, and leaves the played time alone.
+    const played = await at.innerText();
+    const plot = page.locator(".plot .u-over").first();
+    await plot.hover();
+    await expect.poll(() => page.locator(".readout").first().innerText()).toMatch(/^\d+\.\d\d s/);
+    expect(await at.innerText()).toBe(played);
+    await plot.click();
+    await expect.poll(() => at.innerText()).not.toBe(played);
     await page.close();
   });
 
@@ -149,7 +214,7 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     expect(await row.innerText()).toContain("better");
     await row.locator("summary").click();
     await page.getByText("mean time from arrival to the start").waitFor();
-    await page.getByLabel("One difference:").selectOption({ label: "Buffer" });
+    await page.getByLabel("Compare by:").selectOption({ label: "Buffer" });
     await expect.poll(() => page.locator("thead").innerText()).toContain("4bdp");
     await page.close();
   });
@@ -160,7 +225,7 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     for (const [name, begins] of [
       ["SVG", "<svg"],
       ["PNG", "\u0089PNG"],
-      ["CSV of the windows", "flow,time_s,cwnd_packets"],
+      ["Window data (CSV)", "flow,time_s,cwnd_packets"],
     ] as const) {
       const [download] = await Promise.all([
         page.waitForEvent("download"),
@@ -203,7 +268,7 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.reload();
     await reach(/^Share$/);
     await page.keyboard.press("Enter");
-    await reach(/^Address of this scenario/);
+    await reach(/^Link to this scenario/);
     await page.close();
   });
 

@@ -55,7 +55,11 @@ function Group({ index, first, alone }: { index: number; first: number; alone: b
     <fieldset class="group">
       <legend>
         <span class="swatch" style={{ background: flowColor(first) }} /> {name}
-        {count > 1 && <small> × {count}</small>}
+        <small>
+          {" "}
+          {count > 1 && `× ${count} `}
+          {traffic((at(scenario.value, path) ?? {}) as Document)}
+        </small>
       </legend>
       <RuleBox
         id={`rule-${index}`}
@@ -63,7 +67,7 @@ function Group({ index, first, alone }: { index: number; first: number; alone: b
         set={(rule) => edit([...path, "rule"], rule)}
       />
       <details>
-        <summary>Number, recovery, delay, start</summary>
+        <summary>More settings</summary>
         <Slider
           label="Flows"
           value={count}
@@ -109,13 +113,26 @@ function Group({ index, first, alone }: { index: number; first: number; alone: b
   );
 }
 
-/** A copy of the last group, with a name of its own. */
+/** What flows send. */
+function traffic(group: Document): string {
+  if (group.responses !== undefined) return "request-response";
+  const { packets, bytes } = group;
+  if (packets !== undefined) return `${packets as number} packets`;
+  return bytes === undefined ? "bulk download" : `${bytes as string}`;
+}
+
+/** Keys that a new flow has from the last: how it is controlled, and which way it takes. */
+const INHERITED = ["rule", "recovery", "path", "back", "from", "to"];
+
+/** One bulk download more, with the last group's rule and a name of its own. */
 function add(): void {
-  const last = groups().at(-1);
+  const last = groups().at(-1) ?? {};
   const names = new Set(groups().map((group) => group.name));
   let number = groups().length + 1;
   while (names.has(`flow-${number}`)) number += 1;
-  edit(["flows"], [...groups(), { ...last, name: `flow-${number}` }]);
+  const inherited = INHERITED.filter((key) => last[key] !== undefined);
+  const flow = Object.fromEntries(inherited.map((key) => [key, last[key]]));
+  edit(["flows"], [...groups(), { name: `flow-${number}`, ...flow }]);
 }
 
 export function FlowControls() {
@@ -128,7 +145,7 @@ export function FlowControls() {
         return <Group key={index} index={index} first={begin} alone={all.length === 1} />;
       })}
       {groups().length > 0 && (
-        <button type="button" onClick={add}>
+        <button type="button" class="add" onClick={add}>
           Add a flow
         </button>
       )}

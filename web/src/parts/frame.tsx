@@ -2,7 +2,7 @@
 
 import { route } from "../state/route";
 import { description } from "../state/rules";
-import { busy, dragging, error, run } from "../state/runs";
+import { busy, dragging, error, run, stale } from "../state/runs";
 import { theme, toggleTheme } from "../state/theme";
 
 /** Views in the order of the navigation. */
@@ -42,7 +42,7 @@ export function Header() {
 /** What the page shows: the whole run, its first part, or none. */
 function status(): string {
   const shown = run.value;
-  if (error.value !== null) return shown ? "Not valid: the plots show the run before." : "No run.";
+  if (stale.value) return shown ? "Not valid: the plots show the last valid run." : "No run.";
   if (!shown) return "Loading the simulator …";
   const { simulatedS, complete, result } = shown;
   if (complete)

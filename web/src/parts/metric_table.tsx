@@ -22,10 +22,19 @@ const SHOWN: [table: "run" | "links" | "flows", name: string][] = [
 ];
 
 /** Units for readers: [unit, factor]. */
-const READABLE: Record<string, [string, number]> = { "bit/s": ["Mbit/s", 1e-6], s: ["ms", 1e3] };
+const READABLE: Record<string, [string, number]> = {
+  "bit/s": ["Mbit/s", 1e-6],
+  s: ["ms", 1e3],
+  ratio: ["", 1],
+  packets: ["", 1],
+};
+const PERCENT = ["utilization", "loss_rate"];
+/** Of a flow alone, more goodput is no matter of better: another flow has less. */
+const NEUTRAL = ["goodput_bps"];
 
 interface Row {
   key: string;
+  name: string;
   label: string;
   metric: Metric;
   values: [number | null, number | null];
@@ -40,32 +49,59 @@ function rows(runs: [Run, Run]): Row[] {
       number(of(runs[0])),
       number(of(runs[1])),
     ];
+    const label = metric.label.replace(/^p(\d+) /, "$1th percentile ");
     if (table === "run")
-      return [{ key: name, label: metric.label, metric, values: both((run) => run.result[name]) }];
+      return [{ key: name, name, label, metric, values: both((run) => run.result[name]) }];
     if (table === "links")
       return [
         {
           key: name,
-          label: `${metric.label} (bottleneck)`,
+          name,
+          label: `${label} (bottleneck)`,
           metric,
           values: both((run) => bottleneckOf(run)?.[name]),
         },
       ];
     return runs[0].result.flows.slice(0, 4).map((flow, index) => ({
       key: `${name} ${flow.flow}`,
-      label: `${metric.label} (${flow.flow})`,
+      name,
+      label: `${label} (${flow.flow})`,
       metric,
       values: both((run) => run.result.flows[index]?.[name]),
     }));
   });
 }
 
-/** How the second value stands to the first, in words. */
-function verdict({ metric, values: [first, second] }: Row): string {
-  if (first === null || second === null || first === second) return "";
-  const rises = second > first;
-  if (metric.better === null) return rises ? "▲" : "▼";
-  return `${rises ? "▲" : "▼"} ${rises === (metric.better === "higher") ? "better" : "worse"}`;
+function readable({ name, metric: { unit } }: Row): [unit: string, factor: number] {
+  return PERCENT.includes(name) ? ["%", 100] : (READABLE[unit] ?? [unit, 1]);
+}
+
+/** The second value less the first: in percent of it, or as it is; a multiple where it is large. */
+function difference(row: Row, first: number, second: number): string {
+  const [unit, factor] = readable(row);
+  const sign = second > first ? "+" : "−";
+  const apart = Math.abs(second - first);
+  if (unit === "%") return `${sign}${figure(apart, factor)} points`;
+  if (first > 0 && second > 10 * first) return `${figure(second / first)}×`;
+  return first === 0 ? `${sign}${figure(apart, factor)}` : `${sign}${figure(apart / first, 100)} %`;
+}
+
+/** How the second value stands to the first. */
+function verdict(row: Row): string {
+  const { name, metric, values } = row;
+  const [first, second] = values;
+  if (first === null || second === null) return "";
+  if (first === second) return "equal";
+  if (Math.abs(second - first) < 1e-3 * Math.abs(first)) return "≈ equal";
+  const change = difference(row, first, second);
+  if (metric.better === null || NEUTRAL.includes(name)) return change;
+  return `${change}, ${second > first === (metric.better === "higher") ? "better" : "worse"}`;
+}
+
+/** A definition: text with `code`, *emphasis* aside. */
+function Meaning({ text }: { text: string }) {
+  const parts = text.replaceAll("**", "").split("`");
+  return <p>{parts.map((part, index) => (index % 2 ? <code>{part}</code> : part))}</p>;
 }
 
 export function MetricTable({ runs, names }: { runs: [Run, Run]; names: [string, string] }) {
@@ -77,12 +113,14 @@ export function MetricTable({ runs, names }: { runs: [Run, Run]; names: [string,
             <th scope="col">Metric</th>
             <th scope="col">{names[0]}</th>
             <th scope="col">{names[1]}</th>
-            <th scope="col">Second against first</th>
+            <th scope="col">
+              {names[1]} compared with {names[0]}
+            </th>
           </tr>
         </thead>
         <tbody>
           {rows(runs).map((row) => {
-            const [unit, factor] = READABLE[row.metric.unit] ?? [row.metric.unit, 1];
+            const [unit, factor] = readable(row);
             return (
               <tr key={row.key}>
                 <th scope="row">
@@ -91,7 +129,7 @@ export function MetricTable({ runs, names }: { runs: [Run, Run]; names: [string,
                       {row.label}
                       {unit && <small class="unit">, {unit}</small>}
                     </summary>
-                    <p>{row.metric.meaning}</p>
+                    <Meaning text={row.metric.meaning} />
                   </details>
                 </th>
                 <td>{figure(row.values[0], factor)}</td>

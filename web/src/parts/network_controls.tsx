@@ -2,7 +2,7 @@
 
 import { at, textAt, withValue, type Path } from "../state/document";
 import { parseRate, parseTime, rateText, short, spaced, timeText } from "../state/quantities";
-import { edit, scenario, toml } from "../state/scenario";
+import { edit, scenario, toml, write } from "../state/scenario";
 import { Choice } from "./choice";
 import { Slider } from "./slider";
 
@@ -67,11 +67,8 @@ function Rate({ path }: Part) {
     // The ratio of the two rates stays.
     const low = parseRate(at(scenario.value, [...ratePath, "low"])) ?? next / 2;
     const ratio = low / (bps ?? next);
-    toml.value = withValue(
-      withValue(toml.value, [...ratePath, "high"], text),
-      [...ratePath, "low"],
-      rateText(next * ratio),
-    );
+    const higher = withValue(toml.value, [...ratePath, "high"], text);
+    write(withValue(higher, [...ratePath, "low"], rateText(next * ratio)));
   };
   return (
     <>
@@ -90,7 +87,7 @@ function Rate({ path }: Part) {
         />
       )}
       <Choice
-        label="Shape of the rate"
+        label="Rate over time"
         value={kind}
         options={["constant", "square", "saw-tooth"]}
         set={(next) => edit(ratePath, shaped(next, bps ?? 1e7))}
@@ -130,7 +127,7 @@ function Queue({ path }: Part) {
     at(scenario.value, [...path, "queue", "ecn"]) === true;
   const setEcn = (on: boolean) => {
     const queue = withValue(toml.value, [...path, "queue", "ecn"], on || undefined);
-    toml.value = withValue(queue, ["tcp", "ecn"], on || undefined);
+    write(withValue(queue, ["tcp", "ecn"], on || undefined));
   };
   return (
     <>

@@ -1,6 +1,6 @@
 /** Play, pause, steps, speed: the controls of the cursor of time. */
 
-import { cursorS } from "../plots/cursor";
+import { playedS } from "../plots/cursor";
 import { firstAfter, type Transmission } from "../plots/packets";
 import { playing, seek, seekBy, speed } from "../state/player";
 
@@ -15,7 +15,7 @@ export interface PlayerProps {
 const SPEEDS = [0.005, 0.02, 0.1, 0.5, 2, 10];
 
 export function Player({ endS, rttS, all, choose }: PlayerProps) {
-  const timeS = cursorS.value ?? 0;
+  const timeS = playedS.value ?? 0;
   /** To the next or the last packet that is sent, which then tells its story. */
   function stepPacket(forward: boolean) {
     playing.value = false;
@@ -62,7 +62,7 @@ export function Player({ endS, rttS, all, choose }: PlayerProps) {
         >
           {SPEEDS.map((value) => (
             <option key={value} value={value}>
-              {value < 1 ? `1/${1 / value}` : `${value} times`}
+              {value < 1 ? `1/${1 / value}` : `${value}×`}
             </option>
           ))}
         </select>

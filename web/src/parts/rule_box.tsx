@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { engine } from "../engine/client";
 import { argumentsOf, description, faultAt, sliderRange } from "../state/rules";
+import { faultyRules } from "../state/runs";
 import { Slider } from "./slider";
 
 export interface RuleBoxProps {
@@ -21,6 +22,14 @@ export function RuleBox({ id, rule, set }: RuleBoxProps) {
     setFault(null);
   }, [rule]);
 
+  useEffect(() => {
+    if (fault === null) return;
+    faultyRules.value = new Set(faultyRules.value).add(id);
+    return () => {
+      faultyRules.value = new Set([...faultyRules.value].filter((box) => box !== id));
+    };
+  }, [fault !== null]);
+
   async function type(text: string) {
     setDraft(text);
     const checked = await engine.checkRule(text);
@@ -35,7 +44,6 @@ export function RuleBox({ id, rule, set }: RuleBoxProps) {
         <span class="name">Rule</span>
         <input
           class="mono"
-          list="rules"
           value={draft}
           spellcheck={false}
           autocomplete="off"
@@ -44,6 +52,20 @@ export function RuleBox({ id, rule, set }: RuleBoxProps) {
           onInput={(event) => void type(event.currentTarget.value)}
         />
       </label>
+      {/* Beside the text: a list of its own would show only the rules that begin like it. */}
+      <select
+        class="rules"
+        aria-label="Choose from the list"
+        value=""
+        onChange={(event) => void type(event.currentTarget.value)}
+      >
+        <option value="" hidden />
+        {description.value?.rules.map((family) => (
+          <option key={family.name} value={family.example}>
+            {family.example}: {family.summary}
+          </option>
+        ))}
+      </select>
       {fault !== null && (
         <div class="fault" id={`${id}-fault`} role="alert">
           {place !== null && (
@@ -71,16 +93,5 @@ export function RuleBox({ id, rule, set }: RuleBoxProps) {
         );
       })}
     </div>
-  );
-}
-
-/** Names and notations that the boxes suggest. */
-export function RuleNames() {
-  return (
-    <datalist id="rules">
-      {description.value?.rules.map((family) => (
-        <option key={family.name} value={family.example} label={family.summary} />
-      ))}
-    </datalist>
   );
 }

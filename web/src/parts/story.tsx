@@ -46,8 +46,7 @@ export function Story({
   one: Transmission | null;
   times: PathTimes;
 }) {
-  if (!one)
-    return <p class="aside">Click a packet, or step to one: it tells what happened to it.</p>;
+  if (!one) return <p class="aside">Click a packet, or step to one, to see what happened to it.</p>;
   return (
     <div class="story" aria-live="polite">
       <h3>

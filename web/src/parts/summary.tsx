@@ -19,20 +19,35 @@ export function Summary({ run }: { run: Run }) {
     ["Utilization", figure(link?.utilization, 100), "%"],
     ["Jain's index", figure(result.jain_index), ""],
     ["Mean queueing delay", figure(link?.mean_queueing_delay_s, 1e3), "ms"],
-    ["95th percentile", figure(link?.p95_queueing_delay_s, 1e3), "ms"],
+    ["95th percentile queueing delay", figure(link?.p95_queueing_delay_s, 1e3), "ms"],
     ["Drops", figure(link?.dropped_packets), ""],
   ];
   return (
-    <dl class="figures">
-      {figures.map(([name, value, unit]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            {value} <small>{unit}</small>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <dl class="figures">
+        {figures.map(([name, value, unit]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {value} <small>{unit}</small>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Measured run={run} />
+    </>
+  );
+}
+
+/** The time that the figures are of. */
+export function Measured({ run: { result } }: { run: Run }) {
+  const [fromS, toS] = [figure(result.measure_from_s), figure(result.measure_to_s)];
+  return (
+    <p class="measured">
+      Measured from {fromS} s to {toS} s
+      {(result.measure_from_s > 0 || result.measure_to_s < result.duration_s) &&
+        "; the plots shade the rest"}
+    </p>
   );
 }
 

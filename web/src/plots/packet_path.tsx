@@ -32,6 +32,7 @@ function place(
   const drawn: Drawn[] = [];
   const queue: Transmission[] = [];
   const dropped: Drawn[] = [];
+  let inService = 0;
   const across = (from: number, to: number, share: number) => (from + (to - from) * share) * width;
   for (let index = first; index < all.length; index += 1) {
     const of = all[index] as Transmission;
@@ -42,9 +43,10 @@ function place(
     if (found.on === "queue") queue.push(of);
     else if (found.on === "access")
       drawn.push({ x: across(X.source, X.queue, found.share), y: lane, of });
-    else if (found.on === "link")
+    else if (found.on === "link") {
       drawn.push({ x: across(X.link, X.receiver, found.share), y: Y.data, of });
-    else if (found.on === "back")
+      if (found.inService) inService += 1;
+    } else if (found.on === "back")
       drawn.push({ x: across(X.receiver, X.source, found.share), y: Y.acks, of });
     else if (found.on === "dropped")
       dropped.push({ x: X.queue * width, y: Y.data + 14 + found.sinceS * 34, of });
@@ -55,13 +57,13 @@ function place(
   queue.forEach((of, ahead) =>
     drawn.push({ x: X.link * width - 6 - (ahead + 0.5) * slot, y: Y.data, of }),
   );
-  return { drawn, dropped, queued: queue.length, slot };
+  return { drawn, dropped, queued: queue.length, inService, slot };
 }
 
 function draw(
   context: CanvasRenderingContext2D,
   width: number,
-  limit: number,
+  { limit, discipline }: { limit: number; discipline: string },
   shown: ReturnType<typeof place>,
   chosen: Transmission | null,
 ) {
@@ -92,15 +94,15 @@ function draw(
     context.textAlign = align;
     context.fillText(text, x, y);
   };
-  label("senders", 4, 24, "left");
+  label("senders", 4, 40, "left");
   label(
-    `queue: ${shown.queued}${Number.isFinite(limit) ? ` of ${limit}` : ""} packets`,
+    `${discipline}: ${shown.queued}${Number.isFinite(limit) ? ` of ${limit}` : ""} waiting, ${shown.inService} in service`,
     ((X.queue + X.link) / 2) * width,
-    24,
+    16,
     "center",
   );
-  label("bottleneck", ((X.link + X.receiver) / 2) * width, 24, "center");
-  label("receivers", width - 4, 24, "right");
+  label("bottleneck", ((X.link + X.receiver) / 2) * width, Y.data + 24, "center");
+  label("receivers", width - 4, 40, "right");
   label("ACKs", width / 2, Y.acks + 18, "center");
   const breadth = Math.min(Math.max(shown.slot - 1, 1.5), 7);
   for (const { x, y, of } of shown.drawn) {
@@ -144,6 +146,7 @@ export function PacketPath({ run, all, times, timeS, chosen, choose }: PacketPat
   const canvas = useRef<HTMLCanvasElement>(null);
   const shown = useRef<ReturnType<typeof place> | null>(null);
   const limit = run.result.links[0]?.limit_packets ?? Infinity;
+  const discipline = run.result.links[0]?.queue ?? "queue";
   useEffect(() => {
     const element = canvas.current as HTMLCanvasElement;
     const width = element.clientWidth;
@@ -154,7 +157,7 @@ export function PacketPath({ run, all, times, timeS, chosen, choose }: PacketPat
     const context = element.getContext("2d") as CanvasRenderingContext2D;
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
     shown.current = place(all, times, timeS, width, Number.isFinite(limit) ? limit : 1);
-    draw(context, width, limit, shown.current, chosen);
+    draw(context, width, { limit, discipline }, shown.current, chosen);
   }, [run, all, timeS, chosen, theme.value]);
 
   function click(event: MouseEvent) {

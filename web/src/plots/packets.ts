@@ -105,7 +105,7 @@ export function firstAfter(all: readonly Transmission[], timeS: number): number 
 /** Where a transmission is: along the path, 0 to 1 within its segment; null where it is not. */
 export type Place =
   | { on: "access"; share: number }
-  | { on: "link"; share: number }
+  | { on: "link"; share: number; inService: boolean }
   | { on: "back"; share: number }
   | { on: "queue"; sinceS: number }
   | { on: "dropped"; sinceS: number };
@@ -116,6 +116,8 @@ export interface PathTimes {
   accessS: number[];
   /** Propagation and transmission from the queue to the receiver. */
   linkS: number;
+  /** Transmission alone: the packet is in service. */
+  serviceS: number;
 }
 
 /** How long a dropped packet is shown, seconds, as a share of a round trip. */
@@ -125,7 +127,7 @@ export const DROP_SHOWN = 0.35;
 export function placeOf(
   one: Transmission,
   timeS: number,
-  { accessS, linkS }: PathTimes,
+  { accessS, linkS, serviceS }: PathTimes,
 ): Place | null {
   if (timeS < one.sentS) return null;
   const access = accessS[one.flow] ?? 0;
@@ -140,7 +142,11 @@ export function placeOf(
   const leftS = Math.max(one.receivedS - linkS, enteredS);
   if (timeS < leftS) return { on: "queue", sinceS: enteredS };
   if (timeS < one.receivedS)
-    return { on: "link", share: (timeS - leftS) / (one.receivedS - leftS) };
+    return {
+      on: "link",
+      share: (timeS - leftS) / (one.receivedS - leftS),
+      inService: timeS < leftS + serviceS,
+    };
   if (timeS < one.ackedS && Number.isFinite(one.ackedS))
     return { on: "back", share: (timeS - one.receivedS) / (one.ackedS - one.receivedS) };
   return null;

@@ -46,6 +46,13 @@ export function goodputPanel(run: Run): Panel {
   };
 }
 
+/** The name of the bottleneck's queue, and its discipline. */
+export function queueTitle(run: Run): string {
+  const link = bottleneckOf(run);
+  const isOnly = !link || link.link === "bottleneck";
+  return `${isOnly ? "Bottleneck queue" : `Queue of ${link.link}`}${link ? ` (${link.queue})` : ""}`;
+}
+
 /** The queue of the bottleneck. */
 export function queuePanel(run: Run): Panel {
   const link = bottleneckOf(run);
@@ -53,7 +60,7 @@ export function queuePanel(run: Run): Panel {
   const values = traces.flows[link ? run.result.links.indexOf(link) : 0] ?? [];
   const line = { label: "queue", color: flowColor(7), values };
   return {
-    title: `Queue of ${link?.link ?? "the link"}`,
+    title: queueTitle(run),
     unit: "packets",
     timesS: traces.timesS,
     lines: [line],

@@ -1,7 +1,7 @@
 /** The plane of two flows' windows with the lines of fairness and efficiency (Chiu and Jain 1989). */
 
 import type { Run } from "../engine/protocol";
-import { cursorS } from "./cursor";
+import { markedS } from "./cursor";
 import { windowTraces } from "./traces";
 
 const SIZE = 300;
@@ -27,10 +27,11 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
   const packetBits = 8 * (run.wireBytes[first] ?? 0);
   const bdp = (link.rate_bps * (a.base_rtt_s + b.base_rtt_s)) / 2 / packetBits;
   const full = bdp + (link.limit_packets ?? 0);
-  const end = cursorS.value === null ? xs.length - 1 : indexAt(timesS, cursorS.value);
-  const begin = cursorS.value === null ? 0 : Math.max(0, end - 400);
-  // Slow start may overshoot the plane: its path leaves it.
+  const end = markedS.value === null ? xs.length - 1 : indexAt(timesS, markedS.value);
+  const begin = markedS.value === null ? 0 : Math.max(0, end - 400);
+  // Slow start may overshoot the plane: its path leaves it, so that the rest stays legible.
   const most = full * 1.08;
+  const highest = [...xs, ...ys].reduce<number>((top, value) => Math.max(top, value ?? 0), 0);
   const x = (value: number) => MARGIN + (value / most) * (SIZE - MARGIN - 8);
   const y = (value: number) => SIZE - MARGIN - (value / most) * (SIZE - MARGIN - 8);
   const points = (from: number, to: number) => {
@@ -65,7 +66,7 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
           <path class="orbit" d={points(begin, end)} />
           <circle cx={x(u)} cy={y(v)} r={4} />
         </g>
-        <text class="note" x={x(most) - 4} y={y(most) + 4} text-anchor="end" dy="8">
+        <text class="note" x={x(most * 0.9) - 12} y={y(most * 0.9)} text-anchor="end">
           fairness
         </text>
         <text class="note" x={x(bdp) + 2} y={y(0) - 4}>
@@ -89,6 +90,9 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
           {b.flow}
         </text>
       </svg>
+      {highest > most && (
+        <p class="aside">Windows reach {highest.toFixed(0)} packets, beyond the plane.</p>
+      )}
     </figure>
   );
 }

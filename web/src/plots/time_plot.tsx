@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { theme } from "../state/theme";
 import { cssColor } from "./colors";
-import { cursorS, range } from "./cursor";
+import { cursorS, markedS, range } from "./cursor";
 
 /** A line: a value for each time, null where there is none. */
 export interface Line {
@@ -35,6 +35,8 @@ export interface TimePlotProps {
   under?: (plot: uPlot) => void;
   /** Draws above them. */
   over?: (plot: uPlot) => void;
+  /** Told the time that is clicked, seconds. */
+  pick?: (timeS: number) => void;
   /** Whether it shows the axis of time; of plots in a column only the last needs to. */
   showsTime?: boolean;
 }
@@ -153,7 +155,7 @@ export function TimePlot(props: TimePlotProps) {
     );
     resize.observe(element);
     const endCursor = effect(() => {
-      const at = cursorS.value;
+      const at = markedS.value;
       const left = at === null ? -10 : built.valToPos(at, "x");
       built.setCursor({ left, top: at === null ? -10 : 10 }, false);
       if (words.current) words.current.textContent = at === null ? "" : readout(latest.current, at);
@@ -163,6 +165,11 @@ export function TimePlot(props: TimePlotProps) {
       built.setData(built.data);
     });
     built.over.addEventListener("dblclick", () => (range.value = null));
+    built.over.addEventListener("click", (event) =>
+      latest.current.pick?.(built.posToVal(event.offsetX, "x")),
+    );
+    const leave = () => (cursorS.value = null);
+    built.over.addEventListener("mouseleave", leave);
     return () => {
       endCursor();
       endRange();

@@ -40,7 +40,9 @@ export function windowTraces(run: Run, column: string): Traces {
     const line: (number | null)[] = Array.from(values.subarray(from, to), (value, sample) => {
       const row = from + sample;
       const sends = (outstanding[row] as number) > 0 || (srtt[row] as number) > 0;
-      return sends && Number.isFinite(value) ? value : null;
+      // A smoothed round trip time of 0: no sample yet.
+      const isThere = sends && Number.isFinite(value) && (column !== "srtt_s" || value > 0);
+      return isThere ? value : null;
     });
     while (line.length < timesS.length) line.push(null);
     return line;

@@ -48,6 +48,14 @@ export const otherError = signal<string | null>(null);
 /** The key that differs. */
 export const change = computed(() => changes.value[chosen.value] ?? changes.value[0]);
 
+/** Chooses the key, and its value in the second setting. */
+export function differ(path: Path, value: unknown): void {
+  const index = changes.value.findIndex((one) => one.path.join(".") === path.join("."));
+  if (index < 0) return;
+  chosen.value = index;
+  changed.value = value;
+}
+
 /** The text of the second setting. */
 export const otherToml = computed(() =>
   change.value ? withValue(toml.value, change.value.path, changed.value) : toml.value,

@@ -51,7 +51,7 @@ export function withValue(toml: string, path: Path, value: unknown): string {
 }
 
 /** Comments and empty lines before the first key. */
-function headComment(toml: string): string {
+export function headComment(toml: string): string {
   return /^(?:[ \t]*(?:#.*)?\r?\n)*/.exec(toml)?.[0] ?? "";
 }
 

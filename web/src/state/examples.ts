@@ -18,12 +18,48 @@ export const exampleFiles: Record<string, string> = Object.fromEntries(
   Object.entries(traces).map(([path, text]) => [nameOf(path), text]),
 );
 
-/** Examples of `cwndlab run`, by name: no sweeps, no live runs, no rules in Python. */
-export const examples: Record<string, string> = Object.fromEntries(
-  Object.entries(texts)
-    .map(([path, text]): [string, string] => [nameOf(path).replace(/\.toml$/, ""), text])
-    .filter(([name]) => !/^(sweep|live)-|^custom-rule$/.test(name)),
-);
+/** What the list calls them; an example without a title goes by its name. */
+const TITLES: Record<string, string> = {
+  "two-flows": "Two AIMD flows",
+  "cubic-against-reno": "CUBIC against Reno",
+  "one-flow-sawtooth": "One flow: the sawtooth",
+  "four-rules": "Four linear rules",
+  aqm: "CoDel, five flows",
+  l4s: "L4S: Prague and CUBIC",
+  "random-loss": "Random loss",
+  "square-wave": "Rate as a square wave",
+  cellular: "A cellular link",
+  policer: "A policer",
+  "request-response": "Requests beside a download",
+  "web-traffic": "Web traffic",
+  "exact-drops": "Three exact drops",
+  "parking-lot": "Parking lot of three links",
+  ring: "Ring of five links",
+  "second-topology": "Short flows as cross traffic",
+  "rules-window": "Rules: one flow, lossy link",
+  "rules-shared": "Rules: eight flows",
+  "rules-unequal": "Rules: unequal round trips",
+  "rules-square": "Rules: square wave",
+  "rules-random": "Rules: random loss",
+  "rules-marks": "Rules: marks (ECN)",
+};
+
+/** The title of a scenario; of an edited example, its title and that it is edited. */
+export function titleOf(name: string): string {
+  const origin = name.replace(/-edited$/, "");
+  const title = TITLES[origin];
+  return title === undefined ? name : origin === name ? title : `${title}, edited`;
+}
+
+/** Names and titles of what can be started from, in the order of the list. */
+export function startingPoints(): [name: string, title: string][] {
+  const all = Object.keys(examples);
+  const names = Object.keys(TITLES).filter((name) => all.includes(name));
+  return [...names, ...all.filter((name) => !names.includes(name))].map((name) => [
+    name,
+    titleOf(name),
+  ]);
+}
 
 /** What the page opens with. */
 export const START = `# Two AIMD flows share one link. The second starts later: the shares converge (Chiu and Jain 1989).
@@ -47,3 +83,33 @@ rule = "AIMD(1, 0.5)"
 recovery = "sack"
 start = "10s"
 `;
+
+const CUBIC_AGAINST_RENO = `# CUBIC and Reno share one link of 50 Mbit/s: CUBIC grows with time, not with round trips.
+name = "cubic-against-reno"
+duration = "60s"
+measure = ["10s", "60s"]
+
+[dumbbell]
+rate = "50Mbit"
+delay = "40ms"
+queue = { kind = "drop-tail", limit = "1bdp" }
+
+[[flows]]
+name = "cubic"
+rule = "CUBIC"
+
+[[flows]]
+name = "reno"
+rule = "NewReno"
+`;
+
+/** Scenarios by name: examples of `cwndlab run` without sweeps, live runs and rules in Python. */
+export const examples: Record<string, string> = {
+  "two-flows": START,
+  "cubic-against-reno": CUBIC_AGAINST_RENO,
+  ...Object.fromEntries(
+    Object.entries(texts)
+      .map(([path, text]): [string, string] => [nameOf(path).replace(/\.toml$/, ""), text])
+      .filter(([name]) => !/^(sweep|live)-|^custom-rule$/.test(name)),
+  ),
+};

@@ -1,7 +1,7 @@
 /** Plays the run: moves the shared cursor of time. */
 
 import { effect, signal } from "@preact/signals";
-import { cursorS } from "../plots/cursor";
+import { playedS } from "../plots/cursor";
 import { run } from "./runs";
 
 export const playing = signal(false);
@@ -11,12 +11,12 @@ export const speed = signal(0.1);
 /** Moves the cursor; it stays within the run. */
 export function seek(timeS: number): void {
   const endS = run.value?.simulatedS ?? 0;
-  cursorS.value = Math.min(Math.max(timeS, 0), endS);
+  playedS.value = Math.min(Math.max(timeS, 0), endS);
 }
 
 /** Moves the cursor by a time, seconds. */
 export function seekBy(seconds: number): void {
-  seek((cursorS.value ?? 0) + seconds);
+  seek((playedS.value ?? 0) + seconds);
 }
 
 effect(() => {
@@ -25,7 +25,7 @@ effect(() => {
   let frame = requestAnimationFrame(function step(nowMs) {
     seekBy(((nowMs - beforeMs) / 1000) * speed.value);
     beforeMs = nowMs;
-    if ((cursorS.value ?? 0) >= (run.value?.simulatedS ?? 0)) playing.value = false;
+    if ((playedS.value ?? 0) >= (run.value?.simulatedS ?? 0)) playing.value = false;
     else frame = requestAnimationFrame(step);
   });
   return () => cancelAnimationFrame(frame);

@@ -2,7 +2,8 @@
 
 import { signal } from "@preact/signals";
 
-function read(): { view: string; rest: string[]; query: URLSearchParams } {
+/** What the address says now; `route` follows a moment later. */
+export function read(): { view: string; rest: string[]; query: URLSearchParams } {
   const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?", 2);
   const [view, ...rest] = path.split("/");
   return { view: view || "build", rest, query: new URLSearchParams(query) };

@@ -1,6 +1,6 @@
 /** The run of the page's scenario: a first part while a control is dragged, whole on release. */
 
-import { batch, effect, signal, untracked } from "@preact/signals";
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { engine, ScenarioError } from "../engine/client";
 import type { Run } from "../engine/protocol";
 import { files, toml } from "./scenario";
@@ -9,6 +9,10 @@ import { files, toml } from "./scenario";
 export const run = signal<Run | null>(null);
 /** What is wrong with the scenario. */
 export const error = signal<string | null>(null);
+/** Boxes whose rule, as it is typed, is none. */
+export const faultyRules = signal<ReadonlySet<string>>(new Set());
+/** Whether what is shown is an older run than what the controls say. */
+export const stale = computed(() => error.value !== null || faultyRules.value.size > 0);
 /** Whether a control is being dragged. */
 export const dragging = signal(false);
 /** Whether a run is computed. */

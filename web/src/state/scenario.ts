@@ -1,7 +1,8 @@
 /** The scenario of the page: its text is the state, all controls edit the text. */
 
 import { computed, signal } from "@preact/signals";
-import { parseDocument, withValue, type Path } from "./document";
+import { headComment, parseDocument, withValue, type Path } from "./document";
+import { examples } from "./examples";
 
 /** The scenario, TOML. */
 export const toml = signal("");
@@ -10,9 +11,19 @@ export const files = signal<Record<string, string>>({});
 /** Its values; null where the text is no TOML. */
 export const scenario = computed(() => parseDocument(toml.value));
 
+/** Takes over an edited text, without what an example says of itself: that may be true no longer. */
+export function write(text: string): void {
+  const comment = headComment(text);
+  const example = Object.entries(examples).find(([, one]) => headComment(one) === comment);
+  const isOwn = !comment || !example;
+  toml.value = isOwn
+    ? text
+    : withValue(text.slice(comment.length), ["name"], `${example[0]}-edited`);
+}
+
 /** Replaces the value at a path; `undefined` removes it. */
 export function edit(path: Path, value: unknown): void {
-  toml.value = withValue(toml.value, path, value);
+  write(withValue(toml.value, path, value));
 }
 
 /** Replaces the scenario. */

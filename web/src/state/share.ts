@@ -1,8 +1,9 @@
-/** The address holds the scenario: TOML, deflated, in base64url after `s=`. */
+/** The address holds the scenario: TOML, deflated, in base64url after `s=`; and the comparison. */
 
 import { effect, untracked } from "@preact/signals";
+import { change, changed, differ } from "./comparison";
 import { exampleFiles } from "./examples";
-import { route } from "./route";
+import { read, route } from "./route";
 import { dragging } from "./runs";
 import { files, open, toml } from "./scenario";
 
@@ -45,20 +46,31 @@ function payload(): string {
     : toml.value;
 }
 
+/** What follows `?` in the address of a view: the scenario, and what Compare changes in it. */
+async function query(view: string): Promise<string> {
+  const held = new URLSearchParams({ s: await encode(payload()) });
+  if (view === "compare" && change.value) {
+    held.set("change", change.value.path.join("."));
+    held.set("to", String(changed.value));
+  }
+  return held.toString();
+}
+
 /** The address of a view with the scenario of the page. */
 export async function address(view: string): Promise<string> {
-  return `${location.href.replace(/#.*$/, "")}#/${view}?s=${await encode(payload())}`;
+  return `${location.href.replace(/#.*$/, "")}#/${view}?${await query(view)}`;
 }
 
 let shown = "";
 
 /** Opens the scenario of the address, if it has one; says whether it did. */
 async function openAddress(): Promise<boolean> {
-  const part = route.value.query.get("s");
-  if (!part || part === shown) return false;
+  const held = route.value.query;
+  const part = held.get("s");
+  if (!part || held.toString() === shown) return false;
   const text = await decode(part);
   if (text === null) return false;
-  shown = part;
+  shown = held.toString();
   if (!text.startsWith("{")) open(text, exampleFiles);
   else {
     const { toml: scenario, files: own } = JSON.parse(text) as {
@@ -67,6 +79,12 @@ async function openAddress(): Promise<boolean> {
     };
     open(scenario, { ...exampleFiles, ...own });
   }
+  const [key, to] = [held.get("change"), held.get("to")];
+  if (key !== null && to !== null)
+    differ(
+      key.split(".").map((name) => (/^\d+$/.test(name) ? Number(name) : name)),
+      /^\d+$/.test(to) ? Number(to) : to,
+    );
   return true;
 }
 
@@ -80,13 +98,14 @@ export async function keepAddress(otherwise: string): Promise<void> {
   let latest = 0;
   effect(() => {
     const { view } = route.value;
-    void toml.value;
+    void [toml.value, change.value, changed.value];
     if (dragging.value || !HOLDERS.has(view)) return;
     const number = ++latest;
-    void untracked(() => encode(payload())).then((part) => {
-      if (number !== latest) return;
-      shown = part;
-      history.replaceState(null, "", `#/${view}?s=${part}`);
+    void untracked(() => query(view)).then((held) => {
+      // Another view may have been opened meanwhile.
+      if (number !== latest || read().view !== view) return;
+      shown = held;
+      history.replaceState(null, "", `#/${view}?${held}`);
     });
   });
 }

@@ -2,16 +2,15 @@
 
 import { FlowControls } from "../parts/flow_controls";
 import { NetworkControls } from "../parts/network_controls";
-import { RuleNames } from "../parts/rule_box";
 import { Source } from "../parts/source";
 import { FlowTable, Summary } from "../parts/summary";
 import { Choice } from "../parts/choice";
 import { Slider } from "../parts/slider";
 import { at, textAt, withValue } from "../state/document";
-import { exampleFiles, examples, START } from "../state/examples";
+import { exampleFiles, examples, startingPoints, titleOf } from "../state/examples";
 import { parseTime, spaced, timeText } from "../state/quantities";
-import { error, run } from "../state/runs";
-import { open, scenario, toml } from "../state/scenario";
+import { error, run, stale } from "../state/runs";
+import { open, scenario, toml, write } from "../state/scenario";
 import { OtherPlots, WindowsOfRun } from "./plots_of_run";
 
 /** A new duration, with the measuring window in proportion. */
@@ -21,20 +20,22 @@ function setDuration(durationS: number): void {
   const times = Array.isArray(measure) ? measure.map(parseTime) : [];
   const text = withValue(toml.value, ["duration"], timeText(durationS));
   const scaled = times.map((time) => timeText(((time ?? 0) / (old ?? durationS)) * durationS));
-  toml.value = times.length === 2 ? withValue(text, ["measure"], scaled) : text;
+  write(times.length === 2 ? withValue(text, ["measure"], scaled) : text);
 }
 
 function ScenarioControls() {
   const name = textAt(scenario.value, ["name"]);
   const durationS = parseTime(at(scenario.value, ["duration"]));
+  const points = startingPoints();
+  const isPoint = points.some(([point]) => point === name);
   return (
     <fieldset>
       <legend>Scenario</legend>
       <Choice
         label="Start from"
         value={name}
-        options={["two-flows", ...Object.keys(examples)]}
-        set={(chosen) => open(examples[chosen] ?? START, exampleFiles)}
+        options={isPoint ? points : [[name, titleOf(name)], ...points]}
+        set={(chosen) => open(examples[chosen] ?? toml.value, exampleFiles)}
       />
       {durationS !== null && (
         <Slider
@@ -56,23 +57,23 @@ export function Build() {
   return (
     <main class="build">
       <div class="controls">
-        <RuleNames />
         <NetworkControls />
         <FlowControls />
         <ScenarioControls />
         <Source />
       </div>
       {/* On a narrow screen this stays in sight while the controls below it are moved. */}
-      <div class="first">
+      <div class={stale.value ? "first stale" : "first"}>
         {error.value !== null && (
           <p class="fault" role="alert">
             {error.value}
           </p>
         )}
+        {stale.value && shown && <p class="last">Last valid run</p>}
         {shown && <Summary run={shown} />}
         {shown && <WindowsOfRun run={shown} />}
       </div>
-      <div class="rest">
+      <div class={stale.value ? "rest stale" : "rest"}>
         {shown && <OtherPlots run={shown} />}
         {shown && <FlowTable run={shown} />}
       </div>

@@ -4,8 +4,8 @@ import { useEffect } from "preact/hooks";
 import type { Run } from "../engine/protocol";
 import { Choice } from "../parts/choice";
 import { MetricTable } from "../parts/metric_table";
-import { Legend } from "../parts/summary";
-import { RuleBox, RuleNames } from "../parts/rule_box";
+import { Legend, Measured } from "../parts/summary";
+import { RuleBox } from "../parts/rule_box";
 import { RECOVERIES } from "../parts/flow_controls";
 import { QUEUES } from "../parts/network_controls";
 import { bottleneckOf, goodputPanel, queuePanel, rttPanel, windowPanel } from "../plots/panels";
@@ -15,14 +15,23 @@ import {
   changed,
   changes,
   chosen,
+  differ,
   keepComparing,
   other,
   otherError,
+  type Change,
 } from "../state/comparison";
 import { textAt } from "../state/document";
-import { error, run } from "../state/runs";
+import { error, faultyRules, run } from "../state/runs";
 import { edit, scenario } from "../state/scenario";
 import { OtherPlots, WindowsOfRun, type Tops } from "./plots_of_run";
+
+/** Gives the second setting another value of a key than the first has. */
+function differIn(one: Change | undefined): void {
+  if (!one) return;
+  const key = one.path.at(-1) ?? "";
+  differ(one.path, proposal(key, textAt(scenario.value, one.path) || defaultOf(key)));
+}
 
 /** What the second setting has when a key is chosen: something that is not the first's. */
 function proposal(key: string | number, value: string): unknown {
@@ -102,15 +111,20 @@ function Side({
   shown,
   tops,
   fault,
+  isStale,
+  title,
   children,
 }: {
+  title: string;
   shown: Run | null;
   tops: Tops | undefined;
   fault: string | null;
+  isStale: boolean;
   children: preact.ComponentChildren;
 }) {
   return (
-    <section>
+    <section class={isStale ? "stale" : ""}>
+      <p class="aside last">{title}</p>
       <div class="difference">{children}</div>
       {fault !== null && (
         <p class="fault" role="alert">
@@ -130,29 +144,38 @@ function Side({
 }
 
 export function Compare() {
-  useEffect(keepComparing, []);
   const key = change.value;
   const first = key ? textAt(scenario.value, key.path) : "";
+  useEffect(() => {
+    // Two equal settings compare nothing.
+    if (String(changed.value) === (first || defaultOf(key?.path.at(-1)))) differIn(key);
+  }, [key?.path.join(".")]);
+  useEffect(keepComparing, []);
   const runs = [run.value, other.value].filter((one) => one !== null);
   const tops = runs.length ? topsOf(runs) : undefined;
+  const staleSides: [boolean, boolean] = [
+    error.value !== null || faultyRules.value.has("first"),
+    otherError.value !== null || faultyRules.value.has("second"),
+  ];
   const names: [string, string] = [first || defaultOf(key?.path.at(-1)), String(changed.value)];
   return (
     <main class="compare">
-      <RuleNames />
       <h2>
         <Choice
-          label="One difference:"
+          label="Compare by:"
           value={String(chosen.value)}
           options={changes.value.map(({ label }, index) => [String(index), label] as const)}
-          set={(value) => {
-            chosen.value = Number(value);
-            const path = change.value?.path ?? [];
-            changed.value = proposal(path.at(-1) ?? "", textAt(scenario.value, path));
-          }}
+          set={(value) => differIn(changes.value[Number(value)])}
         />
       </h2>
       <div class="sides">
-        <Side shown={run.value} tops={tops} fault={error.value}>
+        <Side
+          title="Left: as in Build"
+          shown={run.value}
+          tops={tops}
+          fault={error.value}
+          isStale={staleSides[0]}
+        >
           <Value
             id="first"
             label={key?.label ?? ""}
@@ -160,7 +183,13 @@ export function Compare() {
             set={(value) => key && edit(key.path, value)}
           />
         </Side>
-        <Side shown={other.value} tops={tops} fault={otherError.value}>
+        <Side
+          title="Right: one difference"
+          shown={other.value}
+          tops={tops}
+          fault={otherError.value}
+          isStale={staleSides[1]}
+        >
           <Value
             id="second"
             label={key?.label ?? ""}
@@ -170,7 +199,10 @@ export function Compare() {
         </Side>
       </div>
       {run.value?.complete && other.value?.complete && (
-        <MetricTable runs={[run.value, other.value]} names={names} />
+        <div class={staleSides.some(Boolean) ? "stale" : ""}>
+          <Measured run={run.value} />
+          <MetricTable runs={[run.value, other.value]} names={names} />
+        </div>
       )}
     </main>
   );

@@ -7,17 +7,18 @@ import { Player } from "../parts/player";
 import { Story } from "../parts/story";
 import { Legend } from "../parts/summary";
 import { flowColor } from "../plots/colors";
-import { cursorS, range } from "../plots/cursor";
-import { bottleneckOf } from "../plots/panels";
+import { playedS, range } from "../plots/cursor";
+import { bottleneckOf, queueTitle } from "../plots/panels";
 import { PacketPath } from "../plots/packet_path";
 import { transmissionsOf, type PathTimes, type Transmission } from "../plots/packets";
 import { PhasePlane } from "../plots/phase_plane";
-import { bandsOf, drawBands, drawLosses } from "../plots/phases";
+import { bandsOf, drawBands, drawLosses, phaseTint } from "../plots/phases";
 import { TimePlot } from "../plots/time_plot";
 import { goodputTraces, queueTraces, windowTraces } from "../plots/traces";
 import { at } from "../state/document";
+import { playing, seek } from "../state/player";
 import { parseTime } from "../state/quantities";
-import { packets, run, samples } from "../state/runs";
+import { packets, run, samples, stale } from "../state/runs";
 import { scenario } from "../state/scenario";
 
 /** Packets beyond which their traces are not recorded: a click then takes too long. */
@@ -47,7 +48,7 @@ function FlowPanel({ shown, flow }: { shown: Run; flow: number }) {
   const color = flowColor(flow);
   return (
     <TimePlot
-      title={`${shown.result.flows[flow]?.flow}: cwnd (solid), ssthresh (dashed), outstanding (dotted)`}
+      title={`Windows of ${shown.result.flows[flow]?.flow}`}
       unit="packets"
       durationS={shown.result.duration_s}
       timesS={traces[0]?.timesS ?? []}
@@ -68,7 +69,24 @@ function FlowPanel({ shown, flow }: { shown: Run; flow: number }) {
       ]}
       under={(plot) => drawBands(plot, shown, bands)}
       over={(plot) => drawLosses(plot, shown, flow)}
+      pick={seek}
     />
+  );
+}
+
+/** What the grounds and the marks of the windows mean. */
+function PhaseLegend({ shown }: { shown: Run }) {
+  return (
+    <p class="aside phases">
+      {shown.phases.map((phase) => (
+        <span key={phase}>
+          <i style={{ background: phaseTint(shown, phase) }} />
+          {phase}
+        </span>
+      ))}
+      <span>▲ dropped packet</span>
+      <span>✕ timeout</span>
+    </p>
   );
 }
 
@@ -91,9 +109,10 @@ function QueuePlots({ shown }: { shown: Run }) {
   return (
     <>
       <TimePlot
-        title={`Queue of ${link?.link ?? ""}`}
-        unit="packets"
+        title={queueTitle(shown)}
+        unit="packets, waiting and in service"
         {...{ durationS }}
+        pick={seek}
         height={110}
         showsTime={false}
         timesS={queues.timesS}
@@ -104,6 +123,7 @@ function QueuePlots({ shown }: { shown: Run }) {
         title="Smoothed round trip time"
         unit="ms"
         {...{ durationS }}
+        pick={seek}
         height={110}
         showsTime={false}
         timesS={rtts.timesS}
@@ -113,6 +133,7 @@ function QueuePlots({ shown }: { shown: Run }) {
         title="Shares of the goodput"
         unit="%"
         {...{ durationS }}
+        pick={seek}
         height={130}
         most={100}
         timesS={shares.timesS}
@@ -130,10 +151,11 @@ function pathTimes(shown: Run): PathTimes | null {
   const sinkS = parseTime(at(scenario.value, ["dumbbell", "sink_delay"]) ?? 0);
   const link = shown.result.links[0];
   if (delayS === null || sinkS === null || !link) return null;
-  const packetBits = 8 * (shown.wireBytes[0] ?? 0);
+  const serviceS = (8 * (shown.wireBytes[0] ?? 0)) / link.rate_bps;
   return {
     accessS: shown.result.flows.map((flow) => Math.max(flow.base_rtt_s / 2 - delayS - sinkS, 0)),
-    linkS: delayS + sinkS + packetBits / link.rate_bps,
+    linkS: delayS + sinkS + serviceS,
+    serviceS,
   };
 }
 
@@ -157,7 +179,7 @@ function Packets({ shown }: { shown: Run }) {
     );
   return (
     <section aria-label="Packets">
-      <PacketPath run={shown} timeS={cursorS.value ?? 0} {...{ all, times, chosen, choose }} />
+      <PacketPath run={shown} timeS={playedS.value ?? 0} {...{ all, times, chosen, choose }} />
       <Player
         endS={shown.simulatedS}
         rttS={shown.result.flows[0]?.base_rtt_s ?? 0.1}
@@ -176,6 +198,8 @@ export function Look() {
     return () => {
       samples.value = 1200;
       packets.value = false;
+      playedS.value = null;
+      playing.value = false;
     };
   }, []);
   const shown = run.value;
@@ -190,7 +214,7 @@ export function Look() {
   const panels = only === null ? flows.map((_, flow) => flow).slice(0, PANELS) : [only];
   const names = flows.map((flow, number) => [String(number), flow.flow] as const);
   return (
-    <main class="look">
+    <main class={stale.value ? "look stale" : "look"}>
       <Packets shown={shown} />
       <div class="columns">
         <div class="plots">
@@ -203,8 +227,13 @@ export function Look() {
                 set={(value) => setOnly(value === "" ? null : Number(value))}
               />
             )}
+            <PhaseLegend shown={shown} />
             <p class="aside">
-              ▲ dropped, ✕ timeout. Drag across a plot to zoom, double-click for all.{" "}
+              Solid: cwnd, dashed: ssthresh, dotted: outstanding, which leaves the plot during
+              recovery: it includes packets that arrived after a lost one.
+            </p>
+            <p class="aside">
+              Click a plot to move the time, drag to zoom, double-click for all.{" "}
               {range.value && (
                 <button type="button" onClick={() => (range.value = null)}>
                   Show all of it

@@ -22,6 +22,20 @@ function prefixEdge(run: Run) {
   };
 }
 
+/** Shades the time that the figures leave out. */
+function unmeasured({ result }: Run) {
+  return ({ ctx, bbox, valToPos }: uPlot) => {
+    const right = bbox.left + bbox.width;
+    const x = (timeS: number) => Math.min(Math.max(valToPos(timeS, "x", true), bbox.left), right);
+    ctx.save();
+    ctx.fillStyle = cssColor("unmeasured");
+    const [from, to] = [x(result.measure_from_s), x(result.measure_to_s)];
+    ctx.fillRect(bbox.left, bbox.top, from - bbox.left, bbox.height);
+    ctx.fillRect(to, bbox.top, right - to, bbox.height);
+    ctx.restore();
+  };
+}
+
 /** Tops of the axes that runs side by side share. */
 export interface Tops {
   window: number;
@@ -35,7 +49,11 @@ interface Props {
   tops?: Tops | undefined;
 }
 
-const common = (run: Run) => ({ durationS: run.result.duration_s, over: prefixEdge(run) });
+const common = (run: Run) => ({
+  durationS: run.result.duration_s,
+  under: unmeasured(run),
+  over: prefixEdge(run),
+});
 
 export function WindowsOfRun({ run, tops }: Props) {
   return <TimePlot {...windowPanel(run)} {...common(run)} height={210} most={tops?.window ?? 0} />;

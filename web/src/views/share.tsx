@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Run } from "../engine/protocol";
 import { goodputPanel, queuePanel, rttPanel, windowPanel } from "../plots/panels";
 import { pngOf, svgOf } from "../plots/svg";
+import { change, changed } from "../state/comparison";
 import { textAt } from "../state/document";
 import { exampleFiles } from "../state/examples";
 import { run } from "../state/runs";
@@ -59,17 +60,29 @@ function csv({ columns, result }: Run): string {
 }
 
 export function Share() {
-  const [link, setLink] = useState("");
-  useEffect(() => void address("build").then(setLink), [toml.value, files.value]);
+  const [links, setLinks] = useState(["", ""]);
+  const key = change.value;
+  useEffect(
+    () => void Promise.all([address("build"), address("compare")]).then(setLinks),
+    [toml.value, files.value, key, changed.value],
+  );
   const shown = run.value;
   const name = textAt(scenario.value, ["name"], "scenario");
   const named = Object.entries(files.value).filter(([file]) => toml.value.includes(file));
   return (
     <main class="share">
       <section>
-        <h2>Address</h2>
+        <h2>Link</h2>
         <p>It holds the whole scenario; nothing is stored anywhere else.</p>
-        <Copied text={link} label="Address of this scenario" />
+        <Copied text={links[0] ?? ""} label="Link to this scenario" />
+        {key && String(changed.value) !== textAt(scenario.value, key.path) && (
+          <>
+            <p>
+              The comparison by {key.label}, with {String(changed.value)} on the right:
+            </p>
+            <Copied text={links[1] ?? ""} label="Link to the comparison" />
+          </>
+        )}
       </section>
       <section>
         <h2>On the command line</h2>
@@ -112,13 +125,13 @@ export function Share() {
               PNG
             </button>{" "}
             <button type="button" onClick={() => save(`${name}.csv`, csv(shown))}>
-              CSV of the windows
+              Window data (CSV)
             </button>{" "}
             <button
               type="button"
               onClick={() => save(`${name}.json`, JSON.stringify(shown.result, null, 2))}
             >
-              JSON of the result
+              Result (JSON)
             </button>
           </p>
         </section>
