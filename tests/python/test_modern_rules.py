@@ -34,6 +34,18 @@ def _link(result: cwndlab.Result) -> dict:
     return {**row, "loss": row["dropped_packets"] / row["arrived_packets"]}
 
 
+@pytest.mark.parametrize("buffer", ["4bdp", "20bdp"])
+def test_vegas_keeps_two_to_four_packets_queued(buffer):
+    """Brakmo and Peterson 1995, section 4: between alpha and beta packets are in the queue.
+
+    The larger buffer lets slow start end with a high ssthresh, to which the window must not
+    return when Vegas shrinks it.
+    """
+    link = _link(_one_bottleneck("Vegas(2, 4)", buffer, measure=("30s", "60s")))
+    assert 1 <= link["mean_queueing_delay_s"] / PACKET_S <= 4
+    assert link["loss"] == 0
+
+
 @pytest.mark.parametrize("target_s", [0.01, 0.025, 0.05])
 def test_ledbat_keeps_its_target_delay(target_s):
     """RFC 6817 section 2.4.2: at rest off_target is 0.
