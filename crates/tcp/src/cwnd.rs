@@ -121,16 +121,19 @@ impl Tcb {
     /// Asks the rule for the next window, in slow start or in congestion avoidance.
     #[inline]
     pub(crate) fn apply_rule(&mut self, ack_context: &Ack, knobs: &Knobs) {
-        if self.cwnd < self.ssthresh {
+        let in_slow_start = self.cwnd < self.ssthresh;
+        if in_slow_start {
             match self.rule.slow_start(self.cwnd, ack_context) {
                 SlowStart::Grow(cwnd) => self.cwnd = cwnd,
                 SlowStart::Leave(cwnd) => (self.cwnd, self.ssthresh) = (cwnd, cwnd),
             }
         } else {
             self.cwnd = self.rule.increase(self.cwnd, ack_context);
-            self.stay_in_avoidance();
         }
         self.cwnd = self.cwnd.max(knobs.cwnd_floor);
+        if !in_slow_start {
+            self.stay_in_avoidance();
+        }
         self.check_fault();
     }
 
