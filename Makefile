@@ -108,7 +108,7 @@ test-web: $(SETUP) ## run the tests of the studio, also in headless Chromium; wh
 bench-web: web ## measure the studio in headless Chromium: when it is ready, redraws a second of a drag
 	@npm --prefix web run --silent measure
 
-pictures: web ## take the pictures of docs/studio.md anew
+pictures: web ## take the pictures of docs/studio.md and docs/lessons anew
 	web/pictures.sh
 
 test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line

@@ -1,4 +1,4 @@
-// Takes the pictures of docs/studio.md from the built page: node pictures.js FOLDER
+// Takes the pictures of docs/studio.md and docs/lessons from the built page: node pictures.js FOLDER
 import { mkdirSync } from "node:fs";
 import { drag, withPage } from "./open.js";
 
@@ -17,7 +17,42 @@ async function lookAt(page, share) {
   await page.getByRole("button", { name: "packet ›, forward" }).click();
 }
 
+/** Answers the first prediction of the first lesson, and shows its run. */
+async function answer(page) {
+  await page.getByRole("radio").nth(1).check();
+  await page.getByRole("button", { name: "Show the run" }).click();
+  await page.locator(".findings td", { hasText: /\d/ }).first().waitFor();
+}
+
+/** Plays a game against CUBIC: packets more or fewer, every few seconds. */
+async function play(page) {
+  await page.getByLabel("Opponent").selectOption("CUBIC");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.locator(".clock").waitFor();
+  for (const [seconds, key, presses] of [
+    [2, "ArrowUp", 8],
+    [4, "ArrowUp", 4],
+    [5, "Space", 1],
+    [3, "ArrowUp", 9],
+  ]) {
+    await page.waitForTimeout(seconds * 1e3);
+    for (let press = 0; press < presses; press += 1) await page.keyboard.press(key);
+  }
+  await page.getByRole("region", { name: "Score" }).waitFor();
+}
+
 await withPage(async (open) => {
+  for (const [name, hash, show] of [
+    ["lesson", "#/lessons/1/1", answer],
+    ["game", "#/game", play],
+  ]) {
+    const page = await open("", { viewport: { width: 1000, height: 900 } });
+    await page.evaluate((hash) => (location.hash = hash), hash);
+    await show(page);
+    await page.waitForTimeout(500);
+    await shoot(page, name);
+    await page.close();
+  }
   for (const [suffix, options] of [
     ["", {}],
     ["-dark", { colorScheme: "dark" }],

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Takes the pictures of docs/studio.md anew, from the built page.
+# Takes the pictures of docs/studio.md and docs/lessons anew, from the built page.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
