@@ -153,8 +153,8 @@ guard: $(SETUP) ## count instructions of three runs, and fail where they have gr
 mutants: ## score of the tests of crates/tcp and crates/queues: which changes to the code they notice (half an hour)
 	bench/mutants.sh
 
-wheel: $(VENV)/tools.stamp ## build an abi3 wheel into dist/
-	$(BIN)/maturin build --release --out dist
+wheel: $(VENV)/tools.stamp ## build an abi3 wheel into dist/, with the studio where `make web` built it
+	$(BIN)/maturin build --release --strip --out dist
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) dist out target web/dist web/node_modules web/public python/cwndlab/templates/studio.html python/cwndlab/_bin python/cwndlab/_core*.so .pytest_cache .ruff_cache .hypothesis .import_linter_cache
