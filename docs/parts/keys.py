@@ -66,12 +66,16 @@ EXAMPLES = {
         "name": "a", "count": 10, "rule": "AIMD(1, 0.5)", "recovery": "newreno",
         "start": ["0s", "1s"], "stop": "50s",
         "join": {"batch": 2, "every": "5s"}, "leave": {"share": 0.5, "every": "10s"},
-        "responses": {"size": 20, "think": "1s"}, "priority": 0, "packets": 1000, "bytes": "1MB",
-        **ROUTE,
+        "responses": {"size": 20, "think": "1s"}, "frames": {"size": 10, "every": "33.333ms"},
+        "priority": 0, "packets": 1000, "bytes": "1MB", **ROUTE,
     },
     "Join": {"batch": 2, "every": "5s"},
     "Leave": {"share": 0.5, "batch": 2, "every": "10s"},
     "Responses": {"size": 20, "think": {"kind": "exponential", "mean": "1s"}},
+    "Frames": {
+        "size": {"kind": "log-normal", "mean": 10, "sigma": 0.5}, "every": "33.333ms",
+        "deadline": "150ms",
+    },
     "ArrivalSpec": {
         "name": "web", "rule": "AIMD(1, 0.5)", "recovery": "newreno", "gap": "100ms",
         "phases": [{"length": "5s", "gap": "30ms"}, {"length": "5s", "gap": "10ms"}],

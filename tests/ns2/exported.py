@@ -31,6 +31,7 @@ REFUSED = {
     "live-red": "flows[0].rule",
     "live-square-wave": "flows[0].rule",
     "live-unequal": "flows[0].rule",
+    "media": "flows[0].frames",
     "policer": "dumbbell.policer",
     "request-response": "flows[0].responses",
     "rules-marks": "dumbbell.outages",

@@ -89,6 +89,7 @@ def _with_example(name: str, key: str) -> dict:
         "Join": lambda: scenario["flows"][0].update(count=8, join=table),
         "Leave": lambda: scenario["flows"][0].update(count=8, leave=table),
         "Responses": lambda: scenario["flows"][0].update(responses=table),
+        "Frames": lambda: scenario["flows"][0].update(frames=table),
         "ArrivalSpec": lambda: scenario.update(arrivals=[table]),
         "Phase": lambda: scenario.update(
             arrivals=[{"rule": "AIMD(1, 0.5)", "size": 12, "phases": [table]}]

@@ -51,6 +51,12 @@ impl EndpointKind {
                 "live runs do not support requests and responses",
             );
         }
+        if let Some(i) = scenario.flows.iter().position(|flow| flow.frames.is_some()) {
+            return unsupported(
+                &format!("flows[{i}].frames"),
+                "live runs do not support media frames",
+            );
+        }
         if scenario.trace.packets {
             return unsupported(
                 "trace.packets",

@@ -148,6 +148,9 @@ impl Scenario {
                 reader.distribution(format!("flows[{i}].responses.size"), &mut responses.size)?;
                 reader.distribution(format!("flows[{i}].responses.think"), &mut responses.think)?;
             }
+            if let Some(frames) = &mut flow.frames {
+                reader.distribution(format!("flows[{i}].frames.size"), &mut frames.size)?;
+            }
         }
         for (i, arrivals) in self.arrivals.iter_mut().enumerate() {
             reader.distribution(format!("arrivals[{i}].size"), &mut arrivals.size)?;

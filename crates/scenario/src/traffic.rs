@@ -68,6 +68,9 @@ pub struct FlowSpec {
     /// Answers requests, one after the other on one connection, instead of sending without end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub responses: Option<Responses>,
+    /// Sends media frames at an interval, one behind the other on one connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<Frames>,
     /// Priority of its packets, 0 (highest) to 3.
     #[serde(default = "low_priority")]
     pub priority: u8,
@@ -172,6 +175,20 @@ pub struct Responses {
     pub size: Distribution<Packets>,
     /// Think time: from a completed response to the next request.
     pub think: Distribution<Time>,
+}
+
+/// Media frames on one connection: a frame waits for those before it, and the next one does not
+/// wait for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Frames {
+    /// Data packets of a frame.
+    pub size: Distribution<Packets>,
+    /// Interval between frames: "33.333ms" for 30 frames per second.
+    pub every: Time,
+    /// A frame that is not acknowledged so long after its start is late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Time>,
 }
 
 /// The default priority, below priority 0.

@@ -217,6 +217,28 @@ fn flows() {
                 "flows[0].responses.think.sigma: -1 is not valid: expected 0 to 10",
             ),
             (
+                flow("packets = 3\nframes = { size = 3, every = \"33ms\" }"),
+                "flows[0].frames: `frames` must not be given when `packets` or `responses` is",
+            ),
+            (
+                flow("bytes = 3\nframes = { size = 3, every = \"33ms\" }"),
+                "flows[0].bytes: `bytes` must not be given when `packets`, `responses` or `frames` \
+                 is",
+            ),
+            (
+                flow("frames = { size = 3, every = \"1us\" }"),
+                "flows[0].frames.every: 1us is not valid: expected at least 10us",
+            ),
+            (
+                flow("frames = { size = 3, every = \"33ms\", deadline = 0 }"),
+                "flows[0].frames.deadline: 0s is not valid: expected at least 10us",
+            ),
+            (
+                flow("frames = { size = 0, every = \"33ms\" }"),
+                "flows[0].frames.size: a mean of 0 is not valid: expected at least 1 packet, at \
+                 most 1e12",
+            ),
+            (
                 flow("") + FLOW,
                 "flows[1].name: \"tcp\" is not valid: expected a unique traffic name",
             ),

@@ -225,6 +225,54 @@ fn a_truncated_response_is_not_complete() {
 }
 
 #[test]
+fn frames_by_hand() {
+    // The first frame comes with the SYN, S + 100 ms + 4 ms + 100 ms; each later one has 4 packets
+    // at once: 104 ms. The hundredth begins at 49.5 s. Only the first takes longer than 150 ms.
+    let toml = format!(
+        "duration = 49.9\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nframes = {{ size = 4, every \
+         = 0.5, deadline = \"150ms\" }}\n"
+    );
+    let group = run(&toml).arrivals.remove(0);
+    assert_eq!((group.arrived_flows, group.finished_flows, group.late_flows), (100, 100, Some(1)));
+    assert_eq!(group.late_share, Some(0.01));
+    assert!(
+        (group.mean_fct_s.unwrap() - (SYN_S + 0.204 + 99.0 * 0.104) / 100.0).abs() < 1e-9,
+        "{group:?}"
+    );
+    let last = transfers(&toml).pop().unwrap();
+    assert!((last.start_s - 49.5).abs() < 1e-9, "{last:?}");
+    // Without a deadline none is late.
+    let timeless = run(&toml.replace(", deadline = \"150ms\"", "")).arrivals.remove(0);
+    assert_eq!((timeless.finished_flows, timeless.late_flows), (100, None));
+}
+
+#[test]
+fn frames_that_the_link_cannot_carry_wait_for_those_before_them() {
+    // A frame of 60 packets every 50 ms, of which the link sends 50: once it is always busy, each
+    // frame takes 10 ms longer than the one before it.
+    let toml = format!(
+        "duration = 20\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nframes = {{ size = 60, every = \
+         \"50ms\", deadline = \"220ms\" }}\n"
+    );
+    let done = transfers(&toml);
+    assert!(done.len() > 300, "{}", done.len());
+    for pair in done[100..].windows(2) {
+        assert!((pair[1].fct_s - pair[0].fct_s - 0.01).abs() < 1e-9, "{pair:?}");
+    }
+    // Of those that are not complete at 20 s, only those that began from 19.8 s on are not late.
+    assert!(done.iter().all(|frame| frame.fct_s > 0.22));
+    let group = run(&toml).arrivals.remove(0);
+    assert_eq!((group.arrived_flows, group.late_flows), (400, Some(396)));
+    assert_eq!(group.unfinished_flows, 400 - done.len() as u64);
+    // The application stops while TCP may send 110 packets ahead of the ACKs: it has sent some 4700
+    // by then, 78 frames, and sends no more.
+    let stopped = toml.replace("frames", "stop = 4.99\nframes") + "[tcp]\nwindow = 110\n";
+    let stopped = run(&stopped).arrivals.remove(0);
+    assert_eq!(stopped.arrived_flows, 100);
+    assert!((75..80).contains(&stopped.finished_flows), "{stopped:?}");
+}
+
+#[test]
 fn short_flows_count_the_bits_that_they_send() {
     // 99 flows arrive until 9.9 s, each a SYN of 40 bytes and a packet of 1052.
     let result = run(&format!(

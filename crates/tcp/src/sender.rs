@@ -220,6 +220,11 @@ impl Sender {
         self.tcb.highest_ack + 1
     }
 
+    /// The packet behind the last one of the data that the application has supplied.
+    pub fn data_end(&self) -> i64 {
+        self.tcb.data_end
+    }
+
     /// Whether all data is acknowledged.
     pub fn is_finished(&self) -> bool {
         self.tcb.is_finished()

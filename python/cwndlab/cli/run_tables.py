@@ -56,6 +56,8 @@ _CROSS: Digits = {
 _ARRIVALS: Digits = {
     "arrived_flows": 0,
     "finished_flows": 0,
+    "late_flows": 0,
+    "late_share": 3,
     "goodput_bps": 3,
     "mean_fct_s": 1,
     "p50_fct_s": 1,
@@ -92,8 +94,9 @@ def print_tables(result: Result) -> None:
     if result.cross.height:
         _print("Cross traffic", "cross", result.cross, ("source",), _CROSS)
     if result.arrivals.height:
-        title = "Finite flows and responses (FCT: flow completion time)"
-        _print(title, "arrivals", result.arrivals, ("group", "rule", "recovery"), _ARRIVALS)
+        title = "Finite flows, responses and frames (FCT: flow completion time)"
+        _print(title, "arrivals", result.arrivals, ("group", "rule", "recovery"),
+               _of_arrivals(result.arrivals))  # fmt: skip
 
 
 def print_result(result: Result) -> None:
@@ -132,6 +135,12 @@ def _of_flows(flows: pl.DataFrame) -> Digits:
     if not flows["ecn_reductions"].sum():
         left_out.add("ecn_reductions")
     return {key: digits for key, digits in _FLOWS.items() if key not in left_out}
+
+
+def _of_arrivals(arrivals: pl.DataFrame) -> Digits:
+    """Leave out late frames if no frame has a deadline."""
+    late = () if arrivals["late_flows"].count() else ("late_flows", "late_share")
+    return {key: digits for key, digits in _ARRIVALS.items() if key not in late}
 
 
 def _of_links(result: Result) -> Digits:

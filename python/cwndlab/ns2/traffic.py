@@ -44,6 +44,8 @@ def _group_lines(
 ) -> list[str]:
     if "responses" in spec:
         raise refused_key(f"flows[{index}].responses", "the script has no requests and responses")
+    if "frames" in spec:
+        raise refused_key(f"flows[{index}].frames", "the script has no media frames")
     if "bytes" in spec:
         raise refused(f"flows[{index}].bytes", spec["bytes"], "`packets`, all of one size")
     ends = endpoints(document, index)

@@ -116,6 +116,7 @@ function Group({ index, first, alone }: { index: number; first: number; alone: b
 /** What flows send. */
 function traffic(group: Document): string {
   if (group.responses !== undefined) return "request-response";
+  if (group.frames !== undefined) return "media frames";
   const { packets, bytes } = group;
   if (packets !== undefined) return `${packets as number} packets`;
   return bytes === undefined ? "bulk download" : `${bytes as string}`;

@@ -263,6 +263,7 @@ mod tests {
             ("", "tcp = { packet_size = 20 }", "flows[0].tcp.packet_size: 20 is not valid"),
             ("", "tcp = { initial_ssthresh = 20 }", "flows[0].tcp.initial_ssthresh: "),
             ("", "responses = { size = 10, think = \"1s\" }", "flows[0].responses: "),
+            ("", "frames = { size = 10, every = \"33ms\" }", "flows[0].frames: "),
             (
                 "arrivals = [{ name = \"a\", rule = \"AIMD(1, 0.5)\", gap = \"1s\", size = 10 }]",
                 "",

@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 const MAX_ARRIVALS: f64 = 1e7;
 /// Shortest mean time between arrivals.
 const MIN_GAP: Time = Time::ns(1_000);
+/// Shortest interval between frames, and shortest deadline.
+const MIN_FRAME: Time = Time::ns(10_000);
 
 impl Scenario {
     pub(super) fn check_flows<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {
@@ -36,10 +38,11 @@ impl Scenario {
                     "1 to 1e18 packets",
                 );
             }
-            if flow.bytes.is_some() && (flow.packets.is_some() || flow.responses.is_some()) {
+            let is_repeated = flow.responses.is_some() || flow.frames.is_some();
+            if flow.bytes.is_some() && (flow.packets.is_some() || is_repeated) {
                 return conflict(
                     key("bytes"),
-                    "`bytes` must not be given when `packets` or `responses` is",
+                    "`bytes` must not be given when `packets`, `responses` or `frames` is",
                 );
             }
             if let Some(bytes) = flow.bytes.filter(|bytes| !(1..=1 << 60).contains(&bytes.0)) {
@@ -62,6 +65,20 @@ impl Scenario {
                 }
                 check_draw(&key("responses.size"), &responses.size, 1.0, "at least 1 packet")?;
                 check_draw(&key("responses.think"), &responses.think, 0.0, "0 s or more")?;
+            }
+            if let Some(frames) = &flow.frames {
+                if flow.packets.is_some() || flow.responses.is_some() {
+                    return conflict(
+                        key("frames"),
+                        "`frames` must not be given when `packets` or `responses` is",
+                    );
+                }
+                check_draw(&key("frames.size"), &frames.size, 1.0, "at least 1 packet")?;
+                for (name, time) in [("every", Some(frames.every)), ("deadline", frames.deadline)] {
+                    if let Some(time) = time.filter(|time| *time < MIN_FRAME) {
+                        return invalid(key(&format!("frames.{name}")), time, "at least 10us");
+                    }
+                }
             }
             priority(key("priority"), flow.priority)?;
             check_knobs(&flow.tcp, &key("tcp"))?;

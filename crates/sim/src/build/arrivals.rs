@@ -1,9 +1,9 @@
-//! Builds arriving flows and request-response transfers.
+//! Builds arriving flows, and the transfers of flows with responses or frames.
 
 use super::builder::Builder;
 use super::network_plan::FlowGroup;
 use crate::endpoint::arrivals::{ArrivalGroup, FlowTemplate, GroupCounters, whole_packets};
-use crate::endpoint::transfer::ActiveTransfer;
+use crate::endpoint::transfer::{ActiveTransfer, NextTransfer};
 use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
@@ -16,8 +16,8 @@ use cwndlab_units::Time;
 use std::collections::VecDeque;
 
 impl Builder<'_> {
-    /// The first transfer of a flow that answers requests, which starts with the flow.
-    pub(super) fn responder(
+    /// The first response or frame of a flow, which starts with the flow.
+    pub(super) fn first_transfer(
         &self,
         group: &FlowGroup,
         name: &str,
@@ -25,10 +25,20 @@ impl Builder<'_> {
         start_s: f64,
         base_rtt_s: f64,
     ) -> ActiveTransfer {
-        let responses =
-            group.spec.responses.as_ref().expect("only groups that respond have transfers");
-        let mut size = RandomVariable::new(&responses.size, self.plan.stream("size", name));
-        let think = RandomVariable::new(&responses.think, self.plan.stream("think", name));
+        let sizes = |size| RandomVariable::new(size, self.plan.stream("size", name));
+        let mut next = match (&group.spec.responses, &group.spec.frames) {
+            (Some(responses), _) => NextTransfer::Response {
+                size: sizes(&responses.size),
+                think: RandomVariable::new(&responses.think, self.plan.stream("think", name)),
+            },
+            (None, Some(frames)) => NextTransfer::Frame {
+                size: sizes(&frames.size),
+                every_s: frames.every.seconds(),
+                pending: VecDeque::new(),
+            },
+            (None, None) => unreachable!("only groups with responses or frames have transfers"),
+        };
+        let (NextTransfer::Response { size, .. } | NextTransfer::Frame { size, .. }) = &mut next;
         let packets = whole_packets(size.next());
         let bottleneck_tx_s = self.plan.bottleneck_tx_s(group);
         ActiveTransfer {
@@ -37,7 +47,7 @@ impl Builder<'_> {
             packets,
             base_rtt_s,
             bottleneck_tx_s,
-            requests: Some((size, think)),
+            next: Some(next),
             is_truncated: false,
         }
     }

@@ -38,7 +38,7 @@ impl Builder<'_> {
         engine.datapath.sinks.receivers.reserve_exact(flows);
         engine.datapath.access_links.reserve(flows * self.stages(group).1.len());
         infos.base_rtts_s.reserve_exact(flows);
-        let transfers = spec.responses.as_ref().map(|_| {
+        let transfers = (spec.responses.is_some() || spec.frames.is_some()).then(|| {
             transfer_groups.push(spec.name.clone());
             transfer_groups.len() as u32 - 1
         });
@@ -56,7 +56,7 @@ impl Builder<'_> {
             // A flow that would stop before it starts never starts.
             let (start_s, stop_s) = times.unwrap_or((NEVER, NEVER));
             let transfer = transfers
-                .map(|transfers| self.responder(group, &name, transfers, start_s, base_rtt_s));
+                .map(|transfers| self.first_transfer(group, &name, transfers, start_s, base_rtt_s));
             let (packets, short) = match &transfer {
                 Some(transfer) => (Some(transfer.packets), None),
                 None => spec.segments(&knobs),

@@ -64,6 +64,7 @@ fn arriving(spec: &ArrivalSpec) -> FlowSpec {
         join: None,
         leave: None,
         responses: None,
+        frames: None,
         priority,
         bytes: None,
         packets: Some(1),

@@ -39,14 +39,23 @@ pub struct ApplicationState {
     pub pacing_entry_s: f64,
     /// The transfer in progress; none for a sender without end.
     pub transfer: Option<ActiveTransfer>,
+    /// The packet behind the first frame that is not acknowledged; `i64::MAX` if there is none.
+    pub frame_end: i64,
 }
 
 impl ApplicationState {
     /// State of a sender with this stop time and transfer; none if nothing needs to be kept.
     pub fn of(sender: &Sender, stop_s: f64, transfer: Option<ActiveTransfer>) -> Option<Box<Self>> {
         let is_needed = stop_s < NEVER || transfer.is_some() || sender.is_paced();
-        is_needed
-            .then(|| Box::new(Self { stop_s, request_s: NEVER, pacing_entry_s: NEVER, transfer }))
+        is_needed.then(|| {
+            Box::new(Self {
+                stop_s,
+                request_s: NEVER,
+                pacing_entry_s: NEVER,
+                transfer,
+                frame_end: i64::MAX,
+            })
+        })
     }
 
     /// Whether nothing is due up to `at_s` and no transfer is in progress; `pacing_s` is the pacing

@@ -1,8 +1,10 @@
-//! Transfers: finite amounts of data, by arriving flows and by responses to requests.
+//! Transfers: finite amounts of data, by arriving flows, by responses to requests, and by
+//! media frames.
 
 use crate::random::variable::RandomVariable;
+use std::collections::VecDeque;
 
-/// A completed transfer: an arriving flow, or a response.
+/// A completed transfer: an arriving flow, a response or a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
     /// Number of its group.
@@ -30,8 +32,49 @@ pub struct ActiveTransfer {
     pub base_rtt_s: f64,
     /// Transmission time of a data packet on the bottleneck, seconds.
     pub bottleneck_tx_s: f64,
-    /// Response size and think time, for a flow that answers requests.
-    pub requests: Option<(RandomVariable, RandomVariable)>,
+    /// What follows it on the connection; none for an arriving flow.
+    pub next: Option<NextTransfer>,
     /// Whether the application stopped during the transfer, which then never completes.
     pub is_truncated: bool,
+}
+
+/// What follows a transfer on the same connection.
+#[derive(Clone, Debug)]
+pub enum NextTransfer {
+    /// A response, a think time after the last one is complete.
+    Response {
+        /// Its packets.
+        size: RandomVariable,
+        /// Think time, seconds.
+        think: RandomVariable,
+    },
+    /// A media frame, whether or not those before it are complete.
+    Frame {
+        /// Its packets.
+        size: RandomVariable,
+        /// Interval, seconds.
+        every_s: f64,
+        /// Frames that are not acknowledged, in order.
+        pending: VecDeque<Frame>,
+    },
+}
+
+/// A media frame that is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// When it was put out, seconds.
+    pub start_s: f64,
+    /// Its data packets.
+    pub packets: u64,
+    /// The packet behind its last one.
+    pub end: i64,
+}
+
+impl ActiveTransfer {
+    /// The record of a part of it that completes at `now_s`.
+    pub fn completed(&self, start_s: f64, packets: u64, now_s: f64) -> Transfer {
+        let fct_s = now_s - start_s;
+        let empty_s = self.base_rtt_s + packets as f64 * self.bottleneck_tx_s;
+        Transfer { group: self.group, start_s, packets, fct_s, slowdown: fct_s / empty_s }
+    }
 }

@@ -152,11 +152,18 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             self.fault = Some((at_s, flow));
             self.datapath.halt_s = self.datapath.halt_s.min(at_s);
         }
+        let has_frame = endpoint
+            .app
+            .as_ref()
+            .is_some_and(|app| endpoint.sender.snd_una() >= app.frame_end);
         if endpoint.is_over() {
             endpoint.finish_s = at_s;
-            if endpoint.transfer().is_some() {
+            if !has_frame && endpoint.transfer().is_some() {
                 self.on_finished(flow);
             }
+        }
+        if has_frame {
+            self.on_frames(flow);
         }
     }
 }
@@ -296,8 +303,8 @@ fn dispatch<S: EventScheduler, T: Tracer>(
     arm_timers(endpoint, datapath, flow)
 }
 
-/// Arms the timers of a sender after an event; returns whether the sender has completed or its rule
-/// is at fault.
+/// Arms the timers of a sender after an event; returns whether the sender or one of its frames has
+/// completed or its rule is at fault.
 #[inline(always)]
 fn arm_timers<S: EventScheduler, T: Tracer>(
     endpoint: &mut SenderEndpoint,
@@ -310,9 +317,13 @@ fn arm_timers<S: EventScheduler, T: Tracer>(
         *rto_entry_s = deadline_s;
         datapath.timers.push(deadline_s, TimerKind::Retransmission, flow);
     }
-    if let Some(app) = app.as_mut().filter(|app| sender.pacing_deadline_s() < app.pacing_entry_s) {
-        app.pacing_entry_s = sender.pacing_deadline_s();
-        datapath.timers.push(app.pacing_entry_s, TimerKind::Pacing, flow);
+    let mut has_frame = false;
+    if let Some(app) = app {
+        if sender.pacing_deadline_s() < app.pacing_entry_s {
+            app.pacing_entry_s = sender.pacing_deadline_s();
+            datapath.timers.push(app.pacing_entry_s, TimerKind::Pacing, flow);
+        }
+        has_frame = sender.snd_una() >= app.frame_end;
     }
-    endpoint.sender.is_faulty() || (deadline_s == NEVER && endpoint.is_over())
+    has_frame || endpoint.sender.is_faulty() || (deadline_s == NEVER && endpoint.is_over())
 }

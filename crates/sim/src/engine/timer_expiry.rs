@@ -39,6 +39,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// A flow starts.
     pub(crate) fn start(&mut self, flow: u32) {
         self.on_sender(flow, |sender, now_s, knobs, wire| sender.start(now_s, knobs, wire));
+        self.add_frame(flow);
     }
 
     /// Moves on to the next window edge. No sender may run ahead past an edge.

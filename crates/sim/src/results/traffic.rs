@@ -1,10 +1,11 @@
-//! Results of cross traffic, arriving flows and responses.
+//! Results of cross traffic, arriving flows, responses and frames.
 
 use super::flows::FlowResult;
 use super::mean::mean;
 use crate::build::BuiltNetwork;
 use crate::endpoint::arrivals::GroupCounters;
 use crate::endpoint::tcp::SenderEndpoint;
+use crate::endpoint::transfer::{ActiveTransfer, Frame, NextTransfer};
 use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
@@ -28,7 +29,7 @@ pub struct CrossResult {
     pub delivered_bps: f64,
 }
 
-/// Arriving flows of one group, or responses, over the measurement window.
+/// Arriving flows of one group, responses or frames, over the measurement window.
 #[derive(Clone, Debug, Serialize)]
 #[allow(
     missing_docs,
@@ -41,6 +42,8 @@ pub struct ArrivalResult {
     pub arrived_flows: u64,
     pub finished_flows: u64,
     pub unfinished_flows: u64,
+    pub late_flows: Option<u64>,
+    pub late_share: Option<f64>,
     pub mean_fct_s: Option<f64>,
     pub p50_fct_s: Option<f64>,
     pub p95_fct_s: Option<f64>,
@@ -108,6 +111,21 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
         slowdowns.sort_by(f64::total_cmp);
         let finished = times.len() as u64;
         let average = |values: &[f64]| mean(values.iter().sum(), values.len() as u64);
+        let frames = scenario.flows.iter().find(|flow| flow.name == *name);
+        let deadline_s = frames
+            .and_then(|flow| flow.frames.as_ref()?.deadline)
+            .map(|deadline| deadline.seconds());
+        let late = deadline_s.map(|deadline_s| {
+            let end_s = scenario.duration.seconds();
+            let overdue = |transfer: &ActiveTransfer| {
+                pending_frames(transfer, number, window)
+                    .filter(|frame| end_s - frame.start_s > deadline_s)
+                    .count()
+            };
+            let pending: usize =
+                engine.senders.iter().filter_map(SenderEndpoint::transfer).map(overdue).sum();
+            (times.iter().filter(|&&fct_s| fct_s > deadline_s).count() + pending) as u64
+        });
         let listed_flows: Vec<&FlowResult> =
             flows.iter().filter(|flow| flow.identity.group() == name).collect();
         let sum = |field: fn(&FlowResult) -> u64| {
@@ -164,6 +182,10 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
             arrived_flows: counters.arrived,
             finished_flows: finished,
             unfinished_flows: counters.arrived - finished,
+            late_flows: late,
+            late_share: late
+                .filter(|_| counters.arrived > 0)
+                .map(|late| late as f64 / counters.arrived as f64),
             mean_fct_s: average(&times),
             p50_fct_s: quantile(&times, 0.5),
             p95_fct_s: quantile(&times, 0.95),
@@ -182,7 +204,23 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
     network.transfer_groups.iter().enumerate().map(result).collect()
 }
 
-/// Responses of a group that started in the window and were not complete at the end of the run.
+/// Frames of a group that started in the window and are not acknowledged.
+fn pending_frames<'a>(
+    transfer: &'a ActiveTransfer,
+    group: usize,
+    window: &'a MeasurementWindow,
+) -> impl Iterator<Item = &'a Frame> {
+    let pending = match &transfer.next {
+        Some(NextTransfer::Frame { pending, .. }) if transfer.group as usize == group => {
+            Some(pending)
+        }
+        _ => None,
+    };
+    pending.into_iter().flatten().filter(|frame| window.contains(frame.start_s))
+}
+
+/// Responses or frames of a group that started in the window and were not complete at the end of
+/// the run.
 fn unanswered<S: EventScheduler, T: Tracer>(
     engine: &Engine<S, T>,
     group: usize,
@@ -192,8 +230,15 @@ fn unanswered<S: EventScheduler, T: Tracer>(
         endpoint.finish_s == NEVER && endpoint.app.as_ref().is_none_or(|app| app.request_s == NEVER)
     };
     let jobs = engine.senders.iter().filter_map(|endpoint| {
-        endpoint.transfer().filter(|transfer| transfer.is_truncated || busy(endpoint))
+        let transfer = endpoint.transfer()?;
+        Some(match transfer.next {
+            Some(NextTransfer::Frame { .. }) => pending_frames(transfer, group, window).count(),
+            _ => usize::from(
+                (transfer.is_truncated || busy(endpoint))
+                    && transfer.group as usize == group
+                    && window.contains(transfer.start_s),
+            ),
+        })
     });
-    jobs.filter(|transfer| transfer.group as usize == group && window.contains(transfer.start_s))
-        .count() as u64
+    jobs.sum::<usize>() as u64
 }

@@ -158,19 +158,26 @@ pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
                 false => json!({ "size": size, "think": think }),
             }
         });
+    let frames = (1u32..30, numbers.time(0.02, 0.2), option::of(numbers.time(0.02, 0.5)))
+        .prop_map(|(size, every, deadline)| {
+            let deadline = ("deadline", deadline.map(|deadline| json!(deadline)));
+            object(json!({ "size": size, "every": every }), vec![deadline])
+        });
     let join = (1u32..3, numbers.time(0.1, 0.5))
         .prop_map(|(batch, every)| json!({ "batch": batch, "every": every }));
     let leave = (1u32..3, numbers.time(0.3, 1.0))
         .prop_map(|(batch, every)| json!({ "batch": batch, "every": every }));
     (
         option::weighted(0.2, responses),
+        option::weighted(0.2, frames),
         option::weighted(0.2, join),
         option::weighted(0.2, leave),
         option::weighted(0.3, 0u8..4),
         any::<bool>(),
     )
-        .prop_map(|(responses, join, leave, priority, ecn)| {
+        .prop_map(|(responses, frames, join, leave, priority, ecn)| {
             let rest = vec![
+                ("frames", frames.filter(|_| responses.is_none())),
                 ("responses", responses),
                 ("join", join),
                 ("leave", leave),
@@ -311,7 +318,7 @@ fn merge(target: &mut Value, extra: &Value) {
                 }
             }
             // A group that leaves by itself, or has a size, keeps it.
-            "responses" if target.get("packets").or(target.get("bytes")).is_some() => {}
+            "responses" | "frames" if target.get("packets").or(target.get("bytes")).is_some() => {}
             _ => target[key] = value.clone(),
         }
     }

@@ -37,7 +37,8 @@ pub const CROSS: &[Column] = &[
     .lower(),
 ];
 
-/// One row per entry of `[[arrivals]]`, and per group of flows with `responses`.
+/// One row per entry of `[[arrivals]]`, and per group of flows with `responses` or
+/// `frames`.
 pub const ARRIVALS: &[Column] = &[
     Column::text("group", "name of the entry"),
     Column::text("rule", "as for a flow"),
@@ -51,10 +52,22 @@ pub const ARRIVALS: &[Column] = &[
     )
     .headed("finished"),
     Column::count("unfinished_flows", "unfinished flows", "of these, those that did not").lower(),
+    Column::count(
+        "late_flows",
+        "late frames",
+        "of `arrived_flows`, the frames that were not acknowledged within the `deadline` of \
+         `frames`; none without a deadline",
+    )
+    .headed("late")
+    .lower(),
+    Column::ratio("late_share", "share of late frames", "`late_flows` / `arrived_flows`")
+        .headed("late\nshare")
+        .lower(),
     Column::time(
         "mean_fct_s",
         "mean FCT",
-        "mean of the flow completion time: from the start of a transfer (its SYN, or the request) \
+        "mean of the flow completion time: from the start of a transfer (its SYN, the request, or the \
+         frame) \
          to the ACK of its last packet at the sender. Finished transfers only: a window that ends \
          close to the run's end favours short ones",
     )
