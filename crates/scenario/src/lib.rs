@@ -51,6 +51,7 @@ pub use routing::{FlowPath, Routes};
 pub use scenario::{Bdp, ProfileName, Scenario};
 pub use trace_spec::{Sampling, TraceSpec};
 pub use traffic::{
-    CrossSpec, FlowSpec, Frames, Join, Leave, MAX_SOURCES, RecoveryName, Responses, RuleText, instance,
+    CrossSpec, FlowSpec, Frames, Join, Leave, MAX_SOURCES, RecoveryName, Responses, RuleText,
+    instance,
 };
 pub use waveform::{Shape, Waveform};

@@ -152,10 +152,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             self.fault = Some((at_s, flow));
             self.datapath.halt_s = self.datapath.halt_s.min(at_s);
         }
-        let has_frame = endpoint
-            .app
-            .as_ref()
-            .is_some_and(|app| endpoint.sender.snd_una() >= app.frame_end);
+        let has_frame =
+            endpoint.app.as_ref().is_some_and(|app| endpoint.sender.snd_una() >= app.frame_end);
         if endpoint.is_over() {
             endpoint.finish_s = at_s;
             if !has_frame && endpoint.transfer().is_some() {

@@ -158,11 +158,12 @@ pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
                 false => json!({ "size": size, "think": think }),
             }
         });
-    let frames = (1u32..30, numbers.time(0.02, 0.2), option::of(numbers.time(0.02, 0.5)))
-        .prop_map(|(size, every, deadline)| {
+    let frames = (1u32..30, numbers.time(0.02, 0.2), option::of(numbers.time(0.02, 0.5))).prop_map(
+        |(size, every, deadline)| {
             let deadline = ("deadline", deadline.map(|deadline| json!(deadline)));
             object(json!({ "size": size, "every": every }), vec![deadline])
-        });
+        },
+    );
     let join = (1u32..3, numbers.time(0.1, 0.5))
         .prop_map(|(batch, every)| json!({ "batch": batch, "every": every }));
     let leave = (1u32..3, numbers.time(0.3, 1.0))
