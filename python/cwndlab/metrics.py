@@ -105,8 +105,10 @@ def _asked(run: Mapping[str, Any], link: Mapping[str, Any]) -> float | None:
     return link["left_bps"] if run.get("arrivals") else link["available_bps"]
 
 
-def _total(run: Mapping[str, Any], key: str) -> float:
-    return sum(flow[key] for flow in run["flows"])
+def _total(run: Mapping[str, Any], key: str) -> float | None:
+    """Sum over flows; None if a flow has none, as timeouts with ECN in ns-2."""
+    values = [flow[key] for flow in run["flows"]]
+    return None if None in values else sum(values)
 
 
 def _of_run(key: str) -> Metric:

@@ -53,6 +53,19 @@ def test_both_agree_and_a_second_call_runs_nothing(tmp_path):
 
 
 @needs_ns2
+def test_what_ns2_does_not_count_has_no_difference(tmp_path):
+    """With ECN, nrexmit_ leaves out timeouts: the others are compared nevertheless."""
+    ecn = {**BASE, "flows": [{**BASE["flows"][0], "tcp": {"ecn": True}}]}
+    ecn["dumbbell"] = {**BASE["dumbbell"], "queue": {"kind": "red", "ecn": True}}
+    found = run_beside(_sweep(base=ecn, metrics=["timeouts", "aggregate_goodput_bps"]), tmp_path)
+    rows = {(row["rule"], row["metric"]): row for row in found.differences.to_dicts()}
+    assert all(row["ns2"] is None for (_, metric), row in rows.items() if metric == "timeouts")
+    row = rows["AIMD(1, 0.5)", "aggregate_goodput_bps"]
+    # RED draws random numbers of its own in each program.
+    assert row["ns2"] == pytest.approx(row["cwndlab"], rel=0.02)
+
+
+@needs_ns2
 def test_a_cell_that_ns2_lacks_is_refused_before_any_run(tmp_path):
     sweep = _sweep(axes={"rule": ["AIMD(1, 0.5)", "CUBIC"]})
     with pytest.raises(cwndlab.ScenarioError, match=r"cell rule = CUBIC: flows\[0\].rule"):

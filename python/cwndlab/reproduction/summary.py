@@ -39,9 +39,9 @@ HEAD = """# Five papers, run again
 
 What `cwndlab reproduce` finds of each claim of a paper: a number with its 95 % confidence interval,
 and whether that is what the paper says. [All claims in a browser](reproduction/claims.html), with
-filters by paper, verdict, cause and tag; [papers](papers.md#verdicts) has how they are judged. This
-page, its data (`reproduction.json`) and its plots are written by `cwndlab reproduce --all --page
-docs`.
+filters by paper, verdict, cause and tag; [papers](papers.md#verdicts) has how they are judged, and
+[the witness](witness.md) what ns-2 says of them. This page, its data (`reproduction.json`) and its
+plots are written by `cwndlab reproduce --all --page docs`.
 
 Columns are verdicts and, for claims that do not hold, causes: *contradictory*, the paper against
 itself; *open value*, one that it leaves open decides; *ns-2*, that year's endpoints or routers

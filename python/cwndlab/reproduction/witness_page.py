@@ -162,8 +162,9 @@ def _scores(found: Witness) -> list[str]:
     }
     rows: list[Sequence[object]] = []
     for record in found.plans.values():
-        if not record.grids:
-            continue
+        measured = [grid.values for grid in record.grids.values()]
+        if not measured or any("goodput" not in values for values in measured):
+            continue  # Nothing, or goodputs of single flows.
         means = {side: grid.means(range(grid.replicates)) for side, grid in record.grids.items()}
         both = means["cwndlab"]
         for setting, rule in itertools.product(both.settings, both.rules):

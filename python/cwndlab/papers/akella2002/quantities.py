@@ -309,7 +309,9 @@ def order_by_ratio(data: Data, claim: Claim) -> float:
             [means.value(claim["metric"], setting, rule) for rule in rules(data, claim, "among")]
         )
         best = values.max(axis=0)
-        found.append(correlation((best - values).sum(axis=1), (best / values).sum(axis=1)))
+        with np.errstate(divide="ignore"):  # Nothing arrived: an infinite ratio is the last one.
+            ratios = best / values
+        found.append(correlation((best - values).sum(axis=1), ratios.sum(axis=1)))
     return float(np.mean(found))
 
 
