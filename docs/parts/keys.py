@@ -109,7 +109,12 @@ EXAMPLES = {
         "max": "20Mbit",
     },
     "Shape uniform": {"kind": "uniform", "low": "1Mbit", "high": "10Mbit", "every": "1s"},
-    "Shape trace": {"kind": "trace", "file": "cellular.down"},
+    "Shape trace": {"kind": "trace", "file": "cellular.down", "start": "random"},
+    "Shape cellular": {
+        "kind": "cellular", "mean": "10Mbit", "noise": "4Mbit", "outage_share": 0.05,
+        "outage_length": "1s",
+    },
+    "Shape grants": {"kind": "grants", "rate": "10Mbit", "every": "5ms"},
     "Shape points": {"kind": "points", "points": [["0s", "5Mbit"], ["10s", "1Mbit"]],
     "repeat": "20s"},
 }  # fmt: skip

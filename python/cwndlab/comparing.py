@@ -54,7 +54,8 @@ def compare(
         Rules in any notation that `cwndlab.rule` reads; duplicates count once.
     env, queue, recovery : str or sequence of str
         Levels of the other axes. For env, ``"all"`` stands for the thirteen environments of
-        Akella et al. and ``"demo"`` for four.
+        Akella et al., ``"demo"`` for four, and ``"trace:FILE"`` for a link recorded in mahimahi's
+        format.
     replicates : int
         Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
     duration : str or float, optional

@@ -1,4 +1,4 @@
-"""Names of the core's recovery schemes and queues, found whatever their case."""
+"""Names of the core's recovery schemes and queues, found whatever their case; of environments."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 from cwndlab import native
 from cwndlab.message import same_name
+
+TRACE = "trace:"
+"""Begins the name of an environment that is a file: delivery opportunities in mahimahi's format."""
 
 
 @functools.cache

@@ -20,8 +20,10 @@ WITH_CHANCE = ("random-loss", "rules-random", "rules-square", "square-wave")
 WITH_ARRIVALS = ("web-traffic",)
 """Examples with flows that arrive (test_arrivals.py)."""
 REFUSED = {
+    "ack-aggregation": "dumbbell.back_rate",
     "aqm": "dumbbell.queue.kind",
     "cellular": "dumbbell.rate",
+    "cellular-synthetic": "dumbbell.rate",
     "custom-rule": "flows[0].rule",
     "l4s": "dumbbell.queue.kind",
     "live-cellular": "dumbbell.rate",

@@ -151,3 +151,23 @@ def test_cellular():
     link = _run("cellular").links.row(0, named=True)
     assert link["utilization"] > 0.95
     assert link["p95_queueing_delay_s"] > 0.2
+
+
+def test_cellular_synthetic():
+    link = _run("cellular-synthetic").links.row(0, named=True)
+    assert link["utilization"] > 0.95
+    assert link["mean_queueing_delay_s"] > 0.2
+    paced = _run("cellular-synthetic", flows__phone__rule="BBR3").links["mean_queueing_delay_s"][0]
+    assert paced < link["mean_queueing_delay_s"] / 2
+
+
+def test_ack_aggregation():
+    goodput = {
+        rate if isinstance(rate, str) else "grants": _run(
+            "ack-aggregation", dumbbell__back_rate=rate
+        ).flows["goodput_bps"][0]
+        for rate in ("10Mbit", {"kind": "grants", "rate": "10Mbit", "every": "10ms"})
+    }
+    assert goodput["grants"] < 0.93 * goodput["10Mbit"]
+    paced = _run("ack-aggregation", flows__upload__rule="BBR3").flows["goodput_bps"][0]
+    assert paced > 1.1 * goodput["grants"]

@@ -7,7 +7,9 @@ use crate::run::PyRun;
 use crate::topology::topology;
 use crate::traces::traces;
 use cwndlab_scenario::Scenario;
-use cwndlab_sim::{DrawnNetwork, EventSchedulerKind, Options, Simulation, Status};
+use cwndlab_sim::{
+    DrawnNetwork, EventSchedulerKind, Options, Simulation, Status, opportunities_ms,
+};
 use cwndlab_units::message::unknown;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -62,6 +64,13 @@ impl PyScenario {
     fn drawn_network(&self, py: Python<'_>) -> PyResult<String> {
         let network = py.detach(|| DrawnNetwork::new(&self.scenario));
         serde_json::to_string(&network).map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
+    /// Milliseconds of the delivery opportunities of the bottleneck, as a run draws them; none if it
+    /// has a rate.
+    fn opportunities_ms(&self, py: Python<'_>) -> Option<Vec<u64>> {
+        let dumbbell = self.scenario.dumbbell.as_ref()?;
+        py.detach(|| opportunities_ms(&dumbbell.rate, self.scenario.seed, self.scenario.duration))
     }
 
     /// Links and paths as one line of JSON.

@@ -1,10 +1,10 @@
 //! Network graph: the one-way links of a scenario and the nodes between them.
 
 use crate::{
-    JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, PolicerSpec, QueueSpec, Scenario,
-    ScenarioError, TokenBucketSpec, Waveform,
+    BackRate, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, PolicerSpec, QueueSpec,
+    Scenario, ScenarioError, TokenBucketSpec, Waveform,
 };
-use cwndlab_units::{Buffer, RateLimit, Time};
+use cwndlab_units::{Buffer, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One direction of a link.
@@ -13,6 +13,8 @@ pub struct OneWayLink<'a> {
     /// Key of its table in the scenario, such as `links[2]`; both directions of a duplex link share
     /// it.
     pub key: String,
+    /// Key of its rate.
+    pub rate_key: String,
     /// Key of its queue.
     pub queue_key: String,
     /// Name of the link.
@@ -140,6 +142,7 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
     let Some(dumbbell) = &scenario.dumbbell else { return Vec::new() };
     let forward = OneWayLink {
         key: "dumbbell".into(),
+        rate_key: "dumbbell.rate".into(),
         queue_key: "dumbbell.queue".into(),
         name: "bottleneck".into(),
         from: None,
@@ -154,10 +157,10 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
         policer: dumbbell.policer,
         shaper: dumbbell.shaper,
     };
-    let back_rate = match dumbbell.back_rate {
-        None => Some(dumbbell.rate.largest()),
-        Some(RateLimit::Limited(rate)) => Some(rate),
-        Some(RateLimit::Unlimited) => None,
+    let back_rate = match &dumbbell.back_rate {
+        None => Some(Waveform::Constant(dumbbell.rate.largest())),
+        Some(BackRate::Limited(rate)) => Some(rate.clone()),
+        Some(BackRate::Unlimited) => None,
     };
     // Acknowledgements alone need no limit, data does.
     let reversed = scenario
@@ -173,9 +176,10 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
         false => QueueSpec::DropTail { limit: Buffer::Unlimited, count_in_service: true },
     };
     let back = back_rate.map(|rate| OneWayLink {
+        rate_key: "dumbbell.back_rate".into(),
         queue_key: "dumbbell.back_queue".into(),
         name: "bottleneck-back".into(),
-        rate: Waveform::Constant(rate),
+        rate,
         queue: dumbbell.back_queue.unwrap_or(default),
         loss: &[],
         jitter: None,
@@ -197,6 +201,7 @@ fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<OneWayLink<'_>> {
     };
     let forward = OneWayLink {
         key: format!("links[{index}]"),
+        rate_key: format!("links[{index}].rate"),
         queue_key: format!("links[{index}].queue"),
         name: if named { spec.name.clone() } else { between(&spec.from, &spec.to) },
         from: spec.from.as_deref(),

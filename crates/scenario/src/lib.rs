@@ -15,6 +15,7 @@
 //! ```
 
 mod arrivals;
+mod back_rate;
 mod check;
 mod distribution;
 mod error;
@@ -30,10 +31,12 @@ mod routing;
 mod scenario;
 mod serde_messages;
 mod trace_spec;
+mod trace_start;
 mod traffic;
 mod waveform;
 
 pub use arrivals::{ArrivalSpec, Phase};
+pub use back_rate::BackRate;
 pub use distribution::{Distribution, Law, Packets, Quantity};
 pub use error::ScenarioError;
 pub use files::{DeliveryOpportunities, EmpiricalCdf};
@@ -50,6 +53,7 @@ pub use router_profile::RouterProfile;
 pub use routing::{FlowPath, Routes};
 pub use scenario::{Bdp, ProfileName, Scenario};
 pub use trace_spec::{Sampling, TraceSpec};
+pub use trace_start::TraceStart;
 pub use traffic::{
     CrossSpec, FlowSpec, Frames, Join, Leave, MAX_SOURCES, RecoveryName, Responses, RuleText,
     instance,

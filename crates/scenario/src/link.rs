@@ -1,6 +1,6 @@
 //! Links of a scenario: the dumbbell topology, named links, and their impairments.
 
-use crate::{QueueSpec, Waveform};
+use crate::{BackRate, QueueSpec, Waveform};
 use cwndlab_units::{Bytes, Rate, RateLimit, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,9 +46,10 @@ pub struct Dumbbell {
     /// Its delay, one way.
     #[serde(default)]
     pub sink_delay: Span,
-    /// Rate of the reverse link, which carries acknowledgements; the bottleneck's when absent.
+    /// Rate of the reverse link, which carries acknowledgements; the bottleneck's largest when
+    /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub back_rate: Option<RateLimit>,
+    pub back_rate: Option<BackRate>,
     /// Its queue; when absent unlimited, or the bottleneck's if data uses it too (`reverse`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back_queue: Option<QueueSpec>,

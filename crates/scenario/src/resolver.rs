@@ -2,6 +2,7 @@
 //! rules that are not built in. The core never accesses the file system; the caller passes a
 //! [`Resolver`].
 
+use crate::back_rate::BackRate;
 use crate::distribution::{Distribution, Law};
 use crate::error::ScenarioError;
 use crate::files::{DeliveryOpportunities, EmpiricalCdf};
@@ -57,7 +58,9 @@ impl Reader<'_> {
         key: impl fmt::Display,
         waveform: &mut Waveform,
     ) -> Result<(), ScenarioError> {
-        let Waveform::Shape(Shape::Trace { file, opportunities }) = waveform else { return Ok(()) };
+        let Waveform::Shape(Shape::Trace { file, opportunities, .. }) = waveform else {
+            return Ok(());
+        };
         *file = self.source.locate(file);
         *opportunities = load(
             &mut self.recordings,
@@ -139,6 +142,9 @@ impl Scenario {
             Reader { source, recordings: BTreeMap::new(), distributions: BTreeMap::new() };
         if let Some(dumbbell) = &mut self.dumbbell {
             reader.waveform("dumbbell.rate", &mut dumbbell.rate)?;
+            if let Some(BackRate::Limited(rate)) = &mut dumbbell.back_rate {
+                reader.waveform("dumbbell.back_rate", rate)?;
+            }
         }
         for (i, link) in self.links.iter_mut().enumerate() {
             reader.waveform(format!("links[{i}].rate"), &mut link.rate)?;

@@ -1,6 +1,6 @@
 //! Waveforms of a scenario: piecewise constant rates over time.
 
-use crate::DeliveryOpportunities;
+use crate::{DeliveryOpportunities, TraceStart};
 use cwndlab_units::message::invalid_value;
 use cwndlab_units::{Rate, Time};
 use schemars::JsonSchema;
@@ -74,10 +74,38 @@ pub enum Shape {
     Trace {
         /// File name, relative to the scenario file.
         file: String,
+        /// Time in the trace at which the run starts, in whole milliseconds, or "random": drawn
+        /// from the seed. The trace is a cycle.
+        #[serde(default, skip_serializing_if = "TraceStart::is_beginning")]
+        start: TraceStart,
         /// The parsed file.
         #[serde(skip)]
         #[schemars(skip)]
         opportunities: DeliveryOpportunities,
+    },
+    /// A synthetic cellular link: delivery opportunities of 1500 bytes are a Poisson process whose
+    /// rate does a Brownian motion, with outages (after Winstein et al. 2013).
+    Cellular {
+        /// Mean rate, outages included.
+        mean: Rate,
+        /// Standard deviation of the change of the rate within a second; 0.4 of the mean when
+        /// absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        noise: Option<Rate>,
+        /// Share of time without any opportunity, 0 to 0.5.
+        #[serde(default = "outage_share")]
+        outage_share: f64,
+        /// Mean length of an outage.
+        #[serde(default = "outage_length")]
+        outage_length: Time,
+    },
+    /// Grants, as of a cable modem: at each interval, as many bytes as the rate sends in it may
+    /// leave at once; what is not used is lost.
+    Grants {
+        /// Rate over many intervals.
+        rate: Rate,
+        /// Interval.
+        every: Time,
     },
     /// A list of times and rates.
     Points {
@@ -89,8 +117,23 @@ pub enum Shape {
     },
 }
 
+/// A choice: the paper has no share.
+fn outage_share() -> f64 {
+    0.05
+}
+
+/// Winstein et al. 2013, section 3.1: outages end at a rate of 1 per second.
+fn outage_length() -> Time {
+    Time::ns(1_000_000_000)
+}
+
+/// Largest rate of a cellular link: between outages it is uniform from 0 on.
+fn cellular_peak(mean: Rate, outage_share: f64) -> Rate {
+    Rate::bits_per_second((2.0 * mean.bps() as f64 / (1.0 - outage_share)).round() as u64)
+}
+
 impl Waveform {
-    /// The initial rate, which sizes buffers; of a trace the mean.
+    /// The initial rate, which sizes buffers; of a trace or a cellular link the mean.
     pub fn first(&self) -> Rate {
         match self {
             Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
@@ -99,6 +142,8 @@ impl Waveform {
             Self::Shape(Shape::Walk { start, .. }) => *start,
             Self::Shape(Shape::Uniform { high, .. }) => *high,
             Self::Shape(Shape::Trace { opportunities, .. }) => opportunities.mean(),
+            Self::Shape(Shape::Cellular { mean, .. }) => *mean,
+            Self::Shape(Shape::Grants { rate, .. }) => *rate,
             Self::Shape(Shape::Points { points, .. }) => {
                 points.first().map_or(Rate::bits_per_second(1), |point| point.1)
             }
@@ -115,13 +160,17 @@ impl Waveform {
             Self::Shape(Shape::Walk { max, .. }) => *max,
             Self::Shape(Shape::Uniform { high, .. }) => *high,
             Self::Shape(Shape::Trace { opportunities, .. }) => opportunities.mean(),
+            Self::Shape(Shape::Cellular { mean, outage_share, .. }) => {
+                cellular_peak(*mean, *outage_share)
+            }
+            Self::Shape(Shape::Grants { rate, .. }) => *rate,
             Self::Shape(Shape::Points { points, .. }) => {
                 points.iter().map(|point| point.1).max().unwrap_or(Rate::bits_per_second(1))
             }
         }
     }
 
-    /// The smallest rate; of a trace 1 bit/s, since it has gaps.
+    /// The smallest rate; of a trace or a cellular link 1 bit/s, since it has gaps.
     pub fn smallest(&self) -> Rate {
         match self {
             Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
@@ -130,11 +179,20 @@ impl Waveform {
             }
             Self::Shape(Shape::Walk { min, .. }) => *min,
             Self::Shape(Shape::Uniform { low, .. }) => *low,
-            Self::Shape(Shape::Trace { .. }) => Rate::bits_per_second(1),
+            Self::Shape(Shape::Trace { .. } | Shape::Cellular { .. }) => Rate::bits_per_second(1),
+            Self::Shape(Shape::Grants { rate, .. }) => *rate,
             Self::Shape(Shape::Points { points, .. }) => {
                 points.iter().map(|point| point.1).min().unwrap_or(Rate::bits_per_second(1))
             }
         }
+    }
+
+    /// Whether bytes leave at moments, not at a rate.
+    pub fn has_opportunities(&self) -> bool {
+        matches!(
+            self,
+            Self::Shape(Shape::Trace { .. } | Shape::Cellular { .. } | Shape::Grants { .. })
+        )
     }
 
     /// The key and the length of the shortest time between changes; none if there is no bound on
@@ -144,7 +202,12 @@ impl Waveform {
         match shape {
             Shape::Constant { .. } | Shape::Points { repeat: None, .. } => None,
             Shape::Trace { opportunities, .. } => Some(("file", opportunities.mean_gap())),
+            Shape::Cellular { mean, outage_share, .. } => {
+                let peak_bps = cellular_peak(*mean, *outage_share).bps().max(1);
+                Some(("mean", Time::ns(12_000_000_000_000 / peak_bps)))
+            }
             Shape::Square { every, .. }
+            | Shape::Grants { every, .. }
             | Shape::Walk { every, .. }
             | Shape::Uniform { every, .. } => Some(("every", *every)),
             Shape::SawTooth { period, step, .. } => {
@@ -168,8 +231,18 @@ impl Waveform {
         };
         let Self::Shape(shape) = self else { return None };
         match shape {
-            Shape::Constant { .. } | Shape::Trace { .. } => None,
-            Shape::Square { every, .. } => at_least("every", *every),
+            Shape::Constant { .. } => None,
+            Shape::Trace { start, opportunities, .. } => start.problem(opportunities),
+            Shape::Cellular { outage_share, outage_length, .. } => {
+                if !(0.0..=0.5).contains(outage_share) {
+                    Some(("outage_share", invalid_value(outage_share, "a number from 0 to 0.5")))
+                } else if *outage_length < Time::ns(1_000_000) {
+                    Some(("outage_length", invalid_value(outage_length, "at least 1ms")))
+                } else {
+                    None
+                }
+            }
+            Shape::Grants { every, .. } | Shape::Square { every, .. } => at_least("every", *every),
             Shape::SawTooth { low, high, period, step } => match (low <= high, step) {
                 (false, _) => Some(("low", invalid_value(low, format!("at most high = {high}")))),
                 (_, Some(step)) if step > period => {

@@ -42,4 +42,5 @@ pub use measure::trace::{
     LossRow, PacketEvent, PacketRow, RuleRow, RuleTrace, TraceRecorder, WindowRow,
 };
 pub use network_path::NetworkPath;
+pub use rate::opportunities::opportunities_ms;
 pub use simulation::{EventSchedulerKind, Simulation, SimulationError, Traces};

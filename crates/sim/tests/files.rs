@@ -157,5 +157,8 @@ on = "1s"
 off = "1s"
 "#;
     let error = Scenario::from_toml_with(bursts, &files("x.down", "1")).unwrap_err().to_string();
-    assert_eq!(error, "cross[0].on: `on` must not be given when `rate` is a trace");
+    assert_eq!(
+        error,
+        "cross[0].on: `on` must not be given when `rate` is a trace, cellular or grants"
+    );
 }

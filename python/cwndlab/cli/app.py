@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from cwndlab.cli.cellular import cellular
 from cwndlab.cli.compare import compare
 from cwndlab.cli.completion import complete_names, completion
 from cwndlab.cli.demo import demo
@@ -69,8 +70,8 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, export, compare, sweep, results, report, reproduce, search, environments, topology,
-    studio, rules, knobs, schema, demo, theory, live, doctor, init, completion,
+    run, export, compare, sweep, results, report, reproduce, search, environments, cellular,
+    topology, studio, rules, knobs, schema, demo, theory, live, doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:
     share_options(_command)

@@ -61,8 +61,8 @@ class QueueOption(click.Option):
     "--env",
     multiple=True,
     metavar="NAMES",
-    help='Environments (`cwndlab environments` lists them); "all" for the thirteen of the paper, '
-    '"demo" for four.'
+    help="Environments (`cwndlab environments` lists them), trace:FILE for a recorded link, "
+    '"all" for the thirteen of the paper, "demo" for four.'
     "  [default: constant; none with --against]",
 )
 @click.option(

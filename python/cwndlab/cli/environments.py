@@ -62,8 +62,8 @@ def environments(
 ) -> None:
     """List environments and their residual bandwidths.
 
-    NAME is an environment, "all" for the thirteen of Akella et al. (2002), or "demo"; the default
-    is every environment.
+    NAME is an environment, "all" for the thirteen of Akella et al. (2002), "demo", or trace:FILE
+    for a link recorded in mahimahi's format; the default is every environment.
     """
     options.check_plot(plot)
     from cwndlab import environments as catalogue
@@ -96,7 +96,7 @@ def environments(
 def _rows(listed: list[str], chosen: Assumptions) -> list[dict[str, Any]]:
     from cwndlab import environments as catalogue
 
-    found = [catalogue.ENVIRONMENTS[name] for name in listed]
+    found = [catalogue.environment(name) for name in listed]
     return [
         {
             "name": entry.name,

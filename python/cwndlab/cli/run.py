@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,11 @@ DEFAULT_PLOT = "="
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path), metavar="FILE.toml")
+@click.option(
+    "--env", metavar="NAME",
+    help="Simulate an environment instead of FILE, or trace:FILE for a recorded link.",
+)  # fmt: skip
+@options.assume_option
 @options.json_option
 @options.out_option
 @click.option(
@@ -56,6 +62,8 @@ DEFAULT_PLOT = "="
 @options.jobs_option
 def run(
     file: Path | None,
+    env: str | None,
+    assume: tuple[str, ...],
     as_json: bool,
     out: Path | None,
     plot: str | None,
@@ -72,7 +80,8 @@ def run(
 ) -> None:
     """Simulate a scenario and print its flows and links.
 
-    FILE is TOML or JSON. With --beside it also runs in ns-2.
+    FILE is TOML or JSON. With --beside it also runs in ns-2. The test flows of --env are
+    named "flow": --set flows.flow.rule=CUBIC chooses their rule.
     """
     if (
         file is None
@@ -81,19 +90,24 @@ def run(
     ):
         # `run --plot FILE.toml`: the file was meant as the scenario.
         file, plot = Path(plot), DEFAULT_PLOT
-    if file is None:
-        raise click.UsageError(missing("FILE.toml", "a scenario in TOML or JSON"))
-    picture = _picture(plot, file, out)
+    if file is not None and env is not None:
+        raise click.UsageError("`--env` takes the place of `FILE.toml`")
+    if assume and env is None:
+        raise click.UsageError("`--assume` needs `--env`")
+    if file is None and env is None:
+        raise click.UsageError(missing("FILE.toml", "a scenario in TOML or JSON, or `--env`"))
+    stem = re.sub(r"\W+", "-", env or "") if file is None else file.stem
+    picture = _picture(plot, stem, out)
     options.check_plot(picture)
     besides.check_beside(beside, ns, plot=plot, pcap=pcap, expect=expected.all)
     if beside is None and (replicates or jobs):
         raise click.UsageError(f"`--{'replicates' if replicates else 'jobs'}` needs `--beside ns2`")
-    scenario = _scenario(
-        file, options.patch_of(settings), seed, profile, with_traces=picture is not None
-    )
+    patch = options.patch_of(settings)
+    given = _of_environment(env, assume, seed) if file is None else _of_file(file, patch)
+    scenario = _scenario(given, patch, seed, profile, with_traces=picture is not None)
     if beside is not None:
-        folder = out or Path("out") / f"{file.stem}-beside"
-        sweep = _beside_sweep(file.stem, scenario, replicates or 1)
+        folder = out or Path("out") / f"{stem}-beside"
+        sweep = _beside_sweep(stem, scenario, replicates or 1)
         besides.run_beside(sweep, folder, ns, jobs=jobs, as_json=as_json)
         return
     options.make_folder(out)
@@ -105,10 +119,12 @@ def run(
     if needed := patch_of(measures):
         scenario = scenario.patch(needed)
 
-    with meter(file.stem, scenario.duration_s, "s") as progress:
+    with meter(stem, scenario.duration_s, "s") as progress:
         result = execute.run(scenario, progress=progress.simulated, pcap=pcap)
 
-    detail(f"simulated {file}, seed {result.fields['seed']}, profile {result.fields['profile']}")
+    detail(
+        f"simulated {file or env}, seed {result.fields['seed']}, profile {result.fields['profile']}"
+    )
     if out is not None:
         say(f"wrote {result.save(out)}")
     if picture is not None:
@@ -120,7 +136,7 @@ def run(
     else:
         print_result(result)
     if expected.all:
-        expected.judge(_summary(result, measures), f"run {file.stem}")
+        expected.judge(_summary(result, measures), f"run {stem}")
 
 
 def _beside_sweep(name: str, scenario: Scenario, replicates: int) -> Sweep:
@@ -172,20 +188,17 @@ def _summary(result: Result, measures: list[Measure]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema, orient="row")
 
 
-def _picture(plot: str | None, file: Path, out: Path | None) -> Path | None:
+def _picture(plot: str | None, stem: str, out: Path | None) -> Path | None:
     if plot is None:
         return None
-    return (out or Path()) / f"{file.stem}.png" if plot == DEFAULT_PLOT else Path(plot)
+    return (out or Path()) / f"{stem}.png" if plot == DEFAULT_PLOT else Path(plot)
 
 
 def _scenario(
-    file: Path, patch: dict[str, Any], seed: int | None, profile: str | None, *, with_traces: bool
-) -> Scenario:
-    from cwndlab.scenario import Scenario
-
-    refuse_sweep(file)
-    warn_of_bare_rates({**document(file), **patch})
-    scenario = Scenario.load(file)
+    scenario: Scenario, patch: dict[str, Any], seed: int | None, profile: str | None, *,
+    with_traces: bool,
+) -> Scenario:  # fmt: skip
+    """Set what the options say."""
     if seed is not None:
         patch["seed"] = seed
     if profile is not None:
@@ -197,3 +210,18 @@ def _scenario(
         traced = scenario.to_dict().get("trace", {})
         scenario = scenario.set("trace", {**missing, **traced})
     return scenario
+
+
+def _of_environment(env: str | None, assume: tuple[str, ...], seed: int | None) -> Scenario:
+    from cwndlab import environments
+
+    chosen = environments.Assumptions.from_texts(assume)
+    return environments.scenario(env or "", assume=chosen, seed=1 if seed is None else seed)
+
+
+def _of_file(file: Path, patch: dict[str, Any]) -> Scenario:
+    from cwndlab.scenario import Scenario
+
+    refuse_sweep(file)
+    warn_of_bare_rates({**document(file), **patch})
+    return Scenario.load(file)

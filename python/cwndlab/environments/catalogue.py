@@ -5,15 +5,21 @@ Rates are per test flow, in bit/s, and `network` turns them into a link, cross t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from cwndlab import native
 from cwndlab.environments.assumptions import Assumptions
 from cwndlab.errors import ScenarioError
 from cwndlab.message import same_name, unknown
+from cwndlab.names import TRACE
 
 MBIT = 1e6
+OPPORTUNITY_BITS = 8 * 1500
+"""Bits of a delivery opportunity of a trace."""
 DRAWN = "drawn"
 """Kind of the waveforms that are drawn here from the seed, and become points of a scenario."""
 
@@ -27,8 +33,8 @@ class Environment:
     """Its name in the paper, or a description."""
     summary: str
     """Residual bandwidth per test flow, in words."""
-    capacity: str
-    """Name of the assumption that sets the link's rate."""
+    capacity: str = ""
+    """Name of the assumption that sets the link's rate; of no use if it has a rate of its own."""
     shape: dict[str, Any] = field(default_factory=dict[str, Any])
     """Waveform per test flow, rates in bit/s; empty if arriving flows are the cross traffic."""
     gaps: tuple[str, ...] = ()
@@ -43,12 +49,21 @@ class Environment:
         return self.shape.get("kind") == DRAWN
 
     @property
+    def is_link(self) -> bool:
+        """Whether its waveform is the rate of the link, which the test flows have to themselves."""
+        return self.shape.get("kind") in ("trace", "cellular")
+
+    @property
     def topology(self) -> str:
         """``simple`` (one bottleneck and CBR sources) or ``second`` (arriving flows)."""
         return "second" if self.gaps else "simple"
 
     def capacity_bps(self, chosen: Assumptions) -> float:
-        """Rate of its link, bit/s."""
+        """Rate of its link, bit/s; the mean of a link whose rate varies."""
+        if self.shape.get("kind") == "trace":
+            return mean_bps(self.shape["file"])
+        if self.is_link:
+            return self.shape["mean"] * chosen.flows
         return chosen.bps(self.capacity) * (1 if self.gaps else chosen.flows)
 
 
@@ -164,33 +179,72 @@ _PAPER = (
     ),
 )
 
+_LINKS = (
+    Environment(
+        "cellular",
+        "synthetic cellular link",
+        "the link's own rate, with a mean of 1 Mb/s per test flow",
+        shape={"kind": "cellular", "mean": MBIT},
+    ),
+)
+
 DEMO = tuple(environment.name for environment in _DEMO)
 """The four of the demo, around 1 Mb/s a flow on a link twice as fast."""
 PAPER = tuple(environment.name for environment in _PAPER)
 """The thirteen of Akella et al. (2002), table 2."""
-ENVIRONMENTS = {environment.name: environment for environment in (*_DEMO, *_PAPER)}
+ENVIRONMENTS = {environment.name: environment for environment in (*_DEMO, *_PAPER, *_LINKS)}
 """Every environment by its name, in the order they are shown."""
 GROUPS = {"all": PAPER, "demo": DEMO}
 """Names of groups of environments."""
 
 
 def environment(name: str) -> Environment:
-    """Find an environment by its name, whatever the case.
+    """Find an environment by its name, whatever the case; ``trace:FILE`` is a recorded link.
 
     Raises
     ------
     ScenarioError
-        If there is no such environment.
+        If there is no such environment. The file is read later.
 
     Examples
     --------
     >>> environment("SQH").summary
     '10 and 1 Mb/s in turn, 5 s each'
     """
+    if name.startswith(TRACE):
+        return _recorded(name)
     found = ENVIRONMENTS.get(same_name(name, ENVIRONMENTS))
     if found is None:
-        raise ScenarioError(unknown("env", name, [*GROUPS, *ENVIRONMENTS]))
+        raise ScenarioError(unknown("env", name, [*GROUPS, *ENVIRONMENTS, f"{TRACE}FILE"]))
     return found
+
+
+def _recorded(name: str) -> Environment:
+    """Return the environment of a trace, which starts at random in each replicate."""
+    file = str(Path(name.removeprefix(TRACE)).resolve())
+    shape = {"kind": "trace", "file": file, "start": "random"}
+    return Environment(name, "recorded link", "the link's own rate", shape=shape)
+
+
+def mean_bps(file: str) -> float:
+    """Return the mean rate of a file in mahimahi's format, bit/s.
+
+    Raises
+    ------
+    ScenarioError
+        If the file cannot be read or is not valid.
+    """
+    document = {
+        "duration": "1s",
+        "dumbbell": {"rate": {"kind": "trace", "file": file}, "delay": "1ms"},
+        "flows": [{"rule": "AIMD(1, 0.5)"}],
+    }
+    try:
+        native.Scenario(json.dumps(document), "json")
+        milliseconds = Path(file).read_text().split()
+    except (ScenarioError, OSError) as error:
+        raise ScenarioError(str(error).replace("dumbbell.rate.file", "env")) from None
+    return len(milliseconds) * OPPORTUNITY_BITS / int(milliseconds[-1]) * 1e3
 
 
 def names(chosen: Iterable[str]) -> list[str]:

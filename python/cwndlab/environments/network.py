@@ -2,8 +2,8 @@
 
 There are two networks. In the simple one a CBR source leaves the environment's residual bandwidth
 of one link; under fair queueing a varying number of sources does, since one source would get only
-one flow's share. In the second network arriving flows are the cross traffic, with priority at the
-bottleneck.
+one flow's share. A link with delivery opportunities has no cross traffic. In the second network
+arriving flows are the cross traffic, with priority at the bottleneck.
 """
 
 from __future__ import annotations
@@ -189,6 +189,10 @@ def _simple(
         for key, value in link(capacity, queue, chosen).items()
         if key in ("dumbbell", "flows")
     }
+    if found.is_link:
+        tables["dumbbell"] |= _own_rate(found, chosen)
+        del tables["dumbbell"]["access_rate"]
+        return tables
     available = _available(found, capacity, chosen, seed)
     if available != {"kind": "constant", "rate": rate_text(capacity)}:
         # The name seeds the random stream, so that two walks are independent.
@@ -201,6 +205,14 @@ def _simple(
             {**cross, **(_sources(found, capacity, chosen) if queue in FAIR else {})}
         ]
     return tables
+
+
+def _own_rate(found: Environment, chosen: Assumptions) -> dict[str, Any]:
+    """Return the rates of a link with delivery opportunities, whose ACKs come back unhindered."""
+    shape = dict(found.shape)
+    if "mean" in shape:
+        shape["mean"] = rate_text(chosen.flows * shape["mean"])
+    return {"rate": shape, "back_rate": "unlimited"}
 
 
 def _available(

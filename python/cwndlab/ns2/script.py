@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from cwndlab.documents import is_mapping
 from cwndlab.ns2 import tcl
 from cwndlab.ns2.agents import defaults
 from cwndlab.ns2.arrivals import arrival_lines, slots
@@ -20,6 +21,8 @@ from cwndlab.quantities import seconds
 from cwndlab.scenario import Scenario
 
 PROFILES = "an ns-2 profile, such as ns2-2.35 (`--profile ns2-2.35`)"
+OPPORTUNITIES = ("trace", "cellular", "grants")
+"""Waveforms at which bytes leave at moments, not at a rate."""
 LARGEST_SEED = 2**31 - 1
 RUN = "$ns run\n"
 
@@ -107,6 +110,12 @@ def _check(document: Mapping[str, Any]) -> None:
         for name in ("jitter", "outages", "marker", "policer", "shaper"):
             if table.get(name):
                 raise refused_key(f"{key}.{name}", f"the script has no {name}")
+    sources = {f"cross[{index}]": table for index, table in enumerate(document.get("cross", []))}
+    for key, table in {**tables, **sources}.items():
+        for name in ("rate", "back_rate", "available"):
+            rate = table.get(name)
+            if is_mapping(rate) and rate["kind"] in OPPORTUNITIES:
+                raise refused_key(f"{key}.{name}", "its links have no delivery opportunities")
 
 
 def _head(

@@ -15,7 +15,7 @@ import polars as pl
 from cwndlab import native, plots
 from cwndlab.comparison import AXES, Comparison
 from cwndlab.differences import differences
-from cwndlab.environments import ENVIRONMENTS
+from cwndlab.environments import environment
 from cwndlab.errors import StoreError
 from cwndlab.message import invalid
 from cwndlab.metrics import METRICS, Metric
@@ -77,7 +77,7 @@ def chapter_of(
         more_runs=len(runs[MOST_RUNS:]),
         scores={metric.key: list(_scores(comparison, metric)) for metric in comparison.metrics},
         timelines=list(_timelines(comparison, tell)),
-        notes={level.label: ENVIRONMENTS[level.label].summary for level in plan.axes["env"]},
+        notes={level.label: environment(level.label).summary for level in plan.axes["env"]},
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cwndlab import tomltext
-from cwndlab.environments import ENVIRONMENTS
+from cwndlab.environments import environment
 from cwndlab.report.chapter import Chapter, short
 from cwndlab.sweeps.notes import notes_on_runs
 
@@ -156,5 +156,5 @@ def _as_file(sweep: Sweep) -> str:
 def _notes(sweep: Sweep) -> dict[str, str]:
     if "env" not in sweep.plan.axes:
         return {}
-    used = {level.label for level in sweep.plan.axes["env"]}
-    return {name: about.summary for name, about in ENVIRONMENTS.items() if name in used}
+    used = dict.fromkeys(level.label for level in sweep.plan.axes["env"])
+    return {name: environment(name).summary for name in used}

@@ -13,7 +13,7 @@ from cwndlab.documents import is_list, is_mapping, is_table
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, missing, plural
 from cwndlab.metrics import patch_of
-from cwndlab.names import known_value
+from cwndlab.names import TRACE, known_value
 from cwndlab.patching import patched
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.scenario import Scenario
@@ -110,6 +110,8 @@ def absolute(value: Any, folder: Path) -> Any:
     if not isinstance(value, str):
         return value
     place, colon, rest = value.partition(":")
+    if f"{place}{colon}" == TRACE:
+        return f"{TRACE}{(folder / rest).resolve()}"
     if colon:
         return f"{(folder / place).resolve()}:{rest}" if place.endswith(".py") else value
     # Built-in rules have a name and perhaps parameters, but no file suffix.
@@ -118,7 +120,7 @@ def absolute(value: Any, folder: Path) -> Any:
 
 
 def with_absolute_files(columns: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
-    """Make the paths in axes absolute: recorded links, rules in Python.
+    """Make the paths in axes absolute: recorded links, also as environments, rules in Python.
 
     They are relative to the sweep's directory.
     """
@@ -126,7 +128,7 @@ def with_absolute_files(columns: Mapping[str, Any], folder: Path | None) -> dict
         return dict(columns)
     return {
         name: [absolute(value, folder) for value in values]
-        if name.rsplit(".", 1)[-1] in ("rule", "file") and is_list(values)
+        if name.rsplit(".", 1)[-1] in ("rule", "file", ENVIRONMENT) and is_list(values)
         else values
         for name, values in columns.items()
     }

@@ -67,8 +67,11 @@ impl Scenario {
         if cross.available.is_some() {
             return conflict(key("on"), "`on` must not be given when `available` is");
         }
-        if matches!(cross.rate, Some(Waveform::Shape(Shape::Trace { .. }))) {
-            return conflict(key("on"), "`on` must not be given when `rate` is a trace");
+        if cross.rate.as_ref().is_some_and(Waveform::has_opportunities) {
+            return conflict(
+                key("on"),
+                "`on` must not be given when `rate` is a trace, cellular or grants",
+            );
         }
         check_draw(&key("on"), on, 1e-6, "at least 1us")?;
         check_draw(&key("off"), off, 0.0, "0 s or more")?;

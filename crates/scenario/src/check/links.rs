@@ -15,7 +15,7 @@ impl Scenario {
             // The reverse link of a duplex link equals it; the reverse link of a dumbbell has its
             // own queue.
             let key = link.key.as_str();
-            check_waveform(&format!("{key}.rate"), &link.rate, self.duration)?;
+            check_waveform(&link.rate_key, &link.rate, self.duration)?;
             link.queue.check(&link.queue_key, self.duration)?;
             for (i, loss) in link.loss.iter().enumerate() {
                 self.check_loss(&format!("{key}.loss[{i}]"), loss)?;

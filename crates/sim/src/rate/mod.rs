@@ -1,5 +1,7 @@
 //! Rates that change with time, and the transmission times that follow.
 
+pub mod cellular;
+pub mod opportunities;
 pub mod outages;
 pub mod piecewise;
 pub mod serializer;

@@ -1,13 +1,14 @@
 //! Piecewise constant rate: yields the constant pieces of a waveform one after the other.
 
 use crate::random::stream::RandomStream;
+use crate::rate::opportunities::{Opportunities, TRACE_BYTES};
 use crate::rate::outages::Outages;
 use cwndlab_scenario::{Shape, Waveform};
 
 /// Length of a piece without end, nanoseconds: a sum of several still fits.
 const ENDLESS_NS: u64 = u64::MAX / 4;
-/// Rate of one delivery opportunity per millisecond: 1500 bytes.
-const OPPORTUNITY_BPS: u64 = 12_000_000;
+/// Rate of one delivery opportunity per millisecond, bit/s.
+const OPPORTUNITY_BPS: u64 = 8 * TRACE_BYTES * 1000;
 const MILLISECOND_NS: u64 = 1_000_000;
 
 /// Iterator over the pieces of a waveform.
@@ -25,9 +26,9 @@ pub struct PiecewiseRate {
     emitted_until_ns: u64,
     /// Current rate of a random walk.
     level: f64,
-    /// Of a trace: index of its next opportunity, and the start of the current repetition.
-    next: usize,
-    round_ms: u64,
+    /// Of a trace or a cellular link: its opportunities, and the time of the next one.
+    opportunities: Option<Opportunities>,
+    next_ns: Option<u64>,
 }
 
 impl PiecewiseRate {
@@ -39,7 +40,10 @@ impl PiecewiseRate {
             Waveform::Shape(shape) => shape.clone(),
         };
         let level = if let Shape::Walk { start, .. } = &shape { start.bps() as f64 } else { 0.0 };
-        Self { shape: Some(shape), stream, link_rate_bps, level, ..Self::silent() }
+        let mut opportunities = Opportunities::of(waveform, stream.clone());
+        let next_ns = opportunities.as_mut().and_then(Opportunities::next).map(|(ns, _)| ns);
+        let drawn = Self { opportunities, next_ns, ..Self::silent() };
+        Self { shape: Some(shape), stream, link_rate_bps, level, ..drawn }
     }
 
     /// The same with a rate of zero during outages.
@@ -59,8 +63,8 @@ impl PiecewiseRate {
             rate_bps: 0.0,
             emitted_until_ns: 0,
             level: 0.0,
-            next: 0,
-            round_ms: 0,
+            opportunities: None,
+            next_ns: None,
         }
     }
 
@@ -145,7 +149,8 @@ impl PiecewiseRate {
                 self.stream.between(low.bps() as f64, high.bps() as f64).round() as u64,
                 every.nanoseconds(),
             ),
-            Shape::Trace { opportunities, .. } => self.recorded_piece(opportunities.milliseconds()),
+            Shape::Trace { .. } | Shape::Cellular { .. } => self.opportunity_piece(),
+            Shape::Grants { rate, .. } => (rate.bps(), ENDLESS_NS),
             Shape::Points { points, repeat } => {
                 let count = points.len() as u64;
                 let place = (self.index % count) as usize;
@@ -162,23 +167,18 @@ impl PiecewiseRate {
 }
 
 impl PiecewiseRate {
-    /// Of a trace: the millisecond that begins now, if it has opportunities, or the gap without
-    /// any.
-    fn recorded_piece(&mut self, opportunities: &[u64]) -> (u64, u64) {
-        let now_ms = self.begin_ns / MILLISECOND_NS;
+    /// Of opportunities: the millisecond that begins now, if it has any, or the gap without.
+    fn opportunity_piece(&mut self) -> (u64, u64) {
         let mut count = 0;
-        while let Some(&ms) = opportunities.get(self.next) {
-            let at_ms = self.round_ms.saturating_add(ms);
-            if at_ms > now_ms {
-                let length_ms = if count > 0 { 1 } else { at_ms - now_ms };
-                return (count * OPPORTUNITY_BPS, length_ms * MILLISECOND_NS);
+        while let Some(at_ns) = self.next_ns {
+            if at_ns > self.begin_ns {
+                let gap_ns = at_ns - self.begin_ns;
+                let length_ns = if count > 0 { MILLISECOND_NS } else { gap_ns };
+                return (count * OPPORTUNITY_BPS, length_ns);
             }
             count += 1;
-            self.next += 1;
-            if self.next == opportunities.len() {
-                self.next = 0;
-                self.round_ms = at_ms;
-            }
+            self.next_ns =
+                self.opportunities.as_mut().and_then(Opportunities::next).map(|(ns, _)| ns);
         }
         (0, ENDLESS_NS)
     }
@@ -237,7 +237,11 @@ mod tests {
         // At 0, 2, 2 and 5 ms, again from 5 ms on: 0 | 2 2 | | | 5 5 | | 7 7 | ... so in bins of 5
         // ms 3, 4, 4 opportunities of 12,000 bits.
         let file = cwndlab_scenario::DeliveryOpportunities::parse("0\n2\n2\n5\n").unwrap();
-        let trace = Waveform::Shape(Shape::Trace { file: "x".into(), opportunities: file });
+        let trace = Waveform::Shape(Shape::Trace {
+            file: "x".into(),
+            start: cwndlab_scenario::TraceStart::default(),
+            opportunities: file,
+        });
         let rate = || PiecewiseRate::new(&trace, RandomStream::new(1, "x"), None);
         let counts = |bins: Vec<f64>| {
             bins.iter().map(|bps| (bps * 0.005 / 12_000.0 * 1e6).round() / 1e6).collect::<Vec<_>>()

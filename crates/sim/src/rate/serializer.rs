@@ -6,6 +6,7 @@
 //! packet in service continues at the new rate.
 
 use crate::random::stream::RandomStream;
+use crate::rate::opportunities::Opportunities;
 use crate::rate::outages::Outages;
 use crate::rate::piecewise::PiecewiseRate;
 use crate::rate::token_bucket::TokenBucket;
@@ -19,7 +20,7 @@ pub enum Serializer {
     Constant(ConstantRate),
     /// A rate that changes.
     Varying(Box<VaryingRate>),
-    /// Delivery opportunities of a trace.
+    /// Delivery opportunities of a trace, a cellular link or grants.
     TraceDriven(Box<TraceDriven>),
     /// Any of these behind a shaper.
     Shaped(Box<Shaped>),
@@ -125,15 +126,13 @@ impl Serializer {
                     Self::varying(PiecewiseRate::silent(), horizon_s)
                 }
             }
-            Waveform::Shape(Shape::Trace { opportunities, .. }) if link_rate_bps.is_none() => {
-                Self::TraceDriven(Box::new(TraceDriven::new(
-                    opportunities,
-                    Outages::default(),
-                    horizon_s,
-                )))
-            }
             Waveform::Shape(_) => {
-                Self::varying(PiecewiseRate::new(waveform, stream, link_rate_bps), horizon_s)
+                Self::at_opportunities(waveform, &stream, horizon_s, &Outages::default())
+                    .filter(|_| link_rate_bps.is_none())
+                    .unwrap_or_else(|| {
+                        let rate = PiecewiseRate::new(waveform, stream, link_rate_bps);
+                        Self::varying(rate, horizon_s)
+                    })
             }
         }
     }
@@ -145,16 +144,25 @@ impl Serializer {
         horizon_s: f64,
         outages: &Outages,
     ) -> Self {
-        match waveform {
-            _ if outages.is_empty() => Self::new(waveform, stream, horizon_s, None),
-            Waveform::Shape(Shape::Trace { opportunities, .. }) => Self::TraceDriven(Box::new(
-                TraceDriven::new(opportunities, outages.clone(), horizon_s),
-            )),
-            _ => Self::varying(
-                PiecewiseRate::new(waveform, stream, None).with_outages(outages.clone()),
-                horizon_s,
-            ),
+        if outages.is_empty() {
+            return Self::new(waveform, stream, horizon_s, None);
         }
+        Self::at_opportunities(waveform, &stream, horizon_s, outages).unwrap_or_else(|| {
+            let rate = PiecewiseRate::new(waveform, stream, None).with_outages(outages.clone());
+            Self::varying(rate, horizon_s)
+        })
+    }
+
+    /// Serializer of a waveform with delivery opportunities; none of a rate.
+    fn at_opportunities(
+        waveform: &Waveform,
+        stream: &RandomStream,
+        horizon_s: f64,
+        outages: &Outages,
+    ) -> Option<Self> {
+        let opportunities = Opportunities::of(waveform, stream.clone())?;
+        let serializer = TraceDriven::new(opportunities, outages.clone(), horizon_s);
+        Some(Self::TraceDriven(Box::new(serializer)))
     }
 
     /// This serializer behind a token bucket: its rate is then the peak rate.

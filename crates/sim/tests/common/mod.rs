@@ -101,6 +101,25 @@ impl Numbers {
         .boxed()
     }
 
+    /// Of a link: a rate, or opportunities to send.
+    fn link_waveform(self) -> BoxedStrategy<Value> {
+        prop_oneof![
+            6 => self.waveform(),
+            1 => (self.rate(), self.time(0.0, 0.05)).prop_map(|(rate, every)| {
+                json!({ "kind": "grants", "rate": rate, "every": every.max(0.001) })
+            }),
+            1 => (self.rate(), pick(&[0.0, 0.1])).prop_map(|(mean, share)| {
+                json!({
+                    "kind": "cellular",
+                    "mean": mean,
+                    "outage_share": share,
+                    "outage_length": 0.1,
+                })
+            }),
+        ]
+        .boxed()
+    }
+
     fn queue(self) -> BoxedStrategy<Value> {
         let limit = prop_oneof![
             6 => (1u32..30).prop_map(|n| format!("{n}pkt")),
@@ -354,13 +373,10 @@ fn dumbbell(numbers: Numbers, names: Vec<String>) -> impl Strategy<Value = Value
         option::weighted(0.4, numbers.delay()),
     );
     let back = (
-        option::weighted(
-            0.5,
-            prop_oneof![numbers.rate().prop_map(|r| json!(r)), Just(json!("unlimited"))],
-        ),
+        option::weighted(0.5, prop_oneof![numbers.link_waveform(), Just(json!("unlimited"))]),
         option::weighted(0.3, numbers.queue()),
     );
-    (numbers.waveform(), numbers.delay(), numbers.queue(), numbers.losses(names), access, back)
+    (numbers.link_waveform(), numbers.delay(), numbers.queue(), numbers.losses(names), access, back)
         .prop_map(|(rate, delay, queue, loss, access, back)| {
             let base = json!({ "rate": rate, "delay": delay, "queue": queue, "loss": loss });
             let entries = vec![
@@ -385,7 +401,7 @@ fn named_links(
     (1usize..6).prop_flat_map(move |count| {
         let link = |index: usize| {
             let parts = (
-                numbers.waveform(),
+                numbers.link_waveform(),
                 numbers.delay(),
                 numbers.queue(),
                 numbers.losses(flow_names.clone()),

@@ -12,6 +12,7 @@ from typing import Any
 
 from cwndlab import custom_rules, native
 from cwndlab.documents import is_list, is_mapping, is_sequence, is_table
+from cwndlab.names import TRACE
 
 SCHEME = "cwndlab run 1"
 """Version of the key's definition.
@@ -129,6 +130,8 @@ def _texts(key: str, node: Any) -> Iterator[tuple[str, str]]:
     elif is_sequence(node):
         for value in node:
             yield from _texts(key, value)
+    elif isinstance(node, str) and key == "env" and node.startswith(TRACE):
+        yield "file", node.removeprefix(TRACE)
     elif isinstance(node, str) and (key == "file" or _is_custom(node)):
         yield ("file" if key == "file" else "rule"), node
 
