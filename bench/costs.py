@@ -5,12 +5,14 @@ What a rule or a trace costs, threads, processes that start.
 
 from __future__ import annotations
 
+import copy
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import callgrind
 import ours
 from comparison import measure_comparison
 from settings import Settings, Skipped, per_packet, ratios, spread
@@ -74,6 +76,30 @@ def traced(workload: Workload, settings: Settings) -> dict:
         settings,
         {**workload.scenario(settings.quick), "trace": {"cwnd": "10ms", "queue": "10ms"}},
     )
+
+
+def over_pie(workload: Workload, settings: Settings) -> dict:
+    """Instructions a packet under DualPI2 over those under PIE.
+
+    Of Reno flows, and with Prague for every other one, whose packets take the L queue.
+    """
+    if reason := callgrind.missing():
+        raise Skipped(reason)
+    scenario = with_rule(workload.scenario(settings.quick), BUILT_IN)
+    kinds = {"classic": scenario, "l4s": copy.deepcopy(scenario)}
+    for flow in kinds["l4s"]["flows"][1::2]:
+        flow["rule"] = "Prague"
+    found = {}
+    for name, flows in kinds.items():
+        each = {}
+        for kind, ecn in (("pie", {"ecn": True}), ("dualpi2", {})):
+            print(f"{workload.name}: {name} flows, {kind}", file=sys.stderr)
+            queue = {"kind": kind, "limit": "1200pkt", **ecn}
+            done = callgrind.count({**flows, "dumbbell": {**flows["dumbbell"], "queue": queue}})
+            each[kind] = done.instructions / done.delivered
+            found[f"{name}_{kind}_instructions"] = each[kind]
+        found[f"{name}_over_pie"] = each["dualpi2"] / each["pie"]
+    return found
 
 
 def sweep(workload: Workload, settings: Settings) -> dict:

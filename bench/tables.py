@@ -21,6 +21,14 @@ FIGURES: dict[str, tuple[Callable[[float], str], str]] = {
     "bytes_per_flow_python": (lambda value: f"{value:,.0f} bytes a flow with tables", "{:g} bytes"),
     "peak_bytes": (mebibytes, ""),
     "cost": (lambda value: f"{value:.2f} times the built-in rule", "{:g} times"),
+    "classic_over_pie": (
+        lambda value: f"{value:.2f} times PIE's instructions a packet, classic flows",
+        "{:g} times",
+    ),
+    "l4s_over_pie": (
+        lambda value: f"{value:.2f} times PIE's instructions a packet, half of the flows L4S",
+        "{:g} times",
+    ),
     "speed_up": (lambda value: f"{value:.2f} times faster", "{:g} times"),
     "version_s": (lambda value: f"cwndlab --version in {value:.3f} s", "{:g} s"),
     "import_s": (lambda value: f"import cwndlab in {value:.3f} s", "{:g} s"),
@@ -206,6 +214,16 @@ def costs(entries: dict[str, dict]) -> Table:
                 both,
             ]
         )
+    for name, found in measured(entries, "over_pie"):
+        for kind, flows in (("classic", "Reno flows"), ("l4s", "Reno and Prague flows")):
+            each = [f"{found[f'{kind}_{queue}_instructions']:,.0f}" for queue in ("dualpi2", "pie")]
+            rows.append(
+                [
+                    name,
+                    f"{found[f'{kind}_over_pie']:.2f} times",
+                    f"{flows}, {each[0]} and {each[1]} instructions a packet",
+                ]
+            )
     for name, found in measured(entries, "sweep"):
         times = (
             f"{found['speed_up']:.2f} times ({found['speed_up_least']:.2f} to "

@@ -117,6 +117,11 @@ WORKLOADS = (
     "ten-mixed"),
     Workload("python-rule", "a rule written in Python", "python_rule",
     (Target("cost", most=3),), "ten-mixed", {"duration": "20s"}),
+    Workload(
+        "dualpi2", "10 flows, mixed round trips, DualPI2 against PIE", "over_pie",
+        (Target("classic_over_pie", most=1.5), Target("l4s_over_pie", most=1.5)),
+        "ten-mixed", {"duration": "30s"},
+    ),
     Workload("traced", "cwnd and queue recorded every 10 ms", "traced",
     (Target("cost", most=1.2),), "ten-mixed"),
     Workload(

@@ -179,6 +179,7 @@ METRICS: tuple[Metric, ...] = (
     _of_link("p50_queueing_delay_s"),
     _of_link("p95_queueing_delay_s"),
     _of_link("p99_queueing_delay_s"),
+    _of_link("p999_queueing_delay_s"),
     _of_flows("p50_rtt_s"),
     _of_flows("p95_rtt_s"),
     _of_flows("p99_rtt_s"),

@@ -58,6 +58,7 @@ def test_metrics_by_hand():
         "p50_queueing_delay_s": 0.01,
         "p95_queueing_delay_s": 0.04,
         "p99_queueing_delay_s": 0.05,
+        "p999_queueing_delay_s": 0.06,
     }
     flows = [
         {"dropped_packets": 3, "sent_packets": 100, "timeouts": 1, **_rtts(0.1, 0.2, 0.3)},
@@ -74,7 +75,7 @@ def test_metrics_by_hand():
     assert measure(run) == pytest.approx({
         "goodput": 0.75, "loss_rate": 0.01, "mean_queueing_delay_s": 0.02, "fairness_spread": 0.4,
         "p50_queueing_delay_s": 0.01, "p95_queueing_delay_s": 0.04, "p99_queueing_delay_s": 0.05,
-        "p50_rtt_s": 0.15, "p95_rtt_s": 0.3, "p99_rtt_s": 0.45,
+        "p999_queueing_delay_s": 0.06, "p50_rtt_s": 0.15, "p95_rtt_s": 0.3, "p99_rtt_s": 0.45,
         "jain_index": 0.9, "lowest_share": 0.5, "timeouts": 3, "goodput_left": 0.6,
     })  # fmt: skip
     # Where arriving flows are the cross traffic nothing was asked for: what they left counts.

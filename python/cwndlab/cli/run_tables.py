@@ -40,6 +40,7 @@ _LINKS: Digits = {
     "arrived_packets": 0,
     "dropped_packets": 0,
     "marked_packets": 0,
+    "l4s_marked_packets": 0,
     "mean_queue_packets": 1,
     "mean_queueing_delay_s": 2,
     "p50_queueing_delay_s": 2,
@@ -148,8 +149,9 @@ def _of_links(result: Result) -> Digits:
     left_out = set[str]()
     if not (result.cross.height or result.arrivals.height):
         left_out.add("left_bps")
-    if not result.links["marked_packets"].sum():
-        left_out.add("marked_packets")
+    left_out |= {
+        key for key in ("marked_packets", "l4s_marked_packets") if not result.links[key].sum()
+    }
     return {key: digits for key, digits in _LINKS.items() if key not in left_out}
 
 

@@ -25,6 +25,7 @@ pub struct LinkResult {
     pub arrived_packets: u64,
     pub dropped_packets: u64,
     pub marked_packets: u64,
+    pub l4s_marked_packets: u64,
     pub departed_packets: u64,
     pub utilization: f64,
     pub mean_queue_packets: f64,
@@ -32,6 +33,7 @@ pub struct LinkResult {
     pub p50_queueing_delay_s: Option<f64>,
     pub p95_queueing_delay_s: Option<f64>,
     pub p99_queueing_delay_s: Option<f64>,
+    pub p999_queueing_delay_s: Option<f64>,
     pub cross_bps: f64,
     pub available_bps: f64,
     pub left_bps: f64,
@@ -68,6 +70,7 @@ fn link_result(
     measured: &MeasuredLoad,
 ) -> LinkResult {
     let (begin, end) = (&link.metrics.counts_at_window_start, &link.metrics.counts_at_window_end);
+    let l4s_marked = end.marks.l4s - begin.marks.l4s;
     LinkResult {
         link: info.name.clone(),
         rate_bps: info.rate_bps,
@@ -76,7 +79,8 @@ fn link_result(
         limit_packets: info.limit_packets,
         arrived_packets: end.arrived - begin.arrived,
         dropped_packets: end.dropped - begin.dropped,
-        marked_packets: end.marked - begin.marked,
+        marked_packets: l4s_marked + end.marks.classic - begin.marks.classic,
+        l4s_marked_packets: l4s_marked,
         departed_packets: end.departed - begin.departed,
         utilization: (end.departed_bits - begin.departed_bits) as f64
             / (info.rate_bps * window.seconds()),
@@ -85,6 +89,7 @@ fn link_result(
         p50_queueing_delay_s: link.metrics.waiting.quantile_s(0.5),
         p95_queueing_delay_s: link.metrics.waiting.quantile_s(0.95),
         p99_queueing_delay_s: link.metrics.waiting.quantile_s(0.99),
+        p999_queueing_delay_s: link.metrics.waiting.quantile_s(0.999),
         cross_bps: info.cross_bps + measured.offered_bps,
         available_bps: info
             .target_available_bps

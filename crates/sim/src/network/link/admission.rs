@@ -45,7 +45,7 @@ impl Link {
         let random = &mut self.random;
         let decision = self.discipline.admit(&arrival, &backlog, &mut || random.uniform());
         if decision == Decision::Mark && !flags.is_ce() {
-            self.marked += 1;
+            self.marks.count(flags, flags.marked());
             self.changed_flags = Some(flags.marked());
         }
         decision != Decision::Drop

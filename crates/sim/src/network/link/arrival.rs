@@ -147,7 +147,7 @@ impl Link {
         let Some(impairments) = &mut self.impairments else { return (false, flags) };
         let (is_lost, new) = impairments.before_queue(now_s, size_bytes, flow, flags);
         if new != flags {
-            self.marked += u64::from(new.is_ce() && !flags.is_ce());
+            self.marks.count(flags, new);
             self.changed_flags = Some(new);
         }
         (is_lost, new)

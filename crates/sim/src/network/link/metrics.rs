@@ -2,6 +2,26 @@
 
 use crate::measure::histogram::Histogram;
 use crate::measure::window::MeasurementWindow;
+use crate::packet::Flags;
+
+/// Packets marked (CE), by the service that their ECN field asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Marks {
+    /// Packets with ECT(1), of L4S flows.
+    pub l4s: u64,
+    /// Packets with ECT(0), of classic flows.
+    pub classic: u64,
+}
+
+impl Marks {
+    /// Counts a packet whose flags change, if this marks it.
+    #[inline]
+    pub fn count(&mut self, old: Flags, new: Flags) {
+        if new.is_ce() && !old.is_ce() {
+            *(if old.is_l4s() { &mut self.l4s } else { &mut self.classic }) += 1;
+        }
+    }
+}
 
 /// Counters since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,8 +30,8 @@ pub struct LinkCounts {
     pub arrived: u64,
     /// Packets dropped by the queue or by impairments.
     pub dropped: u64,
-    /// Packets marked (CE).
-    pub marked: u64,
+    /// Packets marked.
+    pub marks: Marks,
     /// Packets departed.
     pub departed: u64,
     /// Bits departed.

@@ -63,11 +63,11 @@ impl Link {
                 )
             }
         };
-        let (arrived, dropped, marked) = (self.arrived, self.dropped + lost, self.marked);
+        let (arrived, dropped, marks) = (self.arrived, self.dropped + lost, self.marks);
         LinkCounts {
             arrived,
             dropped,
-            marked,
+            marks,
             departed,
             departed_bits,
             waiting_area_s,

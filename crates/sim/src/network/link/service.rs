@@ -32,7 +32,7 @@ impl Link {
             let flags = routed.packet.flags;
             (is_lost, routed.packet.flags) =
                 impairments.before_queue(now_s, size_bytes, routed.flow, flags);
-            self.marked += u64::from(!flags.is_ce() && routed.packet.flags.is_ce());
+            self.marks.count(flags, routed.packet.flags);
         }
         let Some(scheduled_queue) = &mut self.scheduled_queue else { return ServiceAction::None };
         self.hash.add(
@@ -112,9 +112,10 @@ impl Link {
         scheduled_queue.waiting -= lost as u32 + u32::from(item.is_some());
         debug_assert_eq!(u64::from(scheduled_queue.waiting), scheduled_queue.queue.packets());
         let QueueItem { size_bytes, marked, enqueued_s, packet: mut routed, .. } = item?;
-        self.marked += u64::from(marked && !routed.packet.flags.is_ce());
         if marked {
-            routed.packet.flags = routed.packet.flags.marked();
+            let flags = routed.packet.flags;
+            routed.packet.flags = flags.marked();
+            self.marks.count(flags, routed.packet.flags);
         }
         self.hash.add(
             now_s.to_bits()

@@ -2,7 +2,7 @@
 
 use super::backlog::PendingDeparture;
 use super::impairments::Impairments;
-use super::metrics::LinkMetrics;
+use super::metrics::{LinkMetrics, Marks};
 use super::scheduled_queue::ScheduledQueue;
 use crate::collections::ring_buffer::RingBuffer;
 use crate::measure::trace_hash::TraceHash;
@@ -38,7 +38,7 @@ pub struct Link {
     pub(super) last_start_s: f64,
     pub(super) arrived: u64,
     pub(super) dropped: u64,
-    pub(super) marked: u64,
+    pub(super) marks: Marks,
     pub(super) accepted_bytes: u64,
     /// Accepted bytes that were counted as departed.
     pub(super) departed_bytes: u64,
@@ -106,7 +106,7 @@ impl Link {
             last_start_s: 0.0,
             arrived: 0,
             dropped: 0,
-            marked: 0,
+            marks: Marks::default(),
             accepted_bytes: 0,
             departed_bytes: 0,
             waiting_time_sum_s: 0.0,

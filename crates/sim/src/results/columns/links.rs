@@ -39,6 +39,13 @@ pub const LINKS: &[Column] = &[
     )
     .headed("marked"),
     Column::packets(
+        "l4s_marked_packets",
+        "marked L4S packets",
+        "those of `marked_packets` that carried ECT(1): with `dualpi2` the marks of its L queue; the \
+         rest of `marked_packets` are those of its C queue",
+    )
+    .headed("L4S marked"),
+    Column::packets(
         "departed_packets",
         "departed packets",
         "packets that left with their last bit transmitted, less those lost after transmission",
@@ -76,6 +83,9 @@ pub const LINKS: &[Column] = &[
         .lower(),
     Column::time("p99_queueing_delay_s", "p99 queueing delay", DELAY_PERCENTILES)
         .headed("p99 delay")
+        .lower(),
+    Column::time("p999_queueing_delay_s", "p99.9 queueing delay", DELAY_PERCENTILES)
+        .headed("p99.9 delay")
         .lower(),
     Column::rate(
         "cross_bps",
