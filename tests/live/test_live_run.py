@@ -86,6 +86,22 @@ def test_marks_instead_of_losses():
         assert result.flows["ecn_reductions"][0] > 0
 
 
+def test_cubic_waits_in_the_c_queue_of_dualpi2():
+    result, load = _run(
+        duration="8s", measure=["3s", "8s"], tcp={"ecn": True},
+        dumbbell__queue={"kind": "dualpi2", "limit": "1000pkt"}, flows=[{"rule": "kernel:cubic"}],
+    )  # fmt: skip
+    link = result.links.row(0, named=True)
+    # Linux sends ECT(0): the L queue is empty.
+    assert link["l4s_marked_packets"] == 0
+    with unless_busy(load, result):
+        assert result.reasons == []
+        assert link["marked_packets"] > 0
+        assert link["dropped_packets"] == 0
+        # The target is 15 ms.
+        assert 0.008 < link["mean_queueing_delay_s"] < 0.022
+
+
 def test_flows_start_stop_and_finish_when_the_scenario_says():
     flows = [
         {"name": "short", "rule": "kernel:reno", "packets": 100},

@@ -29,6 +29,7 @@ REFUSED = {
     "live-cellular": "dumbbell.rate",
     "live-drop-tail": "flows[0].rule",
     "live-ecn": "flows[0].rule",
+    "live-l4s": "dumbbell.queue.kind",
     "live-one-flow": "flows[0].rule",
     "live-red": "flows[0].rule",
     "live-square-wave": "flows[0].rule",
