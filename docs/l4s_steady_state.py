@@ -3,7 +3,7 @@
 Ratios of Prague's window and rate to those of CUBIC and of Reno, over RTTs and rates, as they are
 and with two causes of deviations removed. Prints the tables of docs/l4s.md, and draws its two
 pictures where it is given a directory; tests/python/test_l4s_steady_state.py measures some of it
-again. Takes about ten minutes on two cores.
+again. Takes about five minutes on two cores.
 """
 
 from __future__ import annotations
