@@ -78,7 +78,14 @@ _OPTIONAL = {
         "mean_queue_packets",
         "rate_bps",
     ),
-    "arrivals": ("dropped_packets", "p50_fct_s", "p95_fct_s", "arrived_flows"),
+    "arrivals": (
+        "dropped_packets",
+        "p50_fct_s",
+        "late_flows",
+        "p95_fct_s",
+        "arrived_flows",
+        "finished_flows",
+    ),
 }
 """What a narrow terminal does not show of a table, the first one first."""
 
