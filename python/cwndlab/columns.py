@@ -45,7 +45,8 @@ class Column:
 
         Examples
         --------
-        >>> column = Column.of(native.columns()["tables"]["links"][9])
+        >>> links = native.columns()["tables"]["links"]
+        >>> column = Column.of(next(entry for entry in links if entry["name"] == "utilization"))
         >>> column.name, column.unit, column.more_is_better, column.bounds
         ('utilization', 'ratio', True, (0.0, 1.0))
         """

@@ -23,7 +23,9 @@ CALLED = {"settings": "patch", "file": "source", "targets": "paper"}
 """Options whose Python word differs: `set` is a type of Python."""
 COMMANDS = [
     # command, function, the option that another function stands for
-    ("run", cwndlab.run, {"file": "scenario", "replicates": "", "jobs": ""}),
+    # An environment's scenario is environments.scenario(name, assume=...).
+    ("run", cwndlab.run, {"file": "scenario", "replicates": "", "jobs": "", "env": "",
+                          "assume": ""}),
     ("compare", cwndlab.compare, {"against": "", "flows": "", "rate": "", "baseline": "",
                                   "setting": "queue"}),
     ("compare", cwndlab.against, {"against": "other", "baseline": "", "setting": "queue",

@@ -128,6 +128,7 @@ def test_targets_are_those_that_were_asked_for(bench):
         ("parking-lot", "ratio"): 15,
         ("hundred-thousand", "ratio"): 15, ("hundred-thousand", "bytes_per_flow"): 700,
         ("hundred-thousand", "bytes_per_flow_python"): 1500,
+        ("dualpi2", "classic_over_pie"): 1.5, ("dualpi2", "l4s_over_pie"): 1.5,
         ("million", "peak_bytes"): 800 * 1024**2, ("formula", "cost"): 1.15,
         ("python-rule", "cost"): 3, ("traced", "cost"): 1.2, ("sweep", "speed_up"): 1.9,
         ("start-up", "version_s"): 0.3, ("start-up", "import_s"): 0.3,
