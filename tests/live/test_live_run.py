@@ -92,7 +92,7 @@ def test_cubic_waits_in_the_c_queue_of_dualpi2():
         dumbbell__queue={"kind": "dualpi2", "limit": "1000pkt"}, flows=[{"rule": "kernel:cubic"}],
     )  # fmt: skip
     link = result.links.row(0, named=True)
-    # Linux sends ECT(0): the L queue is empty.
+    # CUBIC is not an L4S rule: no packet is marked in the L queue.
     assert link["l4s_marked_packets"] == 0
     with unless_busy(load, result):
         assert result.reasons == []
