@@ -1,4 +1,4 @@
-"""Names of the core's recovery schemes and queues, found whatever their case; of environments."""
+"""Names: the core's recovery schemes and queues, whatever their case; recorded links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of docs/l4s.md are what is measured, and its causes are shown by their removal."""
+"""The tables of docs/l4s.md: those at the lowest rate are measured again."""
 
 from __future__ import annotations
 
@@ -28,12 +28,18 @@ def said() -> dict[tuple[program.Cell, str], str]:
     return found
 
 
+RATE_MBIT = min(program.RATES_MBIT)
+"""The others take minutes."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", program.SETTINGS)
 def test_the_tables_are_what_is_measured(setting):
     table = said()
     assert {cell for cell, _ in table} == set(program.cells())
-    ratios = program.measured(program.cells([setting], [4]))
-    for key, found in ratios.items():
-        if key in table:
-            assert table[key] == program.written(found), key
+    cells = set(program.cells([setting], [RATE_MBIT]))
+    ratios = program.measured(cells)
+    asked = [key for key in table if key[0] in cells]
+    assert len(asked) >= len(cells)
+    for key in asked:
+        assert table[key] == program.written(ratios[key]), key

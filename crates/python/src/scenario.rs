@@ -66,8 +66,14 @@ impl PyScenario {
         serde_json::to_string(&network).map_err(|error| ScenarioError::new_err(error.to_string()))
     }
 
-    /// Milliseconds of the delivery opportunities of the bottleneck, as a run draws them; none if it
-    /// has a rate.
+    /// Rate of the bottleneck that sizes buffers, bit/s: the initial one, or the mean of delivery
+    /// opportunities; none without a dumbbell.
+    fn bottleneck_bps(&self) -> Option<u64> {
+        Some(self.scenario.dumbbell.as_ref()?.rate.first().bps())
+    }
+
+    /// Milliseconds of the delivery opportunities of the bottleneck, as a run draws them; none if
+    /// it has a rate.
     fn opportunities_ms(&self, py: Python<'_>) -> Option<Vec<u64>> {
         let dumbbell = self.scenario.dumbbell.as_ref()?;
         py.detach(|| opportunities_ms(&dumbbell.rate, self.scenario.seed, self.scenario.duration))

@@ -34,6 +34,7 @@ mod trace_spec;
 mod trace_start;
 mod traffic;
 mod waveform;
+mod word_or_time;
 
 pub use arrivals::{ArrivalSpec, Phase};
 pub use back_rate::BackRate;

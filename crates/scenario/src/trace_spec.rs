@@ -1,5 +1,6 @@
 //! Traces that a scenario asks for.
 
+use crate::word_or_time;
 use cwndlab_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,38 +45,20 @@ pub enum Sampling {
     Every(Time),
 }
 
+const ALL: &str = "all";
+const EXAMPLE: &str = "an interval such as \"10ms\"";
+
 impl<'de> Deserialize<'de> for Sampling {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::{Error, IntoDeserializer, Unexpected};
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Form {
-            Text(String),
-            Number(f64),
-        }
-        match Form::deserialize(deserializer)
-            .map_err(|_| D::Error::custom("write \"all\" or an interval such as \"10ms\""))?
-        {
-            Form::Text(text) if text == "all" => Ok(Self::All),
-            Form::Text(text) => text
-                .parse()
-                .map(Self::Every)
-                .map_err(|e: String| D::Error::custom(format!("{e}, or \"all\""))),
-            Form::Number(value) => Time::deserialize(value.into_deserializer())
-                .map(Self::Every)
-                .map_err(|_: serde::de::value::Error| {
-                    D::Error::invalid_value(Unexpected::Float(value), &"\"all\" or a time")
-                }),
-        }
+        let every = word_or_time::deserialize(deserializer, ALL, EXAMPLE)?;
+        Ok(every.map_or(Self::All, Self::Every))
     }
 }
 
 impl Serialize for Sampling {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::All => serializer.serialize_str("all"),
-            Self::Every(time) => time.serialize(serializer),
-        }
+        let every = if let Self::Every(time) = self { Some(*time) } else { None };
+        word_or_time::serialize(every, ALL, serializer)
     }
 }
 
@@ -84,7 +67,6 @@ impl JsonSchema for Sampling {
         "Sampling".into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "description": "\"all\", or an interval such as \
-         \"10ms\"", "anyOf": [{ "type": "string" }, { "type": "number" }] })
+        word_or_time::schema(ALL, EXAMPLE)
     }
 }

@@ -1,12 +1,14 @@
 //! Where in a trace a run starts: at a given time, or at one drawn from the seed.
 
-use crate::DeliveryOpportunities;
+use crate::{DeliveryOpportunities, word_or_time};
 use cwndlab_units::Time;
 use cwndlab_units::message::invalid_value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const MILLISECOND_NS: u64 = 1_000_000;
+const RANDOM: &str = "random";
+const EXAMPLE: &str = "a time such as \"10s\"";
 
 /// Start of a run in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,36 +51,15 @@ impl TraceStart {
 
 impl<'de> Deserialize<'de> for TraceStart {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::{Error, IntoDeserializer, Unexpected};
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Form {
-            Text(String),
-            Number(f64),
-        }
-        match Form::deserialize(deserializer)
-            .map_err(|_| D::Error::custom("write \"random\" or a time such as \"10s\""))?
-        {
-            Form::Text(text) if text == "random" => Ok(Self::Random),
-            Form::Text(text) => text
-                .parse()
-                .map(Self::At)
-                .map_err(|e: String| D::Error::custom(format!("{e}, or \"random\""))),
-            Form::Number(value) => Time::deserialize(value.into_deserializer())
-                .map(Self::At)
-                .map_err(|_: serde::de::value::Error| {
-                    D::Error::invalid_value(Unexpected::Float(value), &"\"random\" or a time")
-                }),
-        }
+        let at = word_or_time::deserialize(deserializer, RANDOM, EXAMPLE)?;
+        Ok(at.map_or(Self::Random, Self::At))
     }
 }
 
 impl Serialize for TraceStart {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Random => serializer.serialize_str("random"),
-            Self::At(time) => time.serialize(serializer),
-        }
+        let at = if let Self::At(time) = self { Some(*time) } else { None };
+        word_or_time::serialize(at, RANDOM, serializer)
     }
 }
 
@@ -87,7 +68,6 @@ impl JsonSchema for TraceStart {
         "TraceStart".into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "description": "\"random\", or a time such as \"10s\"",
-         "anyOf": [{ "type": "string" }, { "type": "number" }] })
+        word_or_time::schema(RANDOM, EXAMPLE)
     }
 }

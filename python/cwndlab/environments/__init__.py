@@ -4,8 +4,7 @@ Four of the demo, a synthetic cellular link, and the thirteen of Akella et al. (
 Congestion Control*, CMU-CS-02-139, table 2. Each defines the residual bandwidth PER TEST FLOW; the
 total is its product with the number of test flows, at most the link's rate. Ten test flows with
 RTTs of about 120 ms share a buffer of one bandwidth-delay product. `Assumptions` has what the paper
-leaves open.
-``trace:FILE`` is an environment, too: a link recorded in mahimahi's format.
+leaves open. ``trace:FILE`` is an environment, too: a link recorded in mahimahi's format.
 
 >>> from cwndlab import environments
 >>> environments.PAPER

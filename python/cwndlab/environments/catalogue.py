@@ -18,8 +18,6 @@ from cwndlab.message import same_name, unknown
 from cwndlab.names import TRACE
 
 MBIT = 1e6
-OPPORTUNITY_BITS = 8 * 1500
-"""Bits of a delivery opportunity of a trace."""
 DRAWN = "drawn"
 """Kind of the waveforms that are drawn here from the seed, and become points of a scenario."""
 
@@ -240,11 +238,9 @@ def mean_bps(file: str) -> float:
         "flows": [{"rule": "AIMD(1, 0.5)"}],
     }
     try:
-        native.Scenario(json.dumps(document), "json")
-        milliseconds = Path(file).read_text().split()
-    except (ScenarioError, OSError) as error:
+        return float(native.Scenario(json.dumps(document), "json").bottleneck_bps() or 0)
+    except ScenarioError as error:
         raise ScenarioError(str(error).replace("dumbbell.rate.file", "env")) from None
-    return len(milliseconds) * OPPORTUNITY_BITS / int(milliseconds[-1]) * 1e3
 
 
 def names(chosen: Iterable[str]) -> list[str]:

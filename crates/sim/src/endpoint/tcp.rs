@@ -39,7 +39,8 @@ pub struct ApplicationState {
     pub pacing_entry_s: f64,
     /// The transfer in progress; none for a sender without end.
     pub transfer: Option<ActiveTransfer>,
-    /// The packet behind the first frame that is not acknowledged; `i64::MAX` if there is none.
+    /// The packet behind the first frame that is not acknowledged, kept here because each ACK is
+    /// compared with it; `i64::MAX` if there is none.
     pub frame_end: i64,
 }
 

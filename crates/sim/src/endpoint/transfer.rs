@@ -62,7 +62,7 @@ pub enum NextTransfer {
 /// A media frame that is not acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// When it was put out, seconds.
+    /// When the application put it out, seconds.
     pub start_s: f64,
     /// Its data packets.
     pub packets: u64,
@@ -71,6 +71,28 @@ pub struct Frame {
 }
 
 impl ActiveTransfer {
+    /// Whether it is one of media frames.
+    pub fn is_frame(&self) -> bool {
+        matches!(self.next, Some(NextTransfer::Frame { .. }))
+    }
+
+    /// Frames that are not acknowledged, in order; empty unless it is one of frames.
+    pub fn pending_frames(&self) -> impl Iterator<Item = &Frame> {
+        match &self.next {
+            Some(NextTransfer::Frame { pending, .. }) => Some(pending),
+            _ => None,
+        }
+        .into_iter()
+        .flatten()
+    }
+
+    /// Takes the first frame if `snd_una` is behind it, and returns its record.
+    pub fn take_completed_frame(&mut self, snd_una: i64, now_s: f64) -> Option<Transfer> {
+        let Some(NextTransfer::Frame { pending, .. }) = &mut self.next else { return None };
+        let frame = pending.pop_front_if(|frame| frame.end <= snd_una)?;
+        Some(self.completed(frame.start_s, frame.packets, now_s))
+    }
+
     /// The record of a part of it that completes at `now_s`.
     pub fn completed(&self, start_s: f64, packets: u64, now_s: f64) -> Transfer {
         let fct_s = now_s - start_s;

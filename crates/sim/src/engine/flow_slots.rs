@@ -1,9 +1,8 @@
-//! Flow slots: arriving flows start in slots, complete, and release them; requests and
-//! media frames start further transfers.
+//! Flow slots: arriving flows start in slots, complete, and release them.
 
 use crate::endpoint::arrivals::{ArrivalGroup, FlowTemplate, whole_packets};
 use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint, SlotLosses};
-use crate::endpoint::transfer::{ActiveTransfer, Frame, NextTransfer};
+use crate::endpoint::transfer::{ActiveTransfer, NextTransfer};
 use crate::engine::state::Engine;
 use crate::event::queues::PacketFifo;
 use crate::event::scheduler::EventScheduler;
@@ -13,7 +12,7 @@ use crate::packet::FlowIndices;
 use cwndlab_tcp::{Counters, NEVER, Receiver, Sender};
 
 /// Transfers that are recorded: about 2 GiB.
-const MAX_TRANSFERS: usize = 50_000_000;
+pub(crate) const MAX_TRANSFERS: usize = 50_000_000;
 
 impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// A flow arrives.
@@ -151,9 +150,6 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let Some(transfer) = app.transfer.as_mut().filter(|transfer| !transfer.is_truncated) else {
             return;
         };
-        if let Some(NextTransfer::Frame { .. }) = transfer.next {
-            return;
-        }
         self.transfers.push(transfer.completed(transfer.start_s, transfer.packets, now_s));
         self.datapath.note_overflow(self.transfers.len() > MAX_TRANSFERS);
         if let Some(NextTransfer::Response { think, .. }) = &mut transfer.next {
@@ -175,65 +171,6 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         if self.datapath.sinks.window.contains(now_s) {
             group.counters.add_sent(&added);
         }
-    }
-
-    /// A request arrives, or a media frame: the sender transmits the response, or the frame.
-    pub(crate) fn on_request(&mut self, flow: u32) {
-        let now_s = self.now_s;
-        let endpoint = &mut self.senders[flow as usize];
-        endpoint.finish_s = NEVER;
-        let Some(app) = &mut endpoint.app else { return };
-        app.request_s = NEVER;
-        let Some(transfer) = &mut app.transfer else { return };
-        let Some(NextTransfer::Response { size, .. } | NextTransfer::Frame { size, .. }) =
-            &mut transfer.next
-        else {
-            return;
-        };
-        let packets = whole_packets(size.next());
-        (transfer.start_s, transfer.packets) = (now_s, packets);
-        self.on_sender(flow, |sender, now_s, knobs, wire| {
-            sender.supply(now_s, packets, knobs, wire)
-        });
-        self.add_frame(flow);
-    }
-
-    /// If the flow sends frames: the one that its sender has just been given waits to be
-    /// acknowledged, and the next one follows after the interval.
-    pub(crate) fn add_frame(&mut self, flow: u32) {
-        let now_s = self.now_s;
-        let SenderEndpoint { sender, app, .. } = &mut self.senders[flow as usize];
-        let Some(app) = app else { return };
-        let Some(ActiveTransfer { packets, next, .. }) = &mut app.transfer else { return };
-        let Some(NextTransfer::Frame { every_s, pending, .. }) = next else { return };
-        pending.push_back(Frame { start_s: now_s, packets: *packets, end: sender.data_end() });
-        app.frame_end = pending[0].end;
-        let next_time_s = now_s + *every_s;
-        if next_time_s < app.stop_s {
-            app.request_s = next_time_s;
-            self.datapath.timers.push(next_time_s, TimerKind::Request, flow);
-        }
-    }
-
-    /// Frames complete: all of their data is acknowledged.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn on_frames(&mut self, flow: u32) {
-        let now_s = self.now_s;
-        let SenderEndpoint { sender, app, .. } = &mut self.senders[flow as usize];
-        let Some(app) = app else { return };
-        let Some(mut transfer) = app.transfer.take() else { return };
-        if let Some(NextTransfer::Frame { pending, .. }) = &mut transfer.next {
-            let una = sender.snd_una();
-            let done = pending.iter().take_while(|frame| frame.end <= una).count();
-            let done: Vec<Frame> = pending.drain(..done).collect();
-            app.frame_end = pending.front().map_or(i64::MAX, |frame| frame.end);
-            self.transfers.extend(
-                done.iter().map(|frame| transfer.completed(frame.start_s, frame.packets, now_s)),
-            );
-        }
-        app.transfer = Some(transfer);
-        self.datapath.note_overflow(self.transfers.len() > MAX_TRANSFERS);
     }
 
     /// The measurement window ends: adds the counters of flows in progress.

@@ -152,16 +152,14 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             self.fault = Some((at_s, flow));
             self.datapath.halt_s = self.datapath.halt_s.min(at_s);
         }
-        let has_frame =
-            endpoint.app.as_ref().is_some_and(|app| endpoint.sender.snd_una() >= app.frame_end);
-        if endpoint.is_over() {
+        let is_over = endpoint.is_over();
+        if is_over {
             endpoint.finish_s = at_s;
-            if !has_frame && endpoint.transfer().is_some() {
-                self.on_finished(flow);
-            }
         }
-        if has_frame {
-            self.on_frames(flow);
+        match endpoint.transfer() {
+            Some(transfer) if transfer.is_frame() => self.on_frames(flow),
+            Some(_) if is_over => self.on_finished(flow),
+            _ => {}
         }
     }
 }

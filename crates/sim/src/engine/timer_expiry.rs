@@ -14,7 +14,10 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// entry was made.
     pub(crate) fn expire(&mut self, kind: TimerKind, flow: u32) {
         match kind {
-            TimerKind::FlowStart => self.start(flow),
+            TimerKind::FlowStart => {
+                self.start(flow);
+                self.add_frame(flow);
+            }
             TimerKind::FlowArrival => self.on_arrival(flow),
             TimerKind::Request => self.on_request(flow),
             TimerKind::AppStop => {
@@ -39,7 +42,6 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// A flow starts.
     pub(crate) fn start(&mut self, flow: u32) {
         self.on_sender(flow, |sender, now_s, knobs, wire| sender.start(now_s, knobs, wire));
-        self.add_frame(flow);
     }
 
     /// Moves on to the next window edge. No sender may run ahead past an edge.

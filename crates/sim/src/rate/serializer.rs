@@ -126,13 +126,11 @@ impl Serializer {
                     Self::varying(PiecewiseRate::silent(), horizon_s)
                 }
             }
+            Waveform::Shape(_) if waveform.has_opportunities() && link_rate_bps.is_none() => {
+                Self::at_opportunities(waveform, stream, horizon_s, Outages::default())
+            }
             Waveform::Shape(_) => {
-                Self::at_opportunities(waveform, &stream, horizon_s, &Outages::default())
-                    .filter(|_| link_rate_bps.is_none())
-                    .unwrap_or_else(|| {
-                        let rate = PiecewiseRate::new(waveform, stream, link_rate_bps);
-                        Self::varying(rate, horizon_s)
-                    })
+                Self::varying(PiecewiseRate::new(waveform, stream, link_rate_bps), horizon_s)
             }
         }
     }
@@ -147,22 +145,21 @@ impl Serializer {
         if outages.is_empty() {
             return Self::new(waveform, stream, horizon_s, None);
         }
-        Self::at_opportunities(waveform, &stream, horizon_s, outages).unwrap_or_else(|| {
-            let rate = PiecewiseRate::new(waveform, stream, None).with_outages(outages.clone());
-            Self::varying(rate, horizon_s)
-        })
+        if waveform.has_opportunities() {
+            return Self::at_opportunities(waveform, stream, horizon_s, outages.clone());
+        }
+        let rate = PiecewiseRate::new(waveform, stream, None).with_outages(outages.clone());
+        Self::varying(rate, horizon_s)
     }
 
-    /// Serializer of a waveform with delivery opportunities; none of a rate.
     fn at_opportunities(
         waveform: &Waveform,
-        stream: &RandomStream,
+        stream: RandomStream,
         horizon_s: f64,
-        outages: &Outages,
-    ) -> Option<Self> {
-        let opportunities = Opportunities::of(waveform, stream.clone())?;
-        let serializer = TraceDriven::new(opportunities, outages.clone(), horizon_s);
-        Some(Self::TraceDriven(Box::new(serializer)))
+        outages: Outages,
+    ) -> Self {
+        let opportunities = Opportunities::of(waveform, stream).expect("the waveform has them");
+        Self::TraceDriven(Box::new(TraceDriven::new(opportunities, outages, horizon_s)))
     }
 
     /// This serializer behind a token bucket: its rate is then the peak rate.

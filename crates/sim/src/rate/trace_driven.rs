@@ -24,7 +24,7 @@ pub struct TraceDriven {
 }
 
 impl TraceDriven {
-    /// Serializer of these opportunities. Opportunities during an outage are lost; those after `horizon_s` are
+    /// Serializer of these opportunities: those during an outage are lost, those after `horizon_s`
     /// ignored.
     pub fn new(opportunities: Opportunities, outages: Outages, horizon_s: f64) -> Self {
         Self { opportunities, outages, horizon_s, last_s: -1.0, left_bytes: 0 }

@@ -5,7 +5,7 @@ use super::mean::mean;
 use crate::build::BuiltNetwork;
 use crate::endpoint::arrivals::GroupCounters;
 use crate::endpoint::tcp::SenderEndpoint;
-use crate::endpoint::transfer::{ActiveTransfer, Frame, NextTransfer};
+use crate::endpoint::transfer::ActiveTransfer;
 use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
@@ -111,21 +111,7 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
         slowdowns.sort_by(f64::total_cmp);
         let finished = times.len() as u64;
         let average = |values: &[f64]| mean(values.iter().sum(), values.len() as u64);
-        let frames = scenario.flows.iter().find(|flow| flow.name == *name);
-        let deadline_s = frames
-            .and_then(|flow| flow.frames.as_ref()?.deadline)
-            .map(|deadline| deadline.seconds());
-        let late = deadline_s.map(|deadline_s| {
-            let end_s = scenario.duration.seconds();
-            let overdue = |transfer: &ActiveTransfer| {
-                pending_frames(transfer, number, window)
-                    .filter(|frame| end_s - frame.start_s > deadline_s)
-                    .count()
-            };
-            let pending: usize =
-                engine.senders.iter().filter_map(SenderEndpoint::transfer).map(overdue).sum();
-            (times.iter().filter(|&&fct_s| fct_s > deadline_s).count() + pending) as u64
-        });
+        let late = late_frames(network, scenario, number, &times);
         let listed_flows: Vec<&FlowResult> =
             flows.iter().filter(|flow| flow.identity.group() == name).collect();
         let sum = |field: fn(&FlowResult) -> u64| {
@@ -204,19 +190,26 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
     network.transfer_groups.iter().enumerate().map(result).collect()
 }
 
-/// Frames of a group that started in the window and are not acknowledged.
-fn pending_frames<'a>(
-    transfer: &'a ActiveTransfer,
+/// Frames of a group that started in the window and were not acknowledged within their deadline;
+/// none without a deadline. `times`: of those that are complete.
+fn late_frames<S: EventScheduler, T: Tracer>(
+    network: &BuiltNetwork<S, T>,
+    scenario: &Scenario,
     group: usize,
-    window: &'a MeasurementWindow,
-) -> impl Iterator<Item = &'a Frame> {
-    let pending = match &transfer.next {
-        Some(NextTransfer::Frame { pending, .. }) if transfer.group as usize == group => {
-            Some(pending)
-        }
-        _ => None,
-    };
-    pending.into_iter().flatten().filter(|frame| window.contains(frame.start_s))
+    times: &[f64],
+) -> Option<u64> {
+    let name = &network.transfer_groups[group];
+    let spec = scenario.flows.iter().find(|flow| flow.name == *name)?;
+    let deadline_s = spec.frames.as_ref()?.deadline?.seconds();
+    let overdue_s = scenario.duration.seconds() - deadline_s;
+    let window = &network.engine.datapath.sinks.window;
+    let transfers = network.engine.senders.iter().filter_map(SenderEndpoint::transfer);
+    let pending = transfers
+        .filter(|transfer| transfer.group as usize == group)
+        .flat_map(ActiveTransfer::pending_frames)
+        .filter(|frame| window.contains(frame.start_s) && frame.start_s < overdue_s);
+    let late = times.iter().filter(|&&fct_s| fct_s > deadline_s).count();
+    Some((late + pending.count()) as u64)
 }
 
 /// Responses or frames of a group that started in the window and were not complete at the end of
@@ -229,16 +222,14 @@ fn unanswered<S: EventScheduler, T: Tracer>(
     let busy = |endpoint: &SenderEndpoint| {
         endpoint.finish_s == NEVER && endpoint.app.as_ref().is_none_or(|app| app.request_s == NEVER)
     };
-    let jobs = engine.senders.iter().filter_map(|endpoint| {
-        let transfer = endpoint.transfer()?;
-        Some(match transfer.next {
-            Some(NextTransfer::Frame { .. }) => pending_frames(transfer, group, window).count(),
-            _ => usize::from(
-                (transfer.is_truncated || busy(endpoint))
-                    && transfer.group as usize == group
-                    && window.contains(transfer.start_s),
-            ),
+    let in_progress = |endpoint: &SenderEndpoint| {
+        let transfer = endpoint.transfer().filter(|transfer| transfer.group as usize == group)?;
+        Some(if transfer.is_frame() {
+            transfer.pending_frames().filter(|frame| window.contains(frame.start_s)).count()
+        } else {
+            let is_open = transfer.is_truncated || busy(endpoint);
+            usize::from(is_open && window.contains(transfer.start_s))
         })
-    });
-    jobs.sum::<usize>() as u64
+    };
+    engine.senders.iter().filter_map(in_progress).sum::<usize>() as u64
 }
