@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cwndlab import environments, ns2, plots, theory
+    from cwndlab.assessment import Assessment, assess
     from cwndlab.comparing import compare
     from cwndlab.comparison import Comparison
     from cwndlab.custom_rules import Leave, WindowRule
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 # because importing a submodule would shadow a function of the same name.
 _HOMES = {
     "Ack": "native",
+    "Assessment": "assessment",
     "ClusterError": "errors",
     "Comparison": "comparison",
     "CwndlabError": "errors",
@@ -73,6 +75,7 @@ _HOMES = {
     "SweepResult": "sweeps",
     "WindowRule": "custom_rules",
     "against": "pairwise",
+    "assess": "assessment",
     "compare": "comparing",
     "dumbbell": "scenario",
     "export": "ns2.script",
@@ -93,6 +96,7 @@ _RENAMED = {"Contest": "Pairwise"}
 
 __all__ = [
     "Ack",
+    "Assessment",
     "ClusterError",
     "Comparison",
     "CwndlabError",
@@ -116,6 +120,7 @@ __all__ = [
     "WindowRule",
     "__version__",
     "against",
+    "assess",
     "compare",
     "dumbbell",
     "environments",

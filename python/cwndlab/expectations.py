@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from xml.etree import ElementTree
 
 from cwndlab.errors import ScenarioError
+from cwndlab.junit import Case, document
 from cwndlab.message import invalid, unknown
 from cwndlab.quantities import bits_per_second, seconds
 
@@ -142,19 +142,12 @@ def junit(verdicts: Iterable[Verdict], name: str) -> str:
       <testcase classname="compare" name="goodput &gt; 0.5: rule=CUBIC" />
     </testsuite>
     """
-    listed = list(verdicts)
-    failed = sum(not verdict.holds for verdict in listed)
-    suite = ElementTree.Element(
-        "testsuite", name=name, tests=str(len(listed)), failures=str(failed)
-    )
-    for verdict in listed:
+    cases: list[Case] = []
+    for verdict in verdicts:
         cell = ", ".join(f"{key}={label}" for key, label in verdict.cell.items())
         title = f"{verdict.expectation.text}: {cell}" if cell else verdict.expectation.text
-        case = ElementTree.SubElement(suite, "testcase", classname=name, name=title)
-        if not verdict.holds:
-            ElementTree.SubElement(case, "failure", message=f"found {shown(verdict)}")
-    ElementTree.indent(suite)
-    return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True).decode()
+        cases.append(Case(title, "" if verdict.holds else f"found {shown(verdict)}"))
+    return document(name, cases)
 
 
 def shown(verdict: Verdict) -> str:

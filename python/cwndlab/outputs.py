@@ -196,6 +196,25 @@ def _families() -> Schema:
     return _object({"families": _list(family)})
 
 
+def _assessment() -> Schema:
+    """Describe an assessment."""
+    interval = _fields("mean low high", _or_null(NUMBER))
+    comparison = _object(
+        {**_fields("test metric verdict", TEXT), "cell": _map(TEXT),
+         "values": _list(_or_null(NUMBER)), "means": _map(_object({**interval, "count": WHOLE})),
+         "disadvantages": _map(_object({**interval, "count": WHOLE, "margin": NUMBER}))}
+    )  # fmt: skip
+    criterion = _object(
+        {**_fields("section title verdict reason", TEXT), "must": TRUTH, "counts": _map(WHOLE),
+         "comparisons": _list(comparison)}
+    )  # fmt: skip
+    test = _object({**_fields("id section title what", TEXT), "sweep": TABLE})
+    return _object(
+        {**_fields("build rule", TEXT), **_fields("references deciding suites", _list(TEXT)),
+         "quick": TRUTH, "seed": WHOLE, "criteria": _list(criterion), "tests": _list(test)}
+    )  # fmt: skip
+
+
 def _results() -> Schema:
     return _object({"provenance": _open({"runs": WHOLE, "runs_in_store": WHOLE}),
                     "runs": _list(_open(_IDENTITY))})  # fmt: skip
@@ -292,6 +311,7 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
     "plan": ("plan.json of a comparison", _plan),
     "sweep": ("`Sweep.run(...).to_json()`", _sweep),
     "sweep-event": ("a line of `cwndlab sweep`; the last has the result", _sweep_event),
+    "assessment": ("`cwndlab assess`, and its assessment.json", _assessment),
     "search": ("`cwndlab search`, and its found.json", _search),
     "search-families": ("`cwndlab search --list`", _families),
     "results": ("`cwndlab results`, and its --export FILE.json", _results),

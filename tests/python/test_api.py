@@ -15,8 +15,9 @@ from cwndlab.cli.app import app
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
 PRINTED = {"as_json", "plot", "detail", "out", "width", "height", "style", "label", "order",
            "is_list", "labels", "page", "is_all", "sensitivity", "readings",
-           "expectations", "junit", "look", "expected", "format", "help", "quiet",
-           "verbose", "wide", "rule_places", "beside", "ns", "witness"}  # fmt: skip
+           "expectations", "junit", "baseline", "expect_no_worse", "look", "expected",
+           "format", "help", "quiet", "verbose", "wide", "rule_places", "beside", "ns",
+           "witness"}  # fmt: skip
 """Options of what is printed or written, or that run ns-2: results have methods for it, or another
 function."""
 CALLED = {"settings": "patch", "file": "source", "targets": "paper"}
@@ -31,6 +32,7 @@ COMMANDS = [
     ("compare", cwndlab.against, {"against": "other", "baseline": "", "setting": "queue",
                                   "metrics": ""}),
     ("sweep", cwndlab.sweep, {}),
+    ("assess", cwndlab.assess, {"full": "suites"}),
     ("search", cwndlab.search, {"setting": "queue"}),
     ("reproduce", cwndlab.reproduce, {}),
     ("live linux", cwndlab.live, {"file": "scenario"}),
@@ -60,6 +62,9 @@ RESULTS = {
         best=RULES[1], rules=RULES, budget=5, duration="2s", replicates=1, confirm=2
     ),
     "reproduce": lambda folder: cwndlab.reproduce("akella2002/bounds", out=folder),
+    "assess": lambda _: cwndlab.assess(
+        RULES[1], against=["Reno"], sections=["5.1.2"], quick=True, replicates=2
+    ),
 }
 
 

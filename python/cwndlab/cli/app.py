@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from cwndlab.cli.assess import assess
 from cwndlab.cli.cellular import cellular
 from cwndlab.cli.compare import compare
 from cwndlab.cli.completion import complete_names, completion
@@ -70,7 +71,7 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, export, compare, sweep, results, report, reproduce, search, environments, cellular,
+    run, export, compare, assess, sweep, results, report, reproduce, search, environments, cellular,
     topology, studio, rules, knobs, schema, demo, theory, live, doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:

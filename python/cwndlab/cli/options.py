@@ -253,6 +253,31 @@ def names_of(option: str, values: tuple[str, ...], known: Iterable[str] = ()) ->
     return [same_name(name, among) for name in names]
 
 
+def rules_of(option: str, texts: tuple[str, ...]) -> list[str]:
+    """Split lists of rules at commas that are not within a rule's parentheses.
+
+    Examples
+    --------
+    >>> rules_of("--rules", ("AIMD(1, 0.5), Reno", "CUBIC"))
+    ['AIMD(1, 0.5)', 'Reno', 'CUBIC']
+    """
+    found: list[str] = []
+    for text in texts:
+        depth, begin = 0, 0
+        for at, sign in enumerate(f"{text},"):
+            depth += (sign == "(") - (sign == ")")
+            if sign == "," and depth <= 0:
+                found.append(text[begin:at].strip())
+                begin = at + 1
+        if depth > 0:
+            found.append(text[begin:].strip())
+    if not all(found):
+        raise click.UsageError(
+            invalid(option, ", ".join(texts), "rules joined by commas, none of them empty")
+        )
+    return found
+
+
 def setting_of(text: str) -> tuple[str, str]:
     """Split a setting such as ``sack/drr`` into recovery and queue."""
     recovery, slash, queue = (part.strip() for part in text.partition("/"))

@@ -12,7 +12,6 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
 from cwndlab.cli.profile import assumptions, profile_option
-from cwndlab.message import invalid
 
 if TYPE_CHECKING:
     from cwndlab.searches import SearchResult
@@ -119,7 +118,7 @@ def search(
     from cwndlab.searches.objective import REPRESENTATIVES
 
     options.check_cluster(on, jobs)
-    compared = _split(rules) or REPRESENTATIVES
+    compared = options.rules_of("--rules", rules) or REPRESENTATIVES
     recovery, queue = options.setting_of(setting)
     assumed, note = assumptions(assume, profile, compared)
     options.make_folder(out)
@@ -146,25 +145,6 @@ def search(
         _print(found)
     if out is not None:
         say(f"wrote {found.save(out)}")
-
-
-def _split(texts: tuple[str, ...]) -> list[str]:
-    """Split lists of rules at commas that are not within a rule's parentheses."""
-    found: list[str] = []
-    for text in texts:
-        depth, begin = 0, 0
-        for at, sign in enumerate(f"{text},"):
-            depth += (sign == "(") - (sign == ")")
-            if sign == "," and depth <= 0:
-                found.append(text[begin:at].strip())
-                begin = at + 1
-        if depth > 0:
-            found.append(text[begin:].strip())
-    if not all(found):
-        raise click.UsageError(
-            invalid("--rules", ", ".join(texts), "rules joined by commas, none of them empty")
-        )
-    return found
 
 
 def _list(as_json: bool) -> None:

@@ -11,6 +11,7 @@ colour AND by line style or marker.
 ['window [packets]', 'goodput [Mbit/s]', 'queue [packets]']
 """
 
+from cwndlab.plots.assessment import league, verdicts
 from cwndlab.plots.bars import comparison_bars
 from cwndlab.plots.beside import beside
 from cwndlab.plots.figure_style import FigureStyle, FigureStyleError
@@ -33,6 +34,7 @@ __all__ = [
     "comparison_bars",
     "goodput_by_rule",
     "goodput_points",
+    "league",
     "look",
     "network",
     "notebook_html",
@@ -46,6 +48,7 @@ __all__ = [
     "styled",
     "svg_text",
     "sweep_points",
+    "verdicts",
     "waveform",
     "windows_by_rule",
 ]

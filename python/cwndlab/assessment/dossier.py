@@ -1,0 +1,135 @@
+"""The dossier of an assessment: one HTML file, without the network."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from cwndlab import tomltext
+from cwndlab.assessment import judging
+from cwndlab.assessment.judging import Comparison
+from cwndlab.assessment.result import Assessment, Judged, Tested, named
+from cwndlab.files import write_whole
+from cwndlab.report import charts, from_sweep, glyphs
+from cwndlab.sweeps.reading import StoredSweep
+from cwndlab.tables import number, with_interval
+
+SIGNS = {
+    judging.WORSE: "▼", judging.BETTER: "▲", judging.NO_WORSE: "=", judging.UNDECIDED: "?",
+    judging.TEXT: "✎", judging.LIVE: "…", judging.NONE: "-", judging.NOT_RUN: "·",
+}  # fmt: skip
+"""A sign for each verdict: no meaning depends on colour."""
+
+
+def write(
+    found: Assessment, target: str | Path, progress: Callable[[str, int, int], object] | None = None
+) -> Path:
+    """Write the dossier.
+
+    Parameters
+    ----------
+    found : Assessment
+        The assessment.
+    target : str or Path
+        The file.
+    progress : callable, optional
+        Gets "draw", the number of drawn criteria, and of all.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+    )  # fmt: skip
+    parts: list[dict[str, Any]] = []
+    for done, one in enumerate(found.judged(), 1):
+        parts.append(_criterion(found, one))
+        if progress is not None:
+            progress("draw", done, len(found.judged()))
+    rules = [
+        {"index": index, "label": label, "sample": glyphs.sample(index)}
+        for index, label in enumerate(found.rules)
+    ]
+    html = environment.get_template("dossier.html.jinja").render(
+        found=found, parts=parts, rules=rules, signs=SIGNS, counts=counts(found),
+        margins=judging.margins(), runs=sum(len(entry.found) for entry in found.tested),
+    )  # fmt: skip
+    path = Path(target)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, html.encode("utf-8"))
+    return path
+
+
+def counts(found: Assessment) -> dict[str, int]:
+    """Return the number of criteria by verdict, in the order of `SIGNS`."""
+    verdicts = [one.verdict for one in found.judged()]
+    return {name: verdicts.count(name) for name in SIGNS if name in verdicts}
+
+
+def _criterion(found: Assessment, one: Judged) -> dict[str, Any]:
+    return {
+        "id": f"s{one.criterion.section.replace('.', '-')}",
+        "criterion": one.criterion,
+        "verdict": one.verdict,
+        "slug": one.verdict.replace(" ", "-"),
+        "reason": one.reason,
+        "tests": [_test(found, one, entry) for entry in one.tested],
+    }
+
+
+def _test(found: Assessment, one: Judged, entry: Tested) -> dict[str, Any]:
+    chapter = from_sweep.chapter_of(StoredSweep(entry.found, [], 0))
+    judged = [measure for measure in chapter.measures if measure.key in entry.test.judged]
+    compared = [each for each in one.comparisons if each.test == entry.test.id]
+    return {
+        "test": entry.test,
+        "plots": [
+            {"title": measure.title, "better": measure.better,
+             "found": charts.plots(chapter, chapter.summary, measure)}
+            for measure in judged
+        ],
+        "rows": [_row(found, entry, each) for each in compared],
+        "file": tomltext.dumps(entry.found.sweep.to_dict()),
+    }  # fmt: skip
+
+
+def _row(found: Assessment, entry: Tested, one: Comparison) -> dict[str, Any]:
+    return {
+        "metric": one.metric.title,
+        "where": named(one.cell),
+        "scenario": scenario_link(entry, one.cell),
+        "values": [with_interval(_estimate(one.means[rule]), one.metric) for rule in found.rules],
+        "disadvantages": [(name, _disadvantage(one, name)) for name in one.deciding],
+        "verdict": one.verdict,
+        "slug": one.verdict.replace(" ", "-"),
+    }
+
+
+def _disadvantage(one: Comparison, name: str) -> str:
+    less = one.disadvantages[name]
+    if less.mean is None:
+        return "no value"
+    text = with_interval(_estimate(less), one.metric)
+    return f"{text} (margin {number(one.margins[name], one.metric)})"
+
+
+def _estimate(one: Any) -> Mapping[str, float | None]:
+    return {"mean": one.mean, "ci95_low": one.low, "ci95_high": one.high}
+
+
+def scenario_link(entry: Tested, cell: Mapping[str, str]) -> str:
+    """Return the scenario of a cell with the rule under test, as the address of a download."""
+    text = tomltext.dumps(scenario(entry, cell))
+    return f"data:application/toml;base64,{base64.b64encode(text.encode()).decode()}"
+
+
+def scenario(entry: Tested, cell: Mapping[str, str]) -> dict[str, Any]:
+    """Return the scenario of a cell with the rule under test, replicate 0."""
+    sweep = entry.found.sweep
+    axis = sweep.compared or ""
+    own = sweep.columns({axis: sweep.plan.axes[axis][0].label})
+    index = sweep.cell_of({**cell, **own})
+    assert index is not None, "the cell is one of the test's"
+    return sweep.plan.cell(index).document()

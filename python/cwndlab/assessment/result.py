@@ -1,0 +1,272 @@
+"""The result of an assessment: verdicts by criterion, their comparisons, and JSON."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from cwndlab import native
+from cwndlab.assessment import judging
+from cwndlab.assessment.judging import Comparison
+from cwndlab.assessment.suite import Criterion, Test, criteria
+from cwndlab.metrics import Metric
+from cwndlab.outputs import stamped
+from cwndlab.result_tables import ResultTables
+from cwndlab.sweeps import SweepResult
+from cwndlab.tables import number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_NAMES = {"limit": "buffer", "count": "flows"}
+"""Keys of scenarios to the words for them."""
+_WITHOUT_RUNS = {"text": judging.TEXT, "live": judging.LIVE, "none": judging.NONE}
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A test with its finished runs."""
+
+    test: Test
+    found: SweepResult
+
+    @property
+    def count(self) -> int:
+        """Number of comparisons."""
+        plan = self.found.sweep.plan
+        rules = len(plan.axes[self.found.sweep.compared or ""])
+        return plan.count // plan.replicates // rules * len(self.test.judged)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A criterion with its tests and its verdict."""
+
+    criterion: Criterion
+    tested: Sequence[Tested]
+    comparisons: Sequence[Comparison]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict."""
+        if not self.comparisons:
+            return _WITHOUT_RUNS.get(self.criterion.evidence, judging.NOT_RUN)
+        return judging.overall([one.verdict for one in self.comparisons])
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of comparisons by verdict."""
+        found = Counter(one.verdict for one in self.comparisons)
+        return {name: found[name] for name in judging.JUDGED if found[name]}
+
+    @property
+    def decisive(self) -> Comparison | None:
+        """Of the comparisons with the verdict, the one that is farthest off."""
+        own = [one for one in self.comparisons if one.verdict == self.verdict]
+        if not own:
+            return None
+        return (min if self.verdict == judging.BETTER else max)(own, key=lambda one: one.size)
+
+    @property
+    def reason(self) -> str:
+        """The verdict's reason, one sentence."""
+        if not self.comparisons:
+            return self.criterion.why or "None of the chosen tests is about it."
+        one = self.decisive
+        assert one is not None, "a verdict is that of a comparison"
+        counted = ", ".join(f"{count} {name}" for name, count in self.counts.items())
+        if self.verdict == judging.NO_WORSE:
+            return f"{counted}. Nearest to worse: {sentence(one)}."
+        return f"{counted}. Above all {sentence(one)}."
+
+
+@dataclass(frozen=True)
+class Assessment(ResultTables):
+    """Verdicts on a rule by the criteria of RFC 9743.
+
+    Examples
+    --------
+    >>> from cwndlab import assess
+    >>> found = assess("AIAD(1, 3)", against=["Reno"], sections=["5.1.2"], quick=True, replicates=2)
+    >>> found.table().columns
+    ['section', 'criterion', 'must', 'verdict', 'reason']
+    """
+
+    rule: str
+    references: Sequence[str]
+    suites: Sequence[str]
+    quick: bool
+    seed: int
+    sections: Sequence[str]
+    tested: Sequence[Tested]
+
+    FILE = "assessment.json"
+
+    @property
+    def rules(self) -> list[str]:
+        """The rule under test and its references."""
+        return [self.rule, *self.references]
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """Every judged metric by its key."""
+        return {one.metric.key: one.metric for each in self.judged() for one in each.comparisons}
+
+    @property
+    def deciding(self) -> list[str]:
+        """The references that decide."""
+        return judging.deciding(self.references)
+
+    @property
+    def command(self) -> str:
+        """The command that makes the same assessment."""
+        options = [
+            *(["--against", ",".join(self.references)]),
+            *(["--suite", ",".join(self.suites)]),
+            *(["--section", ",".join(self.sections)] if self.sections else []),
+            *(["--quick"] if self.quick else []),
+            *(["--seed", str(self.seed)] if self.seed != 1 else []),
+        ]
+        return shlex.join(["cwndlab", "assess", self.rule, *options])
+
+    def judged(self) -> list[Judged]:
+        """Every criterion in RFC 9743's order; with sections, those of the sections alone."""
+        return self._judged
+
+    @functools.cached_property
+    def _judged(self) -> list[Judged]:
+        found: list[Judged] = []
+        for criterion in criteria().values():
+            own = [entry for entry in self.tested if entry.test.section == criterion.section]
+            if not own and self.sections:
+                continue
+            among = sum(entry.count for entry in own)
+            compared = [
+                one
+                for entry in own
+                for one in judging.comparisons(entry.test.id, entry.found, entry.test.judged, among)
+            ]
+            found.append(Judged(criterion, own, compared))
+        return found
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """``criteria`` and ``comparisons`` by name."""
+        return {"criteria": self.table(), "comparisons": self.compared()}
+
+    def table(self) -> pl.DataFrame:
+        """One row per criterion: section, title, whether it is a MUST, verdict and reason."""
+        rows = [
+            (
+                one.criterion.section,
+                one.criterion.title,
+                one.criterion.must,
+                one.verdict,
+                one.reason,
+            )
+            for one in self.judged()
+        ]
+        schema = {"section": pl.String, "criterion": pl.String, "must": pl.Boolean,
+                  "verdict": pl.String, "reason": pl.String}  # fmt: skip
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def compared(self) -> pl.DataFrame:
+        """One row per comparison and reference: means, disadvantage with its interval, margin."""
+        rows = [
+            {
+                "section": entry.criterion.section,
+                "test": one.test,
+                "cell": named(one.cell),
+                "metric": one.metric.key,
+                "reference": name,
+                "mean": one.means[self.rule].mean,
+                "reference_mean": one.means[name].mean,
+                "disadvantage": less.mean,
+                "low": less.low,
+                "high": less.high,
+                "margin": one.margins[name],
+                "verdict": one.verdict,
+            }
+            for entry in self.judged()
+            for one in entry.comparisons
+            for name, less in one.disadvantages.items()
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def plot(self, **figure: Any) -> Figure:
+        """Plot every comparison: its disadvantage in margins of relevance (matplotlib).
+
+        Parameters
+        ----------
+        **figure
+            `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
+        """
+        from cwndlab.plots import FigureStyle, verdicts
+
+        return FigureStyle.of(**figure).draw(verdicts, self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return stamped("assessment", {
+            "build": native.build(),
+            "rule": self.rule,
+            "references": list(self.references),
+            "deciding": self.deciding,
+            "suites": list(self.suites),
+            "quick": self.quick,
+            "seed": self.seed,
+            "criteria": [
+                {
+                    "section": one.criterion.section,
+                    "title": one.criterion.title,
+                    "must": one.criterion.must,
+                    "verdict": one.verdict,
+                    "reason": one.reason,
+                    "counts": one.counts,
+                    "comparisons": [judging.plain(each) for each in one.comparisons],
+                }
+                for one in self.judged()
+            ],
+            "tests": [
+                {"id": entry.test.id, "section": entry.test.section, "title": entry.test.title,
+                 "what": entry.test.what, "sweep": entry.found.sweep.to_dict()}
+                for entry in self.tested
+            ],
+        })  # fmt: skip
+
+
+def named(cell: Mapping[str, str]) -> str:
+    """Write a cell in a few words.
+
+    Examples
+    --------
+    >>> named({"dumbbell.queue.limit": "4bdp", "flows.test.count": "8"}), named({})
+    ('buffer 4bdp, flows 8', '')
+    """
+    return ", ".join(
+        f"{_NAMES.get(name.rsplit('.', 1)[-1], name.rsplit('.', 1)[-1])} {label}"
+        for name, label in cell.items()
+    )
+
+
+def sentence(one: Comparison) -> str:
+    """Write a comparison: the metric, the rule's mean, and that of the nearest reference.
+
+    The nearest is the deciding reference against which the disadvantage is smallest.
+    """
+    rule = next(iter(one.means))
+    nearest = min(
+        one.deciding,
+        key=lambda name: (one.disadvantages[name].mean or 0.0) / (one.margins[name] or 1.0),
+    )
+    values = (one.means[name].mean for name in (rule, nearest))
+    own, other = (number(value, one.metric) for value in values)
+    unit = f" {one.metric.unit}" if one.metric.unit else ""
+    where = f" ({named(one.cell)})" if one.cell else ""
+    return f"{one.metric.label} {own}{unit} against {other}{unit} of {nearest}{where}"

@@ -1,0 +1,124 @@
+"""Assesses a rule: runs the tests of suites with the rule and its references, and judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import custom_rules, native
+from cwndlab.assessment.result import Assessment, Tested
+from cwndlab.assessment.suite import Test, select
+from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
+from cwndlab.runs.execution import opened
+from cwndlab.sweeps import SweepResult, execute
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from cwndlab.runs.store import Store
+
+REFERENCES = ("Reno", "CUBIC", "BBR3")
+Tell = Callable[[str, int, int], object]
+
+
+def assess(
+    rule: str,
+    *,
+    against: Sequence[str] = REFERENCES,
+    suites: Sequence[str] = ("rfc9743",),
+    sections: Sequence[str] = (),
+    quick: bool = False,
+    replicates: int | None = None,
+    seed: int = 1,
+    store: Store | str | Path | None = None,
+    jobs: int | None = None,
+    on: str | Client | None = None,
+    progress: Tell | None = None,
+) -> Assessment:
+    """Assess a rule by the criteria of RFC 9743.
+
+    Parameters
+    ----------
+    rule : str
+        The rule under test, in any notation that `cwndlab.rule` reads, or ``FILE.py:CLASS``.
+    against : sequence of str
+        The references. NewReno and CUBIC, if among them, decide; others are shown beside.
+    suites : sequence of str
+        Suites of tests (`cwndlab.assessment.SUITES`).
+    sections : sequence of str
+        Sections of RFC 9743, such as ``"5.1.2"`` or ``"5.1"``; by default all.
+    quick : bool
+        Whether to run the short tests.
+    replicates : int, optional
+        Runs of each cell, instead of the tests' numbers.
+    seed : int
+        Seed of replicate 0.
+    store : Store, str or Path, optional
+        Keeps finished runs, so that the same call continues where it was interrupted.
+    jobs : int, optional
+        Threads; by default one for each processor.
+    on : str or Client, optional
+        A dask.distributed scheduler, which performs the runs.
+    progress : callable, optional
+        Gets the title of a test, the number of finished runs, and of all.
+
+    Returns
+    -------
+    Assessment
+        Verdicts by criterion, with every comparison.
+
+    Raises
+    ------
+    ScenarioError
+        If a rule, suite or section is not valid, or no reference is left beside the rule.
+
+    Examples
+    --------
+    >>> found = assess("MIMD(1.125, 0.8)", against=["Reno"], sections=["5.1.4"], quick=True,
+    ...                replicates=2)
+    >>> [(entry.criterion.section, len(entry.comparisons) > 0) for entry in found.judged()]
+    [('5.1.4', True)]
+    """
+    own = native.rule(rule)
+    others = [name for name in dict.fromkeys(map(native.rule, against)) if name != own]
+    if not others:
+        raise ScenarioError(invalid("against", list(against), "a rule other than the one assessed"))
+    chosen = select(suites, quick=quick, sections=sections)
+    sweeps = [test.sweep([own, *others], seed, replicates) for test in chosen]
+    done, runs = 0, sum(len(sweep.plan) for sweep in sweeps)
+    found: list[Tested] = []
+    with opened(store, jobs=jobs, on=on) as (kept, executor):
+        for test, sweep in zip(chosen, sweeps, strict=True):
+            result = SweepResult(sweep)
+
+            execute(
+                sweep,
+                result,
+                kept,
+                executor=executor,
+                progress=_teller(progress, test, done, result, runs),
+            )
+            if result.failed:
+                first = result.failed[0]
+                raise ScenarioError(f"{test.id}: a run failed: {first['error']}")
+            done += len(result)
+            found.append(Tested(test, result))
+    return Assessment(
+        rule=custom_rules.shown(own), references=[custom_rules.shown(name) for name in others],
+        suites=list(dict.fromkeys(suites)), quick=quick, seed=seed, sections=list(sections),
+        tested=found,
+    )  # fmt: skip
+
+
+def _teller(
+    progress: Tell | None, test: Test, before: int, result: SweepResult, of: int
+) -> Callable[[dict[str, Any]], None]:
+    """Return what gets the events of a test's sweep, after so many runs of others."""
+
+    def tell(_event: dict[str, Any]) -> None:
+        if progress is not None:
+            progress(test.title, before + len(result), of)
+
+    return tell

@@ -1,0 +1,202 @@
+"""Suites of tests and the criteria of RFC 9743: data in TOML files beside this module.
+
+A test is a sweep without an axis of rules: the assessment adds the rule under test and its
+references. A suite's file holds ``title``, ``source``, an optional ``common`` table that every base
+scenario begins with, and ``[[tests]]`` with these keys:
+
+- ``name``, ``section`` (of RFC 9743), ``title`` and ``what`` (one or two sentences);
+- ``rule_at``: the dotted keys that get the rule, by default ``["flows.*.rule"]``;
+- ``judged``: metrics that decide; ``shown``: metrics that are only listed;
+- ``replicates``, ``base``, ``axes``, ``zip``, ``link``, ``group``: as in a sweep;
+- ``quick``: the keys that are different with ``--quick``, or false where the test is left out.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+from cwndlab import custom_rules, native
+from cwndlab.documents import is_mapping
+from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
+from cwndlab.sweeps import Sweep
+from cwndlab.sweeps.base import parse
+
+SUITES = ("rfc9743",)
+"""Suites of tests, in the order in which a dossier lists them."""
+RULE = "rule"
+"""The axis of the rule under test and its references."""
+REPLICATES, QUICK_REPLICATES = 20, 8
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A section of RFC 9743 that asks for an evaluation."""
+
+    section: str
+    title: str
+    asks: str
+    """What the section asks, in our words."""
+    must: bool = False
+    evidence: str = "simulation"
+    """``simulation``; ``live`` where only real machines show it; ``text`` where the authors must
+    argue it; ``none`` where it does not apply to a window rule."""
+    why: str = ""
+    """Why it is not judged by simulation."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test of a suite: a sweep over which rules are compared."""
+
+    __test__ = False
+    """Not one of pytest's."""
+
+    suite: str
+    name: str
+    section: str
+    title: str
+    what: str
+    base: Mapping[str, Any]
+    judged: Sequence[str]
+    axes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    zip: Sequence[Mapping[str, Any]] = ()
+    rule_at: Sequence[str] = ("flows.*.rule",)
+    shown: Sequence[str] = ()
+    replicates: int = REPLICATES
+    link: str = "bottleneck"
+    group: str | None = None
+    reference: str = ""
+    """Where the test comes from, if the suite's source is not enough."""
+
+    @property
+    def id(self) -> str:
+        """Suite and name."""
+        return f"{self.suite}/{self.name}"
+
+    def sweep(self, rules: Iterable[str], seed: int = 1, replicates: int | None = None) -> Sweep:
+        """Return the sweep over these rules, the first of them under test.
+
+        Examples
+        --------
+        >>> test = select(["rfc9743"], sections=["5.1.2"])[0]
+        >>> test.sweep(["AIAD(1, 3)", "Reno"]).plan.labels["rule"]
+        ['AIAD(1, 3)', 'NewReno']
+        """
+        notations = list(dict.fromkeys(map(native.rule, rules)))
+        levels = {custom_rules.shown(rule): dict.fromkeys(self.rule_at, rule) for rule in notations}
+        return Sweep(
+            name=f"{self.suite}-{self.name}", base=self.base, axes={**self.axes, RULE: levels},
+            zip=self.zip, replicates=replicates or self.replicates, seed=seed,
+            metrics=[*self.judged, *self.shown], link=self.link, group=self.group, compare=RULE,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite: tests with a common source."""
+
+    name: str
+    title: str
+    source: str
+    tests: Sequence[Test]
+
+
+@functools.cache
+def criteria() -> dict[str, Criterion]:
+    """Return the criteria of RFC 9743 by section, in its order.
+
+    Examples
+    --------
+    >>> found = criteria()
+    >>> found["5.1.2"].title, found["5.1.1"].must
+    ('Protection against bufferbloat', True)
+    """
+    return {entry["section"]: Criterion(**entry) for entry in _read("criteria.toml")["criteria"]}
+
+
+@functools.cache
+def suite(name: str, *, quick: bool = False) -> Suite:
+    """Return a suite.
+
+    Parameters
+    ----------
+    name : str
+        One of `SUITES`.
+    quick : bool
+        Whether the tests are the short ones.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such suite.
+
+    Examples
+    --------
+    >>> len(suite("rfc9743", quick=True).tests) <= len(suite("rfc9743").tests)
+    True
+    """
+    if name not in SUITES:
+        raise ScenarioError(unknown("suite", name, SUITES))
+    data = _read(f"{name}.toml")
+    common = data.get("common", {})
+    found = (_test(name, entry, common, quick=quick) for entry in data["tests"])
+    return Suite(name, data["title"], data["source"], [entry for entry in found if entry])
+
+
+def select(
+    suites: Iterable[str], *, quick: bool = False, sections: Sequence[str] = ()
+) -> list[Test]:
+    """Return the tests of suites, of these sections (and those below them) only, if given.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such suite or section.
+    """
+    for wanted in sections:
+        if not any(_within(section, wanted) for section in criteria()):
+            raise ScenarioError(unknown("section", wanted, criteria()))
+    return [
+        test
+        for name in dict.fromkeys(suites)
+        for test in suite(name, quick=quick).tests
+        if not sections or any(_within(test.section, wanted) for wanted in sections)
+    ]
+
+
+def _within(section: str, wanted: str) -> bool:
+    return section == wanted or section.startswith(f"{wanted}.")
+
+
+def _test(
+    suite_name: str, entry: Mapping[str, Any], common: Mapping[str, Any], *, quick: bool
+) -> Test | None:
+    """Make a test of its table; None if it is not one of the quick ones."""
+    own: dict[str, Any] = {key: value for key, value in entry.items() if key != "quick"}
+    base: dict[str, Any] = own["base"]
+    short: Any = entry.get("quick", {})
+    if quick:
+        if short is False:
+            return None
+        own = {**own, "replicates": QUICK_REPLICATES, **short}
+        base = {**base, **short.get("base", {})}
+    own.update(suite=suite_name, base=_joined(common, base))
+    return Test(**own)
+
+
+def _joined(common: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Join two tables; where both have a table, key by key."""
+    found = {**common, **own}
+    for key in common.keys() & own.keys():
+        if is_mapping(common[key]) and is_mapping(own[key]):
+            found[key] = _joined(common[key], own[key])
+    return found
+
+
+def _read(file: str) -> dict[str, Any]:
+    return parse(resources.files("cwndlab.assessment").joinpath("suites", file).read_text("utf-8"))

@@ -1,0 +1,229 @@
+"""`cwndlab assess`: a rule by the criteria of RFC 9743."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli import options
+from cwndlab.cli.expect_options import EXIT_UNMET
+from cwndlab.cli.output import print_table, say, warn
+
+if TYPE_CHECKING:
+    from cwndlab.assessment import Assessment
+    from cwndlab.assessment.baseline import Change
+
+
+@click.command()
+@click.argument("rule", required=False)
+@click.option(
+    "--against", multiple=True, metavar="RULES",
+    help="References, joined by commas; NewReno and CUBIC, if among them, decide.  "
+    "[default: Reno, CUBIC, BBR3]",
+)  # fmt: skip
+@click.option("--quick", is_flag=True, help="The short tests, of the suite rfc9743 by default.")
+@click.option("--full", is_flag=True, help="All suites.")
+@click.option(
+    "--suite", "suites", multiple=True, metavar="NAMES",
+    help="Suites, joined by commas (--list has them).  [default: rfc9743]",
+)  # fmt: skip
+@click.option(
+    "--section", "sections", multiple=True, metavar="NUMBERS",
+    help="Sections of RFC 9743, joined by commas, such as 5.1.2 or 5.2.  [default: all]",
+)  # fmt: skip
+@click.option("--list", "is_list", is_flag=True, help="List criteria, suites and tests.")
+@click.option(
+    "--replicates", type=options.whole_number(2, 100_000), metavar="N",
+    help="Runs of each cell, instead of the tests' numbers.",
+)  # fmt: skip
+@options.seed_option
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Directory of the dossier (HTML, JSON, Markdown), and of the store of finished runs "
+    "without --store.  [default: out/assess/RULE]",
+)  # fmt: skip
+@click.option(
+    "--baseline", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="The assessment.json of an earlier version of the rule: what has changed since.",
+)  # fmt: skip
+@click.option(
+    "--expect-no-worse", is_flag=True,
+    help="Exit code 3 if a criterion is worse: than in --baseline, without it than the references.",
+)  # fmt: skip
+@click.option(
+    "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Write the verdicts as JUnit XML, a test case for each criterion.",
+)  # fmt: skip
+@options.rules_option
+@options.jobs_option
+@options.on_option
+@options.store_option
+@options.json_option
+@options.format_option
+def assess(
+    rule: str | None,
+    against: tuple[str, ...],
+    quick: bool,
+    full: bool,
+    suites: tuple[str, ...],
+    sections: tuple[str, ...],
+    is_list: bool,
+    replicates: int | None,
+    seed: int | None,
+    out: Path | None,
+    baseline: Path | None,
+    expect_no_worse: bool,
+    junit: Path | None,
+    jobs: int | None,
+    on: str | None,
+    store: Path | None,
+    as_json: bool,
+) -> None:
+    """Assess a rule by the criteria of RFC 9743, beside Reno, CUBIC and BBR3.
+
+    Every criterion gets a verdict by a rule that is written down (docs/assess.md), and DIR a
+    dossier with all numbers. After Ctrl-C the same command resumes.
+    """
+    options.check_cluster(on, jobs)
+    options.check_format(as_json)
+    options.check_parent("--junit", junit)
+    if full and quick:
+        raise click.UsageError("`--full` cannot be used with `--quick`")
+    if full and suites:
+        raise click.UsageError("`--full` cannot be used with `--suite`: it is all suites")
+    from cwndlab import assessment, native
+    from cwndlab.assessment import baseline as before
+
+    if is_list:
+        _list()
+        return
+    if rule is None:
+        raise click.UsageError("RULE is missing: expected a rule, such as CUBIC or mine.py:Mine")
+    earlier = None if baseline is None else before.read(baseline)
+    named = assessment.SUITES if full else options.names_of("--suite", suites or ("rfc9743",))
+    wanted = options.names_of("--section", sections) if sections else []
+    folder = out or Path("out") / "assess" / _file_name(native.rule(rule))
+    options.make_folder(folder)
+    kept = store or folder / "store"
+    found = _assess(
+        rule, against=options.rules_of("--against", against) or assessment.REFERENCES,
+        suites=named, sections=wanted, quick=quick, replicates=replicates,
+        seed=1 if seed is None else seed, store=kept, jobs=jobs, on=on,
+    )  # fmt: skip
+    changed = None if earlier is None else before.changes(found, earlier)
+    if as_json:
+        click.echo(found.to_json())
+    else:
+        _print(found)
+        if changed is not None:
+            _print_changes(changed, str(earlier["rule"]) if earlier else "")
+    say(f"wrote {_write(found, folder)}")
+    judged = _cases(found, changed)
+    if junit is not None:
+        from cwndlab.junit import document
+
+        junit.write_text(document(f"cwndlab assess {found.rule}", judged) + "\n", "utf-8")
+        say(f"wrote {junit}")
+    failed = [case for case in judged if case.failure]
+    if expect_no_worse and failed:
+        warn(f"{len(failed)} criteria are worse: " + "; ".join(case.title for case in failed))
+        raise click.exceptions.Exit(EXIT_UNMET)
+
+
+def _assess(rule: str, *, store: Path, **given: Any) -> Assessment:
+    from cwndlab import assessment
+    from cwndlab.cli.output import steps
+
+    with steps() as show:
+        try:
+            return assessment.assess(rule, store=store, progress=show, **given)
+        except KeyboardInterrupt:
+            say(f"stopped; finished runs are kept in {store}, and the same command resumes")
+            raise
+
+
+def _write(found: Assessment, folder: Path) -> Path:
+    from cwndlab.assessment import appendix, dossier
+    from cwndlab.cli.output import steps
+    from cwndlab.files import write_whole
+
+    found.save(folder)
+    write_whole(folder / "assessment.md", appendix.markdown(found).encode())
+    with steps() as show:
+        return dossier.write(found, folder / "assessment.html", show)
+
+
+def _print(found: Assessment) -> None:
+    from cwndlab.assessment.dossier import SIGNS, counts
+
+    rows = [
+        (one.criterion.section + (" *" if one.criterion.must else ""), one.criterion.title,
+         f"{SIGNS[one.verdict]} {one.verdict}", one.reason)
+        for one in found.judged()
+    ]  # fmt: skip
+    print_table(
+        f"{found.rule} beside {', '.join(found.references)}",
+        ("section", "criterion (* MUST)", "verdict", "why"), rows, text_columns=4,
+    )  # fmt: skip
+    say(", ".join(f"{count} {name}" for name, count in counts(found).items()))
+
+
+def _print_changes(changed: Iterable[Change], earlier: str) -> None:
+    from cwndlab.assessment.dossier import SIGNS
+    from cwndlab.assessment.judging import NOT_RUN
+
+    rows = [
+        (one.section, one.title, f"{SIGNS[one.verdict]} {one.verdict}", one.reason)
+        for one in changed
+        if one.verdict != NOT_RUN
+    ]
+    print_table(
+        f"Since the baseline, {earlier}", ("section", "criterion", "verdict", "why"), rows,
+        text_columns=4,
+    )  # fmt: skip
+
+
+def _cases(found: Assessment, changed: list[Change] | None) -> list[Any]:
+    from cwndlab.assessment.judging import BETTER, NO_WORSE, WORSE
+    from cwndlab.junit import Case
+
+    rows = (
+        [(one.criterion.section, one.criterion.title, one.verdict, one.reason)
+         for one in found.judged()]
+        if changed is None
+        else [(one.section, one.title, one.verdict, one.reason) for one in changed]
+    )  # fmt: skip
+    return [
+        Case(
+            f"{section} {title}",
+            failure=reason if verdict == WORSE else "",
+            skipped="" if verdict in (WORSE, BETTER, NO_WORSE) else f"{verdict}: {reason}",
+        )
+        for section, title, verdict, reason in rows
+    ]
+
+
+def _list() -> None:
+    from cwndlab import assessment
+
+    rows: list[tuple[str, ...]] = []
+    for name in assessment.SUITES:
+        for test in assessment.suite(name).tests:
+            rows.append((test.section, name, test.name, test.title))
+    rows.sort(key=lambda row: [int(part) for part in row[0].split(".")])
+    print_table("Tests", ("section", "suite", "test", "what"), rows, text_columns=4)
+
+
+def _file_name(rule: str) -> str:
+    """Return a directory's name for a rule.
+
+    Examples
+    --------
+    >>> _file_name("MIMD(1.125, 0.8)"), _file_name("rules/mine.py:Mine")
+    ('MIMD-1.125-0.8', 'mine.py-Mine')
+    """
+    return re.sub(r"[^\w.]+", "-", rule.rsplit("/", 1)[-1]).strip("-")
