@@ -29,11 +29,22 @@ import sys
 import tempfile
 from pathlib import Path
 
-from parts import api, columns, families, four, ns2_cells, pictures, rates, scenario, tables
+from parts import (
+    api,
+    assessment,
+    columns,
+    families,
+    four,
+    ns2_cells,
+    pictures,
+    rates,
+    scenario,
+    tables,
+)
 from parts.text import ROOT
 
 DOCUMENTS = (
-    "README.md", "docs/api.md", "docs/environments.md", "docs/live-beside.md",
+    "README.md", "docs/api.md", "docs/assess.md", "docs/environments.md", "docs/live-beside.md",
     "docs/custom-rules.md", "docs/metrics.md", "docs/ns2.md", "docs/papers.md",
     "docs/performance.md", "docs/profiles.md", "docs/reproduction.md", "docs/rules.md",
     "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
@@ -107,6 +118,7 @@ def generate(name: str) -> str:
         "rule": families.section,
         "four": four.four,
         "columns": columns.columns,
+        "assessment": assessment.part,
     }
     if kind in about:
         return about[kind](what)

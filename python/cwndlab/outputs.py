@@ -211,7 +211,8 @@ def _assessment() -> Schema:
     test = _object({**_fields("id section title what", TEXT), "sweep": TABLE})
     return _object(
         {**_fields("build rule", TEXT), **_fields("references deciding suites", _list(TEXT)),
-         "quick": TRUTH, "seed": WHOLE, "criteria": _list(criterion), "tests": _list(test)}
+         "quick": TRUTH, "seed": WHOLE, "criteria": _list(criterion), "tests": _list(test),
+         "worst_link": {"type": ["object", "null"]}}
     )  # fmt: skip
 
 

@@ -314,3 +314,31 @@ def test_baseline_reads_only_assessments(tmp_path):
     (tmp_path / "x.json").write_text('{"schema": "run/1"}')
     with pytest.raises(ScenarioError, match=r"expected an assessment\.json"):
         baseline.read(tmp_path / "x.json")
+
+
+# --- the adversary
+
+
+def test_the_adversary_finds_a_link_on_which_vegas_stalls(store):
+    found = cwndlab.assess(
+        "Vegas", suites=["adversary"], against=["Reno"], quick=True, store=store
+    ).worst
+    assert found.is_stalled
+    assert found.tried == 64 or found.tried > 50
+    # The scenario, run alone, says the same.
+    results = [
+        cwndlab.run(cwndlab.Scenario({**found.scenario(rule), "seed": 9}))
+        for rule in ("Vegas", "Reno")
+    ]
+    used = [result.flows["goodput_bps"][0] / result.links["rate_bps"][0] for result in results]
+    assert used[0] < 0.2
+    assert used[1] - used[0] > 0.5 * found.behind.mean
+
+
+def test_bbr1_is_far_behind_on_some_link_and_bbr3_on_none_so_far(store):
+    first, third = (
+        cwndlab.assess(rule, suites=["adversary"], quick=True, store=store).worst
+        for rule in ("BBR1", "BBR3")
+    )
+    assert next(iter(first.goodput.values())).high < 0.5
+    assert first.behind.low > third.behind.high

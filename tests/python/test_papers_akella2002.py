@@ -18,7 +18,7 @@ from cwndlab import reproduction as reproduce
 from cwndlab.reproduction import Data, reading, readings, running, waveforms
 from cwndlab.reproduction import sensitivity as varied
 from cwndlab.reproduction.readings import VERDICTS
-from cwndlab.searches.running import SEED_STEP
+from cwndlab.searches.evolution import SEED_STEP
 from cwndlab.statistics import Estimate
 from cwndlab.sweeps import Sweep
 

@@ -13,7 +13,7 @@ import pytest
 
 from cwndlab import environments, run
 from cwndlab import searches as search
-from cwndlab.cli.search import _split
+from cwndlab.cli.options import rules_of
 from cwndlab.errors import ScenarioError
 from cwndlab.searches import FAMILIES, Objective, family, read_bounds
 
@@ -115,8 +115,9 @@ def test_aims_are_refused_with_what_is_allowed():
 
 
 def test_rules_are_split_outside_their_parentheses():
-    assert _split(("AIMD(1, 0.8), AIAD(1,3)", "CUBIC")) == ["AIMD(1, 0.8)", "AIAD(1,3)", "CUBIC"]
-    assert _split(("AIMD(1, 0.8",)) == ["AIMD(1, 0.8"]
+    split = rules_of("--rules", ("AIMD(1, 0.8), AIAD(1,3)", "CUBIC"))
+    assert split == ["AIMD(1, 0.8)", "AIAD(1,3)", "CUBIC"]
+    assert rules_of("--rules", ("AIMD(1, 0.8",)) == ["AIMD(1, 0.8"]
 
 
 def test_a_search_finds_what_is_known_to_be_there():

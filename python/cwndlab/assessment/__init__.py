@@ -13,6 +13,6 @@ from __future__ import annotations
 
 from cwndlab.assessment.result import Assessment
 from cwndlab.assessment.running import REFERENCES, assess
-from cwndlab.assessment.suite import SUITES, criteria, suite
+from cwndlab.assessment.suite import ADVERSARY, SUITES, criteria, suite
 
-__all__ = ["REFERENCES", "SUITES", "Assessment", "assess", "criteria", "suite"]
+__all__ = ["ADVERSARY", "REFERENCES", "SUITES", "Assessment", "assess", "criteria", "suite"]

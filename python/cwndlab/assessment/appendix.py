@@ -53,6 +53,11 @@ def _lines(found: Assessment) -> Iterator[str]:
             for each in one.comparisons:
                 if each.test == entry.test.id:
                     yield _row(found, each)
+    if found.worst is not None:
+        yield ""
+        yield "## The worst link"
+        yield ""
+        yield found.worst.text
     yield ""
 
 

@@ -54,12 +54,20 @@ def write(
     ]
     html = environment.get_template("dossier.html.jinja").render(
         found=found, parts=parts, rules=rules, signs=SIGNS, counts=counts(found),
-        margins=judging.margins(), runs=sum(len(entry.found) for entry in found.tested),
+        margins=judging.margins(), worst=_worst(found),
+        runs=sum(len(entry.found) for entry in found.tested),
     )  # fmt: skip
     path = Path(target)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, html.encode("utf-8"))
     return path
+
+
+def _worst(found: Assessment) -> dict[str, Any] | None:
+    if found.worst is None:
+        return None
+    document = found.worst.scenario(found.rule)
+    return {"text": found.worst.text, "file": tomltext.dumps(document), "link": _link(document)}
 
 
 def counts(found: Assessment) -> dict[str, int]:
@@ -121,7 +129,11 @@ def _estimate(one: Any) -> Mapping[str, float | None]:
 
 def scenario_link(entry: Tested, cell: Mapping[str, str]) -> str:
     """Return the scenario of a cell with the rule under test, as the address of a download."""
-    text = tomltext.dumps(scenario(entry, cell))
+    return _link(scenario(entry, cell))
+
+
+def _link(document: Mapping[str, Any]) -> str:
+    text = tomltext.dumps(document)
     return f"data:application/toml;base64,{base64.b64encode(text.encode()).decode()}"
 
 

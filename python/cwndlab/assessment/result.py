@@ -13,6 +13,7 @@ import polars as pl
 
 from cwndlab import native
 from cwndlab.assessment import judging
+from cwndlab.assessment.adversary import Worst
 from cwndlab.assessment.judging import Comparison
 from cwndlab.assessment.suite import Criterion, Test, criteria
 from cwndlab.metrics import Metric
@@ -105,6 +106,8 @@ class Assessment(ResultTables):
     seed: int
     sections: Sequence[str]
     tested: Sequence[Tested]
+    worst: Worst | None = None
+    """What the adversary found, if it was asked."""
 
     FILE = "assessment.json"
 
@@ -238,6 +241,7 @@ class Assessment(ResultTables):
                  "what": entry.test.what, "sweep": entry.found.sweep.to_dict()}
                 for entry in self.tested
             ],
+            "worst_link": None if self.worst is None else self.worst.to_dict(),
         })  # fmt: skip
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import custom_rules, native
+from cwndlab.assessment import judging
+from cwndlab.assessment.adversary import BUDGET, QUICK_BUDGET, worst_link
 from cwndlab.assessment.result import Assessment, Tested
-from cwndlab.assessment.suite import Test, select
+from cwndlab.assessment.suite import ADVERSARY, Test, select
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.runs.execution import opened
@@ -46,7 +48,8 @@ def assess(
     against : sequence of str
         The references. NewReno and CUBIC, if among them, decide; others are shown beside.
     suites : sequence of str
-        Suites of tests (`cwndlab.assessment.SUITES`).
+        Suites of tests (`cwndlab.assessment.SUITES`); ``"adversary"`` is the search for the link
+        on which the rule is farthest behind.
     sections : sequence of str
         Sections of RFC 9743, such as ``"5.1.2"`` or ``"5.1"``; by default all.
     quick : bool
@@ -105,10 +108,23 @@ def assess(
                 raise ScenarioError(f"{test.id}: a run failed: {first['error']}")
             done += len(result)
             found.append(Tested(test, result))
+        worst = (
+            worst_link(
+                own,
+                judging.deciding(others),
+                budget=QUICK_BUDGET if quick else BUDGET,
+                seed=seed,
+                store=kept,
+                executor=executor,
+                progress=progress,
+            )
+            if ADVERSARY in suites
+            else None
+        )
     return Assessment(
         rule=custom_rules.shown(own), references=[custom_rules.shown(name) for name in others],
         suites=list(dict.fromkeys(suites)), quick=quick, seed=seed, sections=list(sections),
-        tested=found,
+        tested=found, worst=worst,
     )  # fmt: skip
 
 

@@ -28,6 +28,8 @@ from cwndlab.sweeps.base import parse
 
 SUITES = ("rfc9743",)
 """Suites of tests, in the order in which a dossier lists them."""
+ADVERSARY = "adversary"
+"""The name of what is no suite of tests: the search for the worst link."""
 RULE = "rule"
 """The axis of the rule under test and its references."""
 REPLICATES, QUICK_REPLICATES = 20, 8
@@ -140,8 +142,10 @@ def suite(name: str, *, quick: bool = False) -> Suite:
     >>> len(suite("rfc9743", quick=True).tests) <= len(suite("rfc9743").tests)
     True
     """
+    if name == ADVERSARY:
+        return Suite(name, "The worst link", "cwndlab", [])
     if name not in SUITES:
-        raise ScenarioError(unknown("suite", name, SUITES))
+        raise ScenarioError(unknown("suite", name, [*SUITES, ADVERSARY]))
     data = _read(f"{name}.toml")
     common = data.get("common", {})
     found = (_test(name, entry, common, quick=quick) for entry in data["tests"])

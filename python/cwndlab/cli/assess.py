@@ -11,7 +11,7 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.expect_options import EXIT_UNMET
-from cwndlab.cli.output import print_table, say, warn
+from cwndlab.cli.output import print_line, print_table, say, warn
 
 if TYPE_CHECKING:
     from cwndlab.assessment import Assessment
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     "[default: Reno, CUBIC, BBR3]",
 )  # fmt: skip
 @click.option("--quick", is_flag=True, help="The short tests, of the suite rfc9743 by default.")
-@click.option("--full", is_flag=True, help="All suites.")
+@click.option("--full", is_flag=True, help="All suites, and the adversary.")
 @click.option(
     "--suite", "suites", multiple=True, metavar="NAMES",
-    help="Suites, joined by commas (--list has them).  [default: rfc9743]",
+    help="Suites, joined by commas (--list has them); adversary searches for the worst link.  "
+    "[default: rfc9743]",
 )  # fmt: skip
 @click.option(
     "--section", "sections", multiple=True, metavar="NUMBERS",
@@ -104,7 +105,11 @@ def assess(
     if rule is None:
         raise click.UsageError("RULE is missing: expected a rule, such as CUBIC or mine.py:Mine")
     earlier = None if baseline is None else before.read(baseline)
-    named = assessment.SUITES if full else options.names_of("--suite", suites or ("rfc9743",))
+    named = (
+        (*assessment.SUITES, assessment.ADVERSARY)
+        if full
+        else options.names_of("--suite", suites or ("rfc9743",))
+    )
     wanted = options.names_of("--section", sections) if sections else []
     folder = out or Path("out") / "assess" / _file_name(native.rule(rule))
     options.make_folder(folder)
@@ -159,17 +164,21 @@ def _write(found: Assessment, folder: Path) -> Path:
 
 def _print(found: Assessment) -> None:
     from cwndlab.assessment.dossier import SIGNS, counts
+    from cwndlab.assessment.judging import NOT_RUN
 
     rows = [
         (one.criterion.section + (" *" if one.criterion.must else ""), one.criterion.title,
          f"{SIGNS[one.verdict]} {one.verdict}", one.reason)
         for one in found.judged()
+        if one.verdict != NOT_RUN
     ]  # fmt: skip
     print_table(
         f"{found.rule} beside {', '.join(found.references)}",
         ("section", "criterion (* MUST)", "verdict", "why"), rows, text_columns=4,
     )  # fmt: skip
     say(", ".join(f"{count} {name}" for name, count in counts(found).items()))
+    if found.worst is not None:
+        print_line(found.worst.text)
 
 
 def _print_changes(changed: Iterable[Change], earlier: str) -> None:

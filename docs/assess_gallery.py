@@ -1,0 +1,68 @@
+"""Writes the gallery of docs/assess: dossiers of eight rules, and a table of criteria and rules.
+
+``python docs/assess_gallery.py`` takes about ten minutes on two processors; runs are kept in
+``out/assess-gallery``, so that it resumes. ``--quick`` is for a first look and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from cwndlab import assess, plots
+from cwndlab.assessment import ADVERSARY, Assessment, dossier
+from cwndlab.assessment.dossier import SIGNS, counts
+
+RULES = ("AIMD(1, 0.5)", "CUBIC", "BBR1", "BBR3", "Prague", "GAIMD(0.31, 0.875)", "SQRT",
+         "MIMD(1.125, 0.8)")  # fmt: skip
+DOCS = Path(__file__).resolve().parent
+STORE = DOCS.parent / "out" / "assess-gallery"
+
+
+def file_of(rule: str) -> str:
+    """Return the name of a rule's dossier."""
+    return rule.partition("(")[0].lower() + ".html"
+
+
+def gallery(found: list[Assessment]) -> str:
+    """Write the gallery as Markdown."""
+    lines = [
+        "| rule | worse | undecided | better | no worse | the worst link found |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for one in found:
+        number = counts(one)
+        cells = [str(number.get(name, 0)) for name in ("worse", "undecided", "better", "no worse")]
+        worst = "" if one.worst is None else one.worst.text
+        lines.append(
+            f"| [{one.rule}](assess/{file_of(one.rule)}) | {' | '.join(cells)} | {worst} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Assess the rules, and write their dossiers, the table and the picture."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--quick", action="store_true", help="short tests; nothing is written")
+    quick = options.parse_args().quick
+    found: list[Assessment] = []
+    for rule in RULES:
+        one = assess(rule, suites=("rfc9743", ADVERSARY), quick=quick, store=STORE)
+        print(f"{one.rule}: {', '.join(f'{SIGNS[k]} {n} {k}' for k, n in counts(one).items())}",
+              flush=True)  # fmt: skip
+        found.append(one)
+    if quick:
+        print(gallery(found))
+        return 0
+    for one in found:
+        dossier.write(one, DOCS / "assess" / file_of(one.rule))
+    (DOCS / "assess" / "gallery.md").write_text(gallery(found), encoding="utf-8")
+    plots.save(plots.league(found), DOCS / "images" / "assess-league.png")
+    first = next(one for one in found if one.rule == "BBR1")
+    plots.save(first.plot(), DOCS / "images" / "assess-bbr1.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""Parts of docs/assess.md: margins, criteria and tests, from the files of the suites."""
+
+from __future__ import annotations
+
+from cwndlab.assessment import SUITES, criteria, judging, suite
+from parts.text import table
+
+
+def part(what: str) -> str:
+    """Return one of the parts: ``margins``, ``criteria`` or ``tests``."""
+    return {"margins": _margins, "criteria": _criteria, "tests": _tests}[what]()
+
+
+def _margins() -> str:
+    rows = [
+        [f"`{name}`", f"{margin.absolute:g}" if margin.absolute else "",
+         f"{100 * margin.relative:.0f} %" if margin.relative else "", margin.reason]
+        for name, margin in judging.margins().items()
+    ]  # fmt: skip
+    return table(["column", "absolute", "relative", "reason"], rows)
+
+
+def _criteria() -> str:
+    rows = [
+        [one.section, one.title + (" (MUST)" if one.must else ""),
+         " ".join(part for part in (one.asks, one.why) if part)]
+        for one in criteria().values()
+    ]  # fmt: skip
+    return table(["section", "criterion", "what it asks, in our words"], rows)
+
+
+def _tests() -> str:
+    found: list[list[str]] = []
+    for name in SUITES:
+        for test in suite(name).tests:
+            judged = ", ".join(f"`{key}`" for key in test.judged)
+            found.append([test.section, f"{name}/{test.name}", test.what, judged])
+    found.sort(key=lambda row: [int(part) for part in row[0].split(".")])
+    return table(["section", "test", "what", "judged by"], found)
