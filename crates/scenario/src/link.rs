@@ -169,8 +169,8 @@ fn one() -> f64 {
     1.0
 }
 
-/// Jitter: a random addition to the delay of a link, drawn per packet.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Jitter: an addition to the delay of a link, per packet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum JitterSpec {
     /// Uniform.
@@ -202,6 +202,26 @@ pub enum JitterSpec {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         reorder: bool,
     },
+    /// A busy Wi-Fi channel (draft-huitema-ccwg-c4-test).
+    #[serde(rename = "wi-fi")]
+    WiFi {
+        /// Mean, which sets how often packets are repeated; up to 91 ms.
+        mean: Time,
+        /// `[time, mean]`: the mean holds from that time on.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<(Time, Time)>,
+        /// Allows reordering.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reorder: bool,
+    },
+    /// An addition that changes at given times, as when a path changes.
+    Steps {
+        /// `[time, addition]`: the addition holds from that time on; none before the first time.
+        points: Vec<(Time, Time)>,
+        /// Allows reordering: packets of a shorter path overtake those on a longer one.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reorder: bool,
+    },
 }
 
 impl JitterSpec {
@@ -210,7 +230,9 @@ impl JitterSpec {
         match *self {
             Self::Uniform { reorder, .. }
             | Self::Normal { reorder, .. }
-            | Self::Exponential { reorder, .. } => reorder,
+            | Self::Exponential { reorder, .. }
+            | Self::WiFi { reorder, .. }
+            | Self::Steps { reorder, .. } => reorder,
         }
     }
 }

@@ -149,6 +149,24 @@ fn losses_jitter_outages_and_markers() {
                 "dumbbell.jitter.low: 2ms is not valid: expected at most high = 1ms",
             ),
             (
+                "jitter = { kind = \"wi-fi\", mean = \"92ms\" }".into(),
+                "dumbbell.jitter.mean: 92ms is not valid: expected at most 91ms",
+            ),
+            (
+                "jitter = { kind = \"steps\", points = [] }".into(),
+                "dumbbell.jitter.points: [] is not valid: expected one pair of times or more",
+            ),
+            (
+                "jitter = { kind = \"steps\", points = [[\"2s\", \"1ms\"], [\"1s\", \"1ms\"]] }"
+                    .into(),
+                "dumbbell.jitter.points: times must increase",
+            ),
+            (
+                "jitter = { kind = \"wi-fi\", mean = \"1ms\", changes = [[\"2s\", \"1s\"]] }"
+                    .into(),
+                "dumbbell.jitter.changes[0]: 1s is not valid: expected at most 91ms",
+            ),
+            (
                 "jitter = { kind = \"exponential\", mean = \"60s\" }".into(),
                 "dumbbell.jitter.mean: 60s is not valid: expected below 60s",
             ),

@@ -233,6 +233,21 @@ fn jitter_adds_its_mean_and_reorders_only_where_it_may() {
 }
 
 #[test]
+fn steps_change_the_delay_and_packets_of_a_shorter_path_wait_or_overtake() {
+    // One at a time: 40 ms and the time of a packet for 50 s, then 100 ms. Round trips are counted,
+    // not time: 1250 of 40 ms and 500 of 100 ms.
+    let (plain_s, _) = with_jitter("", 1);
+    let (mean_s, in_order) =
+        with_jitter(r#"jitter = { kind = "steps", points = [["50s", "60ms"]] }"#, 1);
+    let expected_s = plain_s + 0.06 * 50.0 / 0.1001 / (50.0 / 0.0401 + 50.0 / 0.1001);
+    assert!((mean_s - expected_s).abs() < 2e-4 && in_order, "{mean_s} {expected_s}");
+    // Back to the shorter path: eight packets at once, the last of which may be on the shorter one.
+    let back = r#"kind = "steps", points = [["0s", "60ms"], ["50.00371s", "0ms"]]"#;
+    assert!(with_jitter(&format!("jitter = {{ {back} }}"), 2000).1);
+    assert!(!with_jitter(&format!("jitter = {{ {back}, reorder = true }}"), 2000).1);
+}
+
+#[test]
 fn ecn_marks_reach_ecn_capable_senders_only() {
     for kind in ["red", "codel", "fq-codel", "pie"] {
         let result = run(&format!(

@@ -6,6 +6,8 @@ use cwndlab_units::{Bytes, Rate, Time};
 
 /// Longest mean, bound or deviation of jitter.
 const MAX_JITTER: Time = Time::ns(60_000_000_000);
+/// Largest mean of jitter on Wi-Fi: every packet is repeated.
+const MAX_WIFI: Time = Time::ns(91_000_000);
 
 impl Scenario {
     /// Checks the links and returns them as a graph.
@@ -20,7 +22,9 @@ impl Scenario {
             for (i, loss) in link.loss.iter().enumerate() {
                 self.check_loss(&format!("{key}.loss[{i}]"), loss)?;
             }
-            link.jitter.map_or(Ok(()), |jitter| check_jitter(&format!("{key}.jitter"), &jitter))?;
+            if let Some(jitter) = &link.jitter {
+                check_jitter(&format!("{key}.jitter"), jitter)?;
+            }
             check_outages(key, link.outages)?;
             let buckets = [
                 ("marker", link.marker.map(|marker| (marker.rate, marker.burst))),
@@ -87,9 +91,33 @@ fn check_jitter(key: &str, jitter: &JitterSpec) -> Checked {
         JitterSpec::Uniform { low, high, .. } => [("low", low), ("high", high)],
         JitterSpec::Normal { mean, deviation, .. } => [("mean", mean), ("deviation", deviation)],
         JitterSpec::Exponential { mean, .. } => [("mean", mean), ("mean", mean)],
+        JitterSpec::WiFi { mean, ref changes, .. } => {
+            check_points(&format!("{key}.changes"), changes, MAX_WIFI)?;
+            if mean > MAX_WIFI {
+                return invalid(format!("{key}.mean"), mean, format!("at most {MAX_WIFI}"));
+            }
+            [("mean", mean), ("mean", mean)]
+        }
+        JitterSpec::Steps { ref points, .. } => {
+            if points.is_empty() {
+                return invalid(format!("{key}.points"), "[]", "one pair of times or more");
+            }
+            return check_points(&format!("{key}.points"), points, MAX_JITTER);
+        }
     };
     match times.iter().find(|(_, time)| *time >= MAX_JITTER) {
         Some((name, time)) => invalid(format!("{key}.{name}"), time, format!("below {MAX_JITTER}")),
+        None => Ok(()),
+    }
+}
+
+/// Checks pairs of a time and a value: times increase, values are at most `most`.
+fn check_points(key: &str, points: &[(Time, Time)], most: Time) -> Checked {
+    if points.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+        return conflict(key, "times must increase");
+    }
+    match points.iter().position(|(_, value)| *value > most) {
+        Some(at) => invalid(format!("{key}[{at}]"), points[at].1, format!("at most {most}")),
         None => Ok(()),
     }
 }

@@ -34,8 +34,8 @@ impl NetworkPlan<'_> {
             outages: Some(outages).filter(|outages| !outages.is_empty()),
             marker: plan.marker.map(|marker| TokenBucketMarker::new(&marker)),
             policer: plan.policer.map(|policer| Policer::new(&policer)),
-            jitter: plan.jitter.map(|jitter| {
-                Jitter::new(&jitter, RandomStream::new(seed, &format!("jitter/{}", plan.name)))
+            jitter: plan.jitter.as_ref().map(|jitter| {
+                Jitter::new(jitter, RandomStream::new(seed, &format!("jitter/{}", plan.name)))
             }),
             last_s: 0.0,
         }

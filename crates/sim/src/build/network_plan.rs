@@ -113,7 +113,7 @@ impl<'a> NetworkPlan<'a> {
 
     /// Whether a link may reorder packets.
     pub fn reorders(&self, link: u32) -> bool {
-        self.links[link as usize].jitter.is_some_and(|jitter| jitter.reorders())
+        self.links[link as usize].jitter.as_ref().is_some_and(|jitter| jitter.reorders())
     }
 
     /// Number of flows and sources that cross each link, in either direction. A scheduled queue

@@ -88,15 +88,26 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
 
 /// Impairments of a link.
 pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
-    let jitter =
-        (pick_text(&["uniform", "normal", "exponential"]), numbers.time(0.0, 0.05), any::<bool>())
-            .prop_map(|(kind, time, reorder)| match kind {
-                "uniform" => json!({ "kind": kind, "high": time, "reorder": reorder }),
-                "normal" => {
-                    json!({ "kind": kind, "mean": time, "deviation": 0.01, "reorder": reorder })
-                }
-                _ => json!({ "kind": kind, "mean": time, "reorder": reorder }),
-            });
+    let jitter = (
+        pick_text(&["uniform", "normal", "exponential", "wi-fi", "steps"]),
+        numbers.time(0.0, 0.05),
+        any::<bool>(),
+    )
+        .prop_map(|(kind, time, reorder)| match kind {
+            "uniform" => json!({ "kind": kind, "high": time, "reorder": reorder }),
+            "normal" => {
+                json!({ "kind": kind, "mean": time, "deviation": 0.01, "reorder": reorder })
+            }
+            "wi-fi" => json!({
+                "kind": kind, "mean": time, "changes": [[0.5, 0.002], [1.0, 0.03]],
+                "reorder": reorder,
+            }),
+            "steps" => json!({
+                "kind": kind, "points": [[0.2, time], [0.7, 0.0], [0.9, 0.01]],
+                "reorder": reorder,
+            }),
+            _ => json!({ "kind": kind, "mean": time, "reorder": reorder }),
+        });
     let outage = (numbers.time(0.1, 1.0), numbers.time(0.05, 0.4), pick_text(&["wait", "lost"]))
         .prop_map(|(from, length, arrivals)| {
             json!([{ "from": from, "to": from + length, "arrivals": arrivals }])

@@ -79,7 +79,7 @@ impl Impairments {
 
     fn delay(&mut self, at_s: f64) -> f64 {
         let Some(jitter) = &mut self.jitter else { return at_s };
-        let late_s = at_s + jitter.next();
+        let late_s = at_s + jitter.next(at_s);
         if jitter.reorders() {
             return late_s;
         }
