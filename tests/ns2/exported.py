@@ -25,6 +25,7 @@ REFUSED = {
     "cellular": "dumbbell.rate",
     "cellular-synthetic": "dumbbell.rate",
     "custom-rule": "flows[0].rule",
+    "handover": "dumbbell.jitter",
     "l4s": "dumbbell.queue.kind",
     "live-cellular": "dumbbell.rate",
     "live-drop-tail": "flows[0].rule",
@@ -40,6 +41,7 @@ REFUSED = {
     "rules-marks": "dumbbell.outages",
     "rules-window": "dumbbell.outages",
     "second-topology": "links[1].queue.kind",
+    "wifi": "dumbbell.jitter",
 }
 """The other examples, with the key that ns-2 cannot express; sweeps are not scenarios."""
 CELLS = (
