@@ -140,7 +140,7 @@ def test_every_test_of_a_suite_is_valid(name, quick):
         sweep.plan.check()
         for key in test.judged:
             metric = BY_KEY[key] if key in BY_KEY else find(key)
-            assert metric.more_is_better is not None, f"{test.id}: {key}"
+            assert judging.sign_of(metric) in (1.0, -1.0), f"{test.id}: {key}"
             margin = judging.margin_of(key)
             assert margin.absolute or margin.relative
             assert margin.reason

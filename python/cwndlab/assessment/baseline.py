@@ -122,7 +122,7 @@ def _change(
 def _disadvantage(
     one: Mapping[str, Any], other: Mapping[str, Any], metric: Metric, among: int
 ) -> tuple[Estimate, float]:
-    sign = -1.0 if metric.more_is_better else 1.0
+    sign = judging.sign_of(metric)
     pairs = zip(one["values"], other["values"], strict=False)
     less = estimate(None if a is None or b is None else sign * (a - b) for a, b in pairs)
     return simultaneous(less, among), judging.margin_of(metric.key).around(

@@ -26,6 +26,7 @@ from typing import Any
 
 from cwndlab.errors import ScenarioError
 from cwndlab.metrics import Metric
+from cwndlab.quantities import seconds
 from cwndlab.statistics import Estimate, estimate, simultaneous
 from cwndlab.sweeps import SweepResult
 from cwndlab.sweeps.base import parse
@@ -45,6 +46,10 @@ class Margin:
     absolute: float = 0.0
     relative: float = 0.0
     """Fraction of the reference's mean."""
+    better: str = ""
+    """``lower`` or ``higher``, for a column that has no better direction everywhere."""
+    unfinished: bool = False
+    """Whether a missing value means that it is later than the run: it counts as its duration."""
     reason: str = ""
 
     def around(self, mean: float) -> float:
@@ -149,10 +154,8 @@ def _comparison(
     test: str, found: SweepResult, metric: Metric, places: Mapping[str, int], axis: str, among: int
 ) -> Comparison:
     rule, *references = places
-    if metric.more_is_better is None:
-        raise ScenarioError(f"{test}: `{metric.key}` has no better direction: it cannot be judged")
-    sign = -1.0 if metric.more_is_better else 1.0
-    values = {name: found.values(cell, metric.key) for name, cell in places.items()}
+    sign = sign_of(metric)
+    values = {name: values_of(found, cell, metric) for name, cell in places.items()}
     means = {name: estimate(values[name], bounds=metric.bounds) for name in places}
     less = {
         name: simultaneous(_paired(values[rule], values[name], sign), among) for name in references
@@ -167,6 +170,35 @@ def _comparison(
         disadvantages=less, margins=around, deciding=decide,
         verdict=verdict([(less[name], around[name]) for name in decide]),
     )  # fmt: skip
+
+
+def sign_of(metric: Metric) -> float:
+    """Return 1 where larger values are worse, and -1 where they are better.
+
+    Raises
+    ------
+    ScenarioError
+        If neither is known.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> sign_of(BY_KEY["loss_rate"]), sign_of(BY_KEY["goodput"])
+    (1.0, -1.0)
+    """
+    better = margin_of(metric.key).better or metric.better
+    if not better:
+        raise ScenarioError(f"`{metric.key}` has no better direction: it cannot be judged")
+    return 1.0 if better.startswith("lower") else -1.0
+
+
+def values_of(found: SweepResult, cell: int, metric: Metric) -> list[float | None]:
+    """Return the values of a cell by replicate, with the duration for what did not finish."""
+    values = found.values(cell, metric.key)
+    if not margin_of(metric.key).unfinished:
+        return values
+    duration_s = seconds(found.sweep.plan.cell(cell).document()["duration"])
+    return [duration_s if value is None else value for value in values]
 
 
 def _paired(own: Sequence[float | None], others: Sequence[float | None], sign: float) -> Estimate:

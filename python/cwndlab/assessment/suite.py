@@ -26,10 +26,12 @@ from cwndlab.message import unknown
 from cwndlab.sweeps import Sweep
 from cwndlab.sweeps.base import parse
 
-SUITES = ("rfc9743",)
+SUITES = ("rfc9743", "tcpeval", "c4", "rfc8867", "rfc7928", "starvation")
 """Suites of tests, in the order in which a dossier lists them."""
 ADVERSARY = "adversary"
 """The name of what is no suite of tests: the search for the worst link."""
+DUMBBELL = "dumbbell"
+"""The key of `common` that a network of named links does without."""
 RULE = "rule"
 """The axis of the rule under test and its references."""
 REPLICATES, QUICK_REPLICATES = 20, 8
@@ -189,7 +191,8 @@ def _test(
             return None
         own = {**own, "replicates": QUICK_REPLICATES, **short}
         base = {**base, **short.get("base", {})}
-    own.update(suite=suite_name, base=_joined(common, base))
+    shared = {key: value for key, value in common.items() if "links" not in base or key != DUMBBELL}
+    own.update(suite=suite_name, base=_joined(shared, base))
     return Test(**own)
 
 

@@ -166,11 +166,12 @@ def _print(found: Assessment) -> None:
     from cwndlab.assessment.dossier import SIGNS, counts
     from cwndlab.assessment.judging import NOT_RUN
 
+    is_whole = "rfc9743" in found.suites
     rows = [
         (one.criterion.section + (" *" if one.criterion.must else ""), one.criterion.title,
          f"{SIGNS[one.verdict]} {one.verdict}", one.reason)
         for one in found.judged()
-        if one.verdict != NOT_RUN
+        if one.comparisons or (is_whole and one.verdict != NOT_RUN)
     ]  # fmt: skip
     print_table(
         f"{found.rule} beside {', '.join(found.references)}",
