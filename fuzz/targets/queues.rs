@@ -8,10 +8,10 @@
 mod support;
 
 use cwndlab_queues::{
-    AdaptiveRed, Admission, CeThreshold, CoDel, CoDelParameters, Decision, Discipline, DropTail,
-    Drr, DrrParameters, DualPi2, DualPi2Parameters, FqCoDel, FqCoDelParameters, Limit, Pie,
-    PieParameters, Priority, QueueDisc, QueueItem, Red, RedParameters, Rio, RioParameters,
-    ScheduledQueue, Weight,
+    AdaptiveRed, Admission, CeThreshold, CoDel, CoDelParameters, Cobalt, CobaltParameters,
+    Decision, Discipline, DropTail, Drr, DrrParameters, DualPi2, DualPi2Parameters, FqCoDel,
+    FqCoDelParameters, Limit, Pie, PieParameters, Priority, QueueDisc, QueueItem, Red,
+    RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
 };
 use libfuzzer_sys::fuzz_target;
 use support::Link;
@@ -92,7 +92,7 @@ fn within(limit: Limit, times: u64, packets: u64, bytes: u64) -> bool {
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data.iter());
-    let kind = input.byte() % 9;
+    let kind = input.byte() % 10;
     let limit = input.limit();
     match kind {
         0..4 => at_arrival(discipline(kind, limit, &mut input), limit, input),
@@ -269,6 +269,14 @@ fn scheduler(kind: u8, limit: Limit, input: &mut Input<'_>) -> (ScheduledQueue<u
                 limit,
             };
             (ScheduledQueue::DualPi2(DualPi2::new(&parameters)), 1)
+        }
+        8 => {
+            let parameters = CobaltParameters {
+                limit,
+                target_s: 1e-3 * f64::from(input.byte()),
+                interval_s: 1e-3 * f64::from(input.byte()),
+            };
+            (ScheduledQueue::Cobalt(Cobalt::new(&parameters)), 1)
         }
         _ => {
             let (target_s, interval_s, ecn) =

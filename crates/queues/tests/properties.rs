@@ -4,10 +4,10 @@
 mod support;
 
 use cwndlab_queues::{
-    AdaptiveRed, CeThreshold, CoDel, CoDelParameters, Decision, Discipline, DropTail, Drr,
-    DrrParameters, DualPi2, DualPi2Parameters, FqCoDel, FqCoDelParameters, Limit, Pie,
-    PieParameters, Priority, QueueDisc, QueueItem, Red, RedParameters, Rio, RioParameters,
-    ScheduledQueue, Weight,
+    AdaptiveRed, CeThreshold, CoDel, CoDelParameters, Cobalt, CobaltParameters, Decision,
+    Discipline, DropTail, Drr, DrrParameters, DualPi2, DualPi2Parameters, FqCoDel,
+    FqCoDelParameters, Limit, Pie, PieParameters, Priority, QueueDisc, QueueItem, Red,
+    RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -76,6 +76,11 @@ fn scheduled_queue() -> impl Strategy<Value = (ScheduledQueue<usize>, Limit, u64
             )
         },
     );
+    let cobalt =
+        (limit(), 0.0005f64..0.02, 0.001f64..0.1).prop_map(|(limit, target_s, interval_s)| {
+            let parameters = CobaltParameters { limit, target_s, interval_s };
+            (ScheduledQueue::Cobalt(Cobalt::new(&parameters)), limit, 1)
+        });
     let fq_codel = (limit(), any::<bool>(), 0.0005f64..0.02, 0.001f64..0.1, 1u64..4000, buckets())
         .prop_map(|(limit, ecn, target_s, interval_s, quantum_bytes, buckets)| {
             let parameters = FqCoDelParameters {
@@ -102,7 +107,7 @@ fn scheduled_queue() -> impl Strategy<Value = (ScheduledQueue<usize>, Limit, u64
             (ScheduledQueue::DualPi2(DualPi2::new(&parameters)), limit, 1)
         },
     );
-    prop_oneof![drr, priority, codel, fq_codel, dualpi2]
+    prop_oneof![drr, priority, codel, cobalt, fq_codel, dualpi2]
 }
 
 /// A rule that decides at arrival, and how many times its limit may wait.

@@ -178,6 +178,19 @@ pub enum QueueSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ce_threshold_l4s: Option<bool>,
     },
+    /// CAKE's AQM (Linux `sch_cake`): CoDel whose rate of drops decays slowly, and BLUE for flows
+    /// that do not respond. Marks ECN-capable packets instead of dropping them.
+    Cobalt {
+        /// Size of the buffer, which drops from its head; the packet in service is not counted.
+        #[serde(default = "one_bdp")]
+        limit: Buffer,
+        /// Acceptable standing queue delay.
+        #[serde(default = "five_ms")]
+        target: Time,
+        /// Time from a delay above the target to the first drop.
+        #[serde(default = "hundred_ms")]
+        interval: Time,
+    },
     /// A CoDel queue per flow, served by deficit round robin, new flows first (RFC 8290).
     #[serde(rename = "fq-codel")]
     FqCoDel {
@@ -288,6 +301,7 @@ impl QueueSpec {
             Self::Drr { .. } => "drr",
             Self::Priority { .. } => "priority",
             Self::CoDel { .. } => "codel",
+            Self::Cobalt { .. } => "cobalt",
             Self::FqCoDel { .. } => "fq-codel",
             Self::Pie { .. } => "pie",
             Self::DualPi2 { .. } => "dualpi2",
@@ -303,6 +317,7 @@ impl QueueSpec {
             | Self::Drr { limit, .. }
             | Self::Priority { limit }
             | Self::CoDel { limit, .. }
+            | Self::Cobalt { limit, .. }
             | Self::FqCoDel { limit, .. }
             | Self::Pie { limit, .. }
             | Self::DualPi2 { limit, .. } => limit,
@@ -326,6 +341,7 @@ impl QueueSpec {
             Self::Drr { .. }
             | Self::Priority { .. }
             | Self::CoDel { .. }
+            | Self::Cobalt { .. }
             | Self::FqCoDel { .. }
             | Self::DualPi2 { .. } => true,
         }
@@ -376,6 +392,7 @@ impl QueueSpec {
                 size("quantum", quantum)?;
                 queues(buckets)
             }
+            Self::Cobalt { target, interval, .. } => target_within_interval(key, target, interval),
             Self::CoDel { target, interval, ce_threshold, ce_threshold_l4s, .. } => {
                 target_within_interval(key, target, interval)?;
                 threshold_of_selector(key, ce_threshold, ce_threshold_l4s)

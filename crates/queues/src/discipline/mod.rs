@@ -1,6 +1,7 @@
 //! All disciplines, a file each, and the two closed sets of them, by when they decide. Nothing else
 //! in the crate names a discipline.
 
+mod cobalt;
 mod codel;
 mod drop_tail;
 mod drr;
@@ -11,6 +12,7 @@ mod priority;
 mod red;
 mod rio;
 
+pub use cobalt::{Cobalt, CobaltParameters};
 pub use codel::{CeThreshold, CoDel, CoDelParameters};
 pub use drop_tail::DropTail;
 pub use drr::{Drr, DrrParameters};
@@ -95,6 +97,8 @@ pub enum ScheduledQueue<P> {
     Priority(Priority<P>),
     /// CoDel.
     CoDel(CoDel<P>),
+    /// COBALT.
+    Cobalt(Cobalt<P>),
     /// FQ-CoDel.
     FqCoDel(FqCoDel<P>),
     /// DualPI2.
@@ -107,6 +111,7 @@ macro_rules! each_scheduler {
             Self::Drr($queue) => $call,
             Self::Priority($queue) => $call,
             Self::CoDel($queue) => $call,
+            Self::Cobalt($queue) => $call,
             Self::FqCoDel($queue) => $call,
             Self::DualPi2($queue) => $call,
         }

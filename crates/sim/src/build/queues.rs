@@ -5,9 +5,9 @@ use super::info::FlowInfos;
 use super::network_plan::{FlowGroup, NetworkPlan};
 use crate::packet::RoutedPacket;
 use cwndlab_queues::{
-    AdaptiveRed, CeThreshold, CoDel, CoDelParameters, Discipline, DropTail, Drr, DrrParameters,
-    DualPi2, DualPi2Parameters, FqCoDel, FqCoDelParameters, Limit, Pie, PieParameters, Priority,
-    Red, RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
+    AdaptiveRed, CeThreshold, CoDel, CoDelParameters, Cobalt, CobaltParameters, Discipline,
+    DropTail, Drr, DrrParameters, DualPi2, DualPi2Parameters, FqCoDel, FqCoDelParameters, Limit,
+    Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
 };
 use cwndlab_scenario::QueueSpec;
 use cwndlab_units::{Buffer, Bytes, Time};
@@ -153,6 +153,13 @@ impl NetworkPlan<'_> {
             }
             QueueSpec::Priority { .. } => {
                 BuiltQueue::Scheduling(ScheduledQueue::Priority(Priority::new(limit)))
+            }
+            QueueSpec::Cobalt { target, interval, .. } => {
+                BuiltQueue::Scheduling(ScheduledQueue::Cobalt(Cobalt::new(&CobaltParameters {
+                    target_s: target.seconds(),
+                    interval_s: interval.seconds(),
+                    ..CobaltParameters::new(limit)
+                })))
             }
             QueueSpec::CoDel {
                 target,
