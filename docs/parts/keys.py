@@ -17,7 +17,7 @@ ROUTE = {
 IMPAIRMENTS = {
     "loss": [{"kind": "bernoulli", "p": 0.01}], "jitter": {"kind": "uniform", "high": "5ms"},
     "outages": [{"from": "20s", "to": "22s"}], "marker": {"rate": "2Mbit", "burst": "15kB"},
-    "policer": {"rate": "8Mbit", "burst": "125kB"},
+    "ecn_mangling": "bleach", "policer": {"rate": "8Mbit", "burst": "125kB"},
     "shaper": {"rate": "8Mbit", "burst": "125kB"},
 }  # fmt: skip
 EXAMPLES = {
@@ -55,6 +55,7 @@ EXAMPLES = {
     "JitterSpec uniform": {"kind": "uniform", "low": "1ms", "high": "5ms", "reorder": True},
     "JitterSpec normal": {"kind": "normal", "mean": "5ms", "deviation": "2ms", "reorder": True},
     "JitterSpec exponential": {"kind": "exponential", "mean": "2ms", "reorder": True},
+    "JitterSpec bernoulli": {"kind": "bernoulli", "p": 0.5, "by": "40ms", "reorder": True},
     "JitterSpec wi-fi": {
         "kind": "wi-fi", "mean": "7ms", "changes": [["10s", "12ms"], ["20s", "1ms"]],
         "reorder": True,

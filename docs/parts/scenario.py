@@ -59,6 +59,8 @@ KINDS = {
     "Sampling": "time or `\"all\"`", "TraceStart": "time or `\"random\"`",
     "ProfileName": "name", "RecoveryName": "name", "Packets": "number",
     "OutagePolicy": "`\"wait\"` or `\"lost\"`",
+    "Excess": "`\"drop\"` or `\"mark\"`",
+    "EcnMangling": "`\"bleach\"`, `\"clear-ce\"` or `\"mark-all\"`",
     "Distribution": "number or distribution", "Distribution2": "time or distribution",
 }  # fmt: skip
 

@@ -22,6 +22,7 @@ WITH_ARRIVALS = ("web-traffic",)
 REFUSED = {
     "ack-aggregation": "dumbbell.back_rate",
     "aqm": "dumbbell.queue.kind",
+    "asymmetric": "flows[0].rule",
     "cellular": "dumbbell.rate",
     "cellular-synthetic": "dumbbell.rate",
     "custom-rule": "flows[0].rule",
@@ -36,7 +37,9 @@ REFUSED = {
     "live-square-wave": "flows[0].rule",
     "live-unequal": "flows[0].rule",
     "media": "flows[0].frames",
+    "misbehaving-receiver": "flows[1].tcp.ack_division",
     "policer": "dumbbell.policer",
+    "reordering": "dumbbell.jitter",
     "request-response": "flows[0].responses",
     "rules-marks": "dumbbell.outages",
     "rules-window": "dumbbell.outages",

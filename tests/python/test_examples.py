@@ -171,3 +171,38 @@ def test_ack_aggregation():
     assert goodput["grants"] < 0.93 * goodput["10Mbit"]
     paced = _run("ack-aggregation", flows__upload__rule="BBR3").flows["goodput_bps"][0]
     assert paced > 1.1 * goodput["grants"]
+
+
+def test_misbehaving_receiver():
+    """ACK division pays where senders count ACKs; optimistic ACKs leave nothing to the other."""
+
+    def shares(**changes):
+        return dict(_run("misbehaving-receiver", **changes).flows["flow", "goodput_bps"].rows())
+
+    divided, counted = shares(), shares(tcp__grow_by_packets=True)
+    assert divided["divides"] > 2 * divided["honest"]
+    assert 0.8 < counted["divides"] / counted["honest"] < 1.25
+    knobs = {"ack_division": 1, "optimistic_acks": 20, "window": 100}
+    hidden = shares(**{f"flows__divides__tcp__{knob}": value for knob, value in knobs.items()})
+    assert hidden["divides"] > 20 * hidden["honest"]
+
+
+def test_reordering():
+    undeceived, deceived = (
+        _run("reordering", **changes).flows.row(0, named=True)
+        for changes in ({}, {"profile": "rfc"})
+    )
+    assert undeceived["goodput_bps"] > 9e6 > 2e6 > deceived["goodput_bps"]
+    assert deceived["fast_retransmits"] > 5 * undeceived["fast_retransmits"]
+
+
+def test_asymmetric():
+    """ACKs that wait on the reverse link lengthen the RTT; those dropped cost nearly nothing."""
+    enough = {"dumbbell__back_rate": "1Mbit"}
+    short = {"dumbbell__back_queue__limit": "3pkt"}
+    slow, enough, short = (_run("asymmetric", **changes) for changes in ({}, enough, short))
+    rtt = [result.flows["mean_rtt_s"][0] for result in (slow, enough, short)]
+    assert rtt[0] > 1.5 * max(rtt[1:])
+    assert slow.links["dropped_packets"][1] > 0.5 * slow.links["arrived_packets"][1]
+    assert enough.links["dropped_packets"][1] == 0
+    assert min(result.aggregate_goodput_bps for result in (slow, enough, short)) > 18e6

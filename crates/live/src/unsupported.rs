@@ -57,6 +57,15 @@ impl EndpointKind {
                 "live runs do not support media frames",
             );
         }
+        let dumbbell = scenario.dumbbell.iter().map(|link| ("dumbbell".into(), link.ecn_mangling));
+        let links = scenario.links.iter().enumerate();
+        let links = links.map(|(i, link)| (format!("links[{i}]"), link.ecn_mangling));
+        if let Some((key, _)) = dumbbell.chain(links).find(|(_, mangling)| mangling.is_some()) {
+            return unsupported(
+                &format!("{key}.ecn_mangling"),
+                "live runs mark packets and change no ECN field otherwise",
+            );
+        }
         if scenario.trace.packets {
             return unsupported(
                 "trace.packets",

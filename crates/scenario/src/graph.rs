@@ -1,8 +1,8 @@
 //! Network graph: the one-way links of a scenario and the nodes between them.
 
 use crate::{
-    BackRate, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, PolicerSpec, QueueSpec,
-    Scenario, ScenarioError, TokenBucketSpec, Waveform,
+    BackRate, EcnMangling, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, PolicerSpec,
+    QueueSpec, Scenario, ScenarioError, TokenBucketSpec, Waveform,
 };
 use cwndlab_units::{Buffer, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,8 @@ pub struct OneWayLink<'a> {
     pub jitter: Option<JitterSpec>,
     /// Outages.
     pub outages: &'a [OutageSpec],
+    /// What it does to the ECN field of packets.
+    pub ecn_mangling: Option<EcnMangling>,
     /// Token bucket that sets the priority of its packets.
     pub marker: Option<MarkerSpec>,
     /// Drops or marks packets in front of its queue.
@@ -153,6 +155,7 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
         loss: &dumbbell.loss,
         jitter: dumbbell.jitter.clone(),
         outages: &dumbbell.outages,
+        ecn_mangling: dumbbell.ecn_mangling,
         marker: dumbbell.marker,
         policer: dumbbell.policer,
         shaper: dumbbell.shaper,
@@ -184,6 +187,7 @@ fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
         loss: &[],
         jitter: None,
         outages: &[],
+        ecn_mangling: None,
         marker: None,
         policer: None,
         shaper: None,
@@ -212,6 +216,7 @@ fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<OneWayLink<'_>> {
         loss: &spec.loss,
         jitter: spec.jitter.clone(),
         outages: &spec.outages,
+        ecn_mangling: spec.ecn_mangling,
         marker: spec.marker,
         policer: spec.policer,
         shaper: spec.shaper,

@@ -44,8 +44,8 @@ pub use files::{DeliveryOpportunities, EmpiricalCdf};
 pub use graph::{NetworkGraph, OneWayLink};
 pub use knobs::KnobOverrides;
 pub use link::{
-    Dumbbell, Excess, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutagePolicy, OutageSpec,
-    PolicerSpec, TokenBucketSpec,
+    Dumbbell, EcnMangling, Excess, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutagePolicy,
+    OutageSpec, PolicerSpec, TokenBucketSpec,
 };
 pub use parse::schema;
 pub use queue::QueueSpec;

@@ -28,6 +28,9 @@ pub struct Dumbbell {
     /// Token bucket that sets the priority of its packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marker: Option<MarkerSpec>,
+    /// What it does to the ECN field of packets, as they leave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_mangling: Option<EcnMangling>,
     /// Drops or marks packets beyond a token bucket, in front of the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policer: Option<PolicerSpec>,
@@ -90,6 +93,9 @@ pub struct LinkSpec {
     /// Token bucket that sets the priority of its packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marker: Option<MarkerSpec>,
+    /// What it does to the ECN field of packets, as they leave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_mangling: Option<EcnMangling>,
     /// Drops or marks packets beyond a token bucket, in front of the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policer: Option<PolicerSpec>,
@@ -202,6 +208,16 @@ pub enum JitterSpec {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         reorder: bool,
     },
+    /// A share of the packets is late.
+    Bernoulli {
+        /// Probability that a packet is late.
+        p: f64,
+        /// By how much.
+        by: Time,
+        /// Allows reordering.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reorder: bool,
+    },
     /// A busy Wi-Fi channel (draft-huitema-ccwg-c4-test).
     #[serde(rename = "wi-fi")]
     WiFi {
@@ -231,6 +247,7 @@ impl JitterSpec {
             Self::Uniform { reorder, .. }
             | Self::Normal { reorder, .. }
             | Self::Exponential { reorder, .. }
+            | Self::Bernoulli { reorder, .. }
             | Self::WiFi { reorder, .. }
             | Self::Steps { reorder, .. } => reorder,
         }
@@ -259,6 +276,18 @@ pub enum OutagePolicy {
     Wait,
     /// They are dropped.
     Lost,
+}
+
+/// Changes of the ECN field that no AQM makes (RFC 3168 section 18, RFC 9768 section 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnMangling {
+    /// Every packet becomes Not-ECT.
+    Bleach,
+    /// CE becomes ECT(0).
+    ClearCe,
+    /// ECT becomes CE.
+    MarkAll,
 }
 
 /// A token bucket marker: conforming packets get priority 0, others priority 1.

@@ -50,7 +50,7 @@ impl Packet {
 pub const LOST: f64 = f64::INFINITY;
 
 /// Header bits and priority of a packet: bit 0 retransmission, 1 and 2 the ECN field of IP, 3 to 6
-/// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority.
+/// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority, 10 an ACK of part of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u16);
 
@@ -64,6 +64,8 @@ impl Flags {
     const ECHO_SHIFT: u32 = 3;
     const PRIORITY_SHIFT: u32 = 8;
     const PRIORITY: u16 = 3 << Self::PRIORITY_SHIFT;
+    /// ACK: acknowledges a part of the next packet as well (ACK division).
+    pub const ACKS_PART: Self = Self(1 << 10);
 
     /// No bits set, with a priority from 0 to 3.
     pub fn of_priority(priority: u8) -> Self {
@@ -73,7 +75,7 @@ impl Flags {
     /// Priority, from 0 (highest) to 3.
     #[inline]
     pub fn priority(self) -> u8 {
-        (self.0 >> Self::PRIORITY_SHIFT) as u8
+        (self.0 >> Self::PRIORITY_SHIFT) as u8 & 3
     }
 
     /// The same bits with another priority.
@@ -121,6 +123,11 @@ impl Flags {
     #[inline]
     pub fn marked(self) -> Self {
         Self(self.0 | Self::CE)
+    }
+
+    /// The same bits with an ECN field of Not-ECT.
+    pub fn without_ecn(self) -> Self {
+        Self(self.0 & !Self::CE)
     }
 
     /// Bits without an ECN field, with this one.

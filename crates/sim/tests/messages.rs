@@ -149,6 +149,10 @@ fn losses_jitter_outages_and_markers() {
                 "dumbbell.jitter.low: 2ms is not valid: expected at most high = 1ms",
             ),
             (
+                "jitter = { kind = \"bernoulli\", p = 1.5, by = \"1ms\" }".into(),
+                "dumbbell.jitter.p: 1.5 is not valid: expected 0 to 1",
+            ),
+            (
                 "jitter = { kind = \"wi-fi\", mean = \"92ms\" }".into(),
                 "dumbbell.jitter.mean: 92ms is not valid: expected at most 91ms",
             ),
@@ -182,6 +186,11 @@ fn losses_jitter_outages_and_markers() {
                 outages("{ from = \"2s\", to = \"4s\" }, { from = \"3s\", to = \"5s\" }"),
                 "dumbbell.outages[1].from: 3s is not valid: expected no earlier than the end of \
                  the outage before, 4s",
+            ),
+            (
+                "ecn_mangling = \"scrub\"".into(),
+                "dumbbell.ecn_mangling: \"scrub\" is not known: expected bleach, clear-ce or \
+                 mark-all",
             ),
             (
                 "marker = { rate = \"1Mbit\", burst = \"0B\" }".into(),
@@ -489,6 +498,16 @@ fn knobs_without_effect() {
             format!("flows[0].tcp.{name}: has no effect: it needs ecn = true")
         );
     }
+    assert!(is_valid(&format!("{DUMBBELL}{}", flow("sack", "optimistic_acks = 5, window = 50"))));
+    assert_eq!(
+        error(&format!("{DUMBBELL}{}", flow("sack", "optimistic_acks = 5"))),
+        "flows[0].tcp.optimistic_acks: `window` must be at most 100000: nothing else limits a \
+         sender that hears of no loss"
+    );
+    assert_eq!(
+        error(&format!("{DUMBBELL}{}", flow("sack", "ack_division = 0"))),
+        "flows[0].tcp.ack_division: 0 is not valid: expected 1 to 1000"
+    );
     // The table of all flows is refused if none of them has a use for it; a profile never is.
     let named = |name: &str, recovery: &str| format!("{}\nname = \"{name}\"\n", flow(recovery, ""));
     let both = format!("{DUMBBELL}{}{}", named("f", "reno"), named("g", "sack"));

@@ -229,6 +229,12 @@ with a pacing rate pace in any case";
                 "a packet that fills a gap is acknowledged at once (RFC2581_immediate_ack_)";
             immediate_ack_on_syn: bool = [true, true, true],
                 "packet 0 is acknowledged at once (SYN_immediate_ack_)";
+            ack_division: u32 = [1, 1, 1],
+                "a receiver that misbehaves: ACKs that it sends in place of each one, each of an \
+equal part of the data (ACK division, Savage et al. 1999)";
+            optimistic_acks: u32 = [0, 0, 0],
+                "a receiver that misbehaves: packets that it acknowledges before they arrive; it \
+hides losses (optimistic ACKs, Savage et al. 1999)";
         }
     };
 }

@@ -15,6 +15,7 @@ mod ecn_feedback;
 mod fast_path;
 mod knobs;
 mod loss_detection;
+mod misbehavior;
 mod ns2_history;
 mod output;
 mod pacing;

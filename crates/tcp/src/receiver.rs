@@ -2,6 +2,7 @@
 //! RFC 5681 section 4.2).
 
 use crate::accecn::CeCounter;
+use crate::misbehavior::Misbehavior;
 use crate::{AckSegment, EcnEcho, EcnFeedback, Knobs, NEVER, SackBlocks, SequenceSet, ShortPacket};
 use cwndlab_prefetch::prefetch;
 
@@ -29,6 +30,7 @@ pub struct Receiver {
     /// Counters of AccECN.
     ce_counter: Option<Box<CeCounter>>,
     short_packet: Option<Box<ShortPacket>>,
+    misbehavior: Option<Box<Misbehavior>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +89,7 @@ impl Receiver {
             echo: EcnEcho::NONE,
             ce_counter: None,
             short_packet: None,
+            misbehavior: None,
         }
     }
 
@@ -154,7 +157,8 @@ impl Receiver {
         self.is_plain = !self.has_gap
             && !knobs.delayed_ack
             && self.ce_counter.is_none()
-            && self.short_packet.is_none();
+            && self.short_packet.is_none()
+            && !knobs.misbehaves();
         done
     }
 
@@ -208,7 +212,9 @@ impl Receiver {
             delayed_ack.deadline_s = NEVER;
         }
         let mut ack = self.acknowledge(number, sent_s, knobs);
-        if !new && self.sack && knobs.dsack && knobs.max_sack_blocks > 0 {
+        if knobs.misbehaves() {
+            self.misbehave(&mut ack, new && number == self.highest_received, knobs);
+        } else if !new && self.sack && knobs.dsack && knobs.max_sack_blocks > 0 {
             let blocks = self.report_duplicate(number, knobs.max_sack_blocks as usize);
             ack.size_bytes = knobs.ack_wire_size() + knobs.sack_block_size * blocks;
         }
@@ -221,7 +227,25 @@ impl Receiver {
         delayed_ack.deadline_s = NEVER;
         let DelayedPacket { number, sent_s, .. } = delayed_ack.held?;
         delayed_ack.acks_withheld -= 1;
-        Some(self.acknowledge(number, sent_s, knobs))
+        let mut ack = self.acknowledge(number, sent_s, knobs);
+        if knobs.misbehaves() {
+            self.misbehave(&mut ack, true, knobs);
+        }
+        Some(ack)
+    }
+
+    /// Changes an ACK into that of a receiver that misbehaves.
+    #[cold]
+    fn misbehave(&mut self, ack: &mut AckSegment, is_ahead: bool, knobs: &Knobs) {
+        let misbehavior = self.misbehavior.get_or_insert_default();
+        misbehavior.on_ack(ack, self.highest_received, is_ahead, knobs);
+    }
+
+    /// The ACKs that ACK division puts before the last one: the highest packet acknowledged as a
+    /// whole, and whether a part of the next one is, too.
+    pub fn acks_of_parts(&self, knobs: &Knobs) -> impl Iterator<Item = (i64, bool)> + use<> {
+        let misbehavior = self.misbehavior.as_deref();
+        misbehavior.map(|misbehavior| misbehavior.acks_of_parts(knobs)).into_iter().flatten()
     }
 
     /// When the delayed-ACK timer expires, or [`NEVER`].
@@ -237,6 +261,11 @@ impl Receiver {
     /// Data packets that arrived and got no ACK of their own.
     pub fn acks_withheld(&self) -> u64 {
         self.delayed_ack.as_ref().map_or(0, |delayed_ack| delayed_ack.acks_withheld)
+    }
+
+    /// ACKs that ACK division added.
+    pub fn extra_acks(&self) -> u64 {
+        self.misbehavior.as_ref().map_or(0, |misbehavior| misbehavior.extra_acks)
     }
 
     /// Records the packet; returns whether it is new.
@@ -275,7 +304,7 @@ impl Receiver {
             out_of_order.with_duplicate = None;
         }
         let mut blocks = 0;
-        if self.sack && self.has_gap {
+        if self.sack && self.has_gap && knobs.optimistic_acks == 0 {
             blocks = self.update_sack_blocks(number, ack, knobs.max_sack_blocks as usize);
         }
         let size_bytes = knobs.ack_wire_size() + knobs.sack_block_size * blocks;

@@ -95,7 +95,7 @@ impl Sender {
     ) {
         // RFC 9293 section 3.10.7.4: drop an ACK of data that was never sent.
         if ack.ack > self.tcb.highest_sent {
-            return;
+            return self.tcb.count_rtt(now_s, ack);
         }
         if ack.echo.is_ace() {
             let delivered = self.recovery.newly_delivered(&self.tcb, ack.ack, sack);
@@ -105,6 +105,42 @@ impl Sender {
         }
         self.process_ack(now_s, ack, sack, knobs, out);
         self.tcb.ecn.is_marked = false;
+        self.update_fast_path();
+    }
+
+    /// Processes an ACK of all packets up to `ack.ack` and a part of the next one (ACK division).
+    /// Counted by ACKs, growth takes it for the ACK of a packet; counted by bytes it does not
+    /// (RFC 5681 section 3.1, RFC 3465). In recovery and beside other feedback it does nothing.
+    #[cold]
+    #[inline(never)]
+    pub fn on_ack_of_part(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        sack: Option<&SackBlocks>,
+        knobs: &Knobs,
+        out: &mut impl Output,
+    ) {
+        if ack.ack > self.tcb.last_ack {
+            return self.on_ack(now_s, ack, sack, knobs, out);
+        }
+        let tcb = &mut self.tcb;
+        tcb.accumulate_cwnd_area(now_s);
+        tcb.count_rtt(now_s, ack);
+        if ack.ack < tcb.highest_ack
+            || tcb.outstanding() == 0
+            || matches!(tcb.phase(), Phase::Recovery | Phase::Loss)
+            || ack.echo != tcb.ecn.unmarked
+        {
+            return;
+        }
+        tcb.restart_timer(now_s, ack.ack);
+        if !knobs.grow_by_packets && !tcb.needs.recovery {
+            tcb.previous_highest_ack = tcb.highest_ack;
+            let flight = self.recovery.flight(tcb, knobs);
+            tcb.grow::<false>(now_s, ack, 0, flight, knobs);
+            self.send_pending_data(now_s, knobs, out);
+        }
         self.update_fast_path();
     }
 

@@ -107,7 +107,7 @@ def _check(document: Mapping[str, Any]) -> None:
         else {f"links[{index}]": table for index, table in enumerate(document["links"])}
     )
     for key, table in tables.items():
-        for name in ("jitter", "outages", "marker", "policer", "shaper"):
+        for name in ("jitter", "outages", "ecn_mangling", "marker", "policer", "shaper"):
             if table.get(name):
                 raise refused_key(f"{key}.{name}", f"the script has no {name}")
     sources = {f"cross[{index}]": table for index, table in enumerate(document.get("cross", []))}

@@ -26,6 +26,8 @@ pub(super) fn check_knobs(knobs: &KnobOverrides, key: &str) -> Checked {
     inside("initial_window", knobs.initial_window, 1.0, 1e6)?;
     inside("dupack_threshold", knobs.dupack_threshold.map(f64::from), 1.0, 1e6)?;
     inside("cwnd_floor", knobs.cwnd_floor, -1e9, 1e6)?;
+    inside("ack_division", knobs.ack_division.map(f64::from), 1.0, 1e3)?;
+    inside("optimistic_acks", knobs.optimistic_acks.map(f64::from), 0.0, 1e5)?;
     inside("timer_phase", knobs.timer_phase, 0.0, 1e3)?;
     inside("initial_rto", knobs.initial_rto.map(Time::seconds), 1e-3, 1e5)?;
     inside("max_rto", knobs.max_rto.map(Time::seconds), 1e-3, 1e5)
@@ -57,6 +59,10 @@ impl Scenario {
         )
     }
 }
+
+/// Largest window of a sender whose receiver hides losses, packets.
+const MOST_OPTIMISTIC_WINDOW: f64 = 1e5;
+const OPTIMISTIC: &str = "tcp.optimistic_acks";
 
 /// A flow's recovery scheme, and all its knobs.
 type Endpoint = (RecoveryName, Knobs);
@@ -119,6 +125,14 @@ impl Scenario {
         let mut endpoints = Vec::new();
         for (table, knobs, endpoint) in flows.chain(arrivals) {
             check_table(&table, knobs, std::slice::from_ref(&endpoint))?;
+            let limits = &endpoint.1;
+            if limits.optimistic_acks > 0 && limits.window > MOST_OPTIMISTIC_WINDOW {
+                let own = knobs.optimistic_acks.is_some();
+                let key = if own { format!("{table}.optimistic_acks") } else { OPTIMISTIC.into() };
+                let most = format!("must be at most {MOST_OPTIMISTIC_WINDOW}");
+                let reason = "nothing else limits a sender that hears of no loss";
+                return conflict(key, format!("`window` {most}: {reason}"));
+            }
             endpoints.push(endpoint);
         }
         if endpoints.is_empty() { Ok(()) } else { check_table("tcp", &self.tcp, &endpoints) }

@@ -91,6 +91,12 @@ fn check_jitter(key: &str, jitter: &JitterSpec) -> Checked {
         JitterSpec::Uniform { low, high, .. } => [("low", low), ("high", high)],
         JitterSpec::Normal { mean, deviation, .. } => [("mean", mean), ("deviation", deviation)],
         JitterSpec::Exponential { mean, .. } => [("mean", mean), ("mean", mean)],
+        JitterSpec::Bernoulli { p, by, .. } => {
+            if !(0.0..=1.0).contains(&p) {
+                return invalid(format!("{key}.p"), p, "0 to 1");
+            }
+            [("by", by), ("by", by)]
+        }
         JitterSpec::WiFi { mean, ref changes, .. } => {
             check_points(&format!("{key}.changes"), changes, MAX_WIFI)?;
             if mean > MAX_WIFI {

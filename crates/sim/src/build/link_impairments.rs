@@ -32,6 +32,7 @@ impl NetworkPlan<'_> {
         Impairments {
             losses,
             outages: Some(outages).filter(|outages| !outages.is_empty()),
+            ecn_mangling: plan.ecn_mangling,
             marker: plan.marker.map(|marker| TokenBucketMarker::new(&marker)),
             policer: plan.policer.map(|policer| Policer::new(&policer)),
             jitter: plan.jitter.as_ref().map(|jitter| {

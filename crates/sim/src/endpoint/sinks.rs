@@ -6,8 +6,8 @@ use crate::endpoint::tcp::{ReceiverEndpoint, SlotLosses, ack_options};
 use crate::event::timers::{TimerKind, Timers};
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::measure::window::MeasurementWindow;
-use crate::packet::{CROSS, OptionStore, Packet};
-use cwndlab_tcp::{Knobs, NEVER};
+use crate::packet::{CROSS, Flags, OptionStore, Packet};
+use cwndlab_tcp::{AckSegment, Knobs, NEVER};
 use std::sync::Arc;
 
 /// The ends of all routes.
@@ -31,6 +31,8 @@ pub struct Sinks {
     pub bin_s: f64,
     /// Data packets delivered to receivers.
     pub delivered: u64,
+    /// ACKs of a receiver that divides them, to be sent now.
+    pub divided_acks: Vec<Packet>,
 }
 
 impl Sinks {
@@ -46,11 +48,12 @@ impl Sinks {
             window,
             bin_s,
             delivered: 0,
+            divided_acks: Vec::new(),
         }
     }
 
     /// A packet reaches a receiver or the end of its route. Returns the ACK that the receiver sends
-    /// at once, if any.
+    /// at once, if any; several are put into `divided_acks`.
     #[inline(never)]
     pub fn deliver<T: Tracer>(
         &mut self,
@@ -79,13 +82,41 @@ impl Sinks {
             timers.push(sink.receiver.deadline_s(), TimerKind::DelayedAck, flow);
         }
         let ack = ack?;
-        Some(Packet {
+        let packet = Packet {
             number: ack.ack,
             size_bytes: ack.size_bytes as u16,
             flags: packet.flags.of_ack(ack.echo),
             options: ack_options(&ack, &sink.receiver, options),
             ..*packet
-        })
+        };
+        if knobs.ack_division > 1 {
+            self.divide_ack(flow, packet, &ack, options);
+            return None;
+        }
+        Some(packet)
+    }
+
+    /// Puts the ACKs that a receiver sends in place of `last` into `divided_acks`, which is empty.
+    #[cold]
+    #[inline(never)]
+    pub fn divide_ack(
+        &mut self,
+        flow: u32,
+        last: Packet,
+        ack: &AckSegment,
+        options: &mut OptionStore,
+    ) {
+        let Some(sink) = self.receivers.get(flow as usize) else { return };
+        let knobs = &self.knobs[sink.knobs as usize];
+        for (number, acks_part) in sink.receiver.acks_of_parts(knobs) {
+            self.divided_acks.push(Packet {
+                number,
+                flags: last.flags.with(Flags::ACKS_PART, acks_part),
+                options: ack_options(ack, &sink.receiver, options),
+                ..last
+            });
+        }
+        self.divided_acks.push(last);
     }
 
     /// A packet of cross traffic reaches its sink, or one from outside the simulation leaves it, in

@@ -158,7 +158,7 @@ impl ReceiverEndpoint {
 
     /// ACKs sent.
     pub fn acks(&self) -> u64 {
-        self.total_delivered - self.receiver.acks_withheld()
+        self.total_delivered - self.receiver.acks_withheld() + self.receiver.extra_acks()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::event::scheduler::{EventScheduler, NO_EVENT};
 use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::network::datapath::Datapath;
-use crate::packet::{FlowIndices, Packet};
+use crate::packet::{Flags, FlowIndices, Packet};
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
 
 /// With more simultaneous events than this, no search for those of one flow takes place.
@@ -234,8 +234,13 @@ fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
         trace_ack(endpoint, datapath, knobs, flow, &packet, ack, sack);
     }
     let cause = (packet.tx_start_s, packet.lead_s);
+    let acks_part = packet.flags.has(Flags::ACKS_PART);
     dispatch(endpoint, datapath, knobs, flow, packet.at_s, cause, |sender, now_s, knobs, out| {
-        sender.on_ack(now_s, ack, sack, knobs, out);
+        if acks_part {
+            sender.on_ack_of_part(now_s, ack, sack, knobs, out);
+        } else {
+            sender.on_ack(now_s, ack, sack, knobs, out);
+        }
     })
 }
 

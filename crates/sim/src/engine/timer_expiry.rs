@@ -96,7 +96,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         // The ACK inherits the time at which the timer was armed, so that it precedes a packet that
         // arrives now and that packet's ACK.
         let tx_start_s = sink.receiver.armed_at_s();
-        if let Some(ack) = sink.receiver.on_timer(&self.knobs[sink.knobs as usize]) {
+        let knobs = &self.knobs[sink.knobs as usize];
+        if let Some(ack) = sink.receiver.on_timer(knobs) {
             let options = ack_options(&ack, &sink.receiver, &mut datapath.options);
             let (number, sent_s, size_bytes) = (ack.ack, ack.sent_s, ack.size_bytes as u16);
             let flags = self.senders[flow as usize].flags.of_ack(ack.echo);
@@ -111,6 +112,10 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 options,
             };
             let after = datapath.routes[indices.route as usize].sink + 1;
+            if knobs.ack_division > 1 {
+                datapath.sinks.divide_ack(flow, packet, &ack, &mut datapath.options);
+                return datapath.send_divided_acks(flow, indices, after);
+            }
             datapath.reach::<false>(flow, indices, after, packet);
         }
     }

@@ -108,7 +108,13 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                             options,
                         };
                         let Self { sinks, trace, timers, options: store, .. } = self;
-                        let ack = sinks.deliver(flow, &packet, trace, timers, store)?;
+                        let Some(ack) = sinks.deliver(flow, &packet, trace, timers, store) else {
+                            if !self.sinks.divided_acks.is_empty() {
+                                let after = (self.hops.len() - hops.len()) as u32;
+                                self.send_divided_acks(flow, indices, after);
+                            }
+                            return None;
+                        };
                         (number, size_bytes, flags, options) =
                             (ack.number, ack.size_bytes, ack.flags, ack.options);
                     }
@@ -160,6 +166,17 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         if let Some((fifo, ack)) = self.traverse(flow, indices, stage, packet) {
             self.event_queues.push(fifo, ack);
         }
+    }
+
+    /// The ACKs of a receiver that divides them reach hop `after`, the first behind the receiver.
+    #[cold]
+    #[inline(never)]
+    pub fn send_divided_acks(&mut self, flow: u32, indices: FlowIndices, after: u32) {
+        let mut acks = std::mem::take(&mut self.sinks.divided_acks);
+        for ack in acks.drain(..) {
+            self.reach::<false>(flow, indices, after, ack);
+        }
+        self.sinks.divided_acks = acks;
     }
 
     /// A packet reaches hop `index` of its route: it crosses the access link in front, and enters

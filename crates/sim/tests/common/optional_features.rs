@@ -18,7 +18,9 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
     let target = prop_oneof![numbers.time(0.02, 0.1), Just(0.005)];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (
-        pick_text(&["red", "rio", "drr", "priority", "codel", "fq-codel", "pie", "dualpi2"]),
+        pick_text(&[
+            "red", "rio", "drr", "priority", "codel", "cobalt", "fq-codel", "pie", "dualpi2",
+        ]),
         limit,
         target,
         flags,
@@ -59,6 +61,7 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
                         some("ce_threshold_l4s", b && c, json!(true)),
                     ]
                 }
+                "cobalt" => vec![some("target", a, json!(target)), some("interval", b, json!(0.1))],
                 "fq-codel" => {
                     vec![
                         some("ecn", true, json!(ecn)),
@@ -89,7 +92,7 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
 /// Impairments of a link.
 pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
     let jitter = (
-        pick_text(&["uniform", "normal", "exponential", "wi-fi", "steps"]),
+        pick_text(&["uniform", "normal", "exponential", "bernoulli", "wi-fi", "steps"]),
         numbers.time(0.0, 0.05),
         any::<bool>(),
     )
@@ -98,6 +101,7 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
             "normal" => {
                 json!({ "kind": kind, "mean": time, "deviation": 0.01, "reorder": reorder })
             }
+            "bernoulli" => json!({ "kind": kind, "p": 0.3, "by": time, "reorder": reorder }),
             "wi-fi" => json!({
                 "kind": kind, "mean": time, "changes": [[0.5, 0.002], [1.0, 0.03]],
                 "reorder": reorder,
@@ -139,8 +143,9 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
         option::weighted(0.2, loss),
         option::weighted(0.1, policer),
         option::weighted(0.1, shaper),
+        option::weighted(0.1, pick_text(&["bleach", "clear-ce", "mark-all"])),
     )
-        .prop_map(|(queue, jitter, outages, marker, loss, policer, shaper)| {
+        .prop_map(|(queue, jitter, outages, marker, loss, policer, shaper, mangling)| {
             object(
                 json!({}),
                 vec![
@@ -151,6 +156,7 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
                     ("more_loss", loss),
                     ("policer", policer),
                     ("shaper", shaper),
+                    ("ecn_mangling", mangling.map(|kind| json!(kind))),
                 ],
             )
         })
@@ -186,9 +192,12 @@ pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
         option::weighted(0.2, leave),
         option::weighted(0.3, 0u8..4),
         any::<bool>(),
+        (option::weighted(0.1, 1u32..5), option::weighted(0.1, 1u32..20)),
     )
-        .prop_map(|(responses, frames, join, leave, priority, ecn)| {
+        .prop_map(|(responses, frames, join, leave, priority, ecn, (parts, ahead))| {
             let rest = vec![
+                ("ack_division", parts.map(|n| json!(n))),
+                ("optimistic_acks", ahead.map(|n| json!(n))),
                 ("frames", frames.filter(|_| responses.is_none())),
                 ("responses", responses),
                 ("join", join),
@@ -324,6 +333,11 @@ fn merge(target: &mut Value, extra: &Value) {
     for (key, value) in extra.as_object().into_iter().flatten() {
         match key.as_str() {
             "ecn" => target["tcp"]["ecn"] = value.clone(),
+            "ack_division" => target["tcp"][key] = value.clone(),
+            "optimistic_acks" => {
+                target["tcp"][key] = value.clone();
+                target["tcp"]["window"] = json!(40.0);
+            }
             "more_loss" => {
                 if let Some(losses) = target["loss"].as_array_mut() {
                     losses.push(value.clone());

@@ -34,6 +34,13 @@ impl Jitter {
                 (mean.seconds() + deviation.seconds() * self.stream.normal()).max(0.0)
             }
             JitterSpec::Exponential { mean, .. } => mean.seconds() * self.stream.exponential(),
+            JitterSpec::Bernoulli { p, by, .. } => {
+                if self.stream.uniform() < p {
+                    by.seconds()
+                } else {
+                    0.0
+                }
+            }
             JitterSpec::WiFi { mean, ref changes, .. } => {
                 let mean_s = value_at(changes, at_s).unwrap_or(mean.seconds());
                 self.wifi(mean_s)
@@ -98,6 +105,8 @@ mod tests {
             (r#"{"kind": "uniform", "low": "2ms", "high": "10ms"}"#, 6.0, 0.029),
             (r#"{"kind": "normal", "mean": "10ms", "deviation": "1ms"}"#, 10.0, 0.013),
             (r#"{"kind": "exponential", "mean": "5ms"}"#, 5.0, 0.063),
+            // 0.25 * 40 = 10; deviation 40 sqrt(0.25 * 0.75) = 17.3, error 0.055.
+            (r#"{"kind": "bernoulli", "p": 0.25, "by": "40ms"}"#, 10.0, 0.22),
             // Cut at zero, a normal variable of mean 0 has mean deviation/sqrt(2 pi) = 3.98942;
             // deviation 5.8, error 0.0185.
             (r#"{"kind": "normal", "mean": "0ms", "deviation": "10ms"}"#, 3.98942, 0.074),

@@ -73,10 +73,14 @@ impl Link {
             return (LOST, now_s, 0.0);
         }
         let (at_s, start_s, lead_s) = self.transmit(now_s, size, own_tx_start_s);
-        let at_s = self
-            .impairments
-            .as_mut()
-            .map_or(at_s, |impairments| impairments.after_transmission(at_s, flow));
+        let at_s = match &mut self.impairments {
+            None => at_s,
+            Some(impairments) => {
+                let flags = self.changed_flags.unwrap_or(flags);
+                self.changed_flags = Some(impairments.mangle(flags));
+                impairments.after_transmission(at_s, flow)
+            }
+        };
         self.push_departure(size, start_s, flags, at_s == LOST);
         (at_s, start_s, lead_s)
     }

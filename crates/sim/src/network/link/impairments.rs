@@ -1,5 +1,5 @@
-//! Impairments of a link: loss, marks, outages, a token bucket marker, a policer and jitter,
-//! all apart from its queue.
+//! Impairments of a link: loss, marks, outages, a token bucket marker, a policer, jitter and ECN
+//! mangling, all apart from its queue.
 
 use crate::network::impairment::jitter::Jitter;
 use crate::network::impairment::loss_model::{LossModel, LossOutcome};
@@ -7,6 +7,8 @@ use crate::network::impairment::marker::TokenBucketMarker;
 use crate::network::impairment::policer::{Policed, Policer};
 use crate::packet::{Flags, LOST};
 use crate::rate::outages::Outages;
+use cwndlab_scenario::EcnMangling;
+use cwndlab_tcp::Ecn;
 
 /// Impairments of a link.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +19,8 @@ pub struct Impairments {
     pub outages: Option<Outages>,
     /// Sets the priority of packets.
     pub marker: Option<TokenBucketMarker>,
+    /// What it does to the ECN field.
+    pub ecn_mangling: Option<EcnMangling>,
     /// Drops or marks packets beyond a rate.
     pub policer: Option<Policer>,
     /// Jitter of the delay.
@@ -30,6 +34,7 @@ impl Impairments {
     pub fn is_empty(&self) -> bool {
         self.losses.is_empty()
             && self.outages.is_none()
+            && self.ecn_mangling.is_none()
             && self.marker.is_none()
             && self.policer.is_none()
             && self.jitter.is_none()
@@ -63,6 +68,16 @@ impl Impairments {
                 Policed::Mark | Policed::Drop => (true, flags),
             },
             None => (lost, flags),
+        }
+    }
+
+    /// Header bits of a packet as it leaves the link.
+    pub fn mangle(&self, flags: Flags) -> Flags {
+        match self.ecn_mangling {
+            Some(EcnMangling::Bleach) => flags.without_ecn(),
+            Some(EcnMangling::ClearCe) if flags.is_ce() => flags.without_ecn().with_ecn(Ecn::Ect0),
+            Some(EcnMangling::MarkAll) if flags.is_ect() => flags.marked(),
+            _ => flags,
         }
     }
 

@@ -136,6 +136,7 @@ impl Link {
             }
         }
         if let Some(impairments) = &mut self.impairments {
+            routed.packet.flags = impairments.mangle(routed.packet.flags);
             at_s = impairments.after_transmission(at_s, routed.flow);
         }
         scheduled_queue.in_service_lost = at_s == LOST;
