@@ -11,6 +11,9 @@ comparison is
 - *no worse*, if against one of them at least the disadvantage is surely within the margin,
 - *undecided* otherwise: the replicates are too few for their spread.
 
+Of the goodput of its own flows beside others' a rule needs no more than the references have: more
+is the others' loss, so there better counts as no worse.
+
 The references that decide are the standards among them, if there are any: RFC 9743, section 5.2.1,
 names RFC 5681 and RFC 9438; being no worse than an experiment is no evidence. A criterion is worse
 if one comparison is, else undecided if one is, else better if one is, else no worse.
@@ -24,6 +27,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from cwndlab.assessment.suite import Test
 from cwndlab.errors import ScenarioError
 from cwndlab.metrics import Metric
 from cwndlab.quantities import seconds
@@ -94,6 +98,8 @@ class Comparison:
     margins: Mapping[str, float]
     """Reference to the margin there."""
     deciding: Sequence[str]
+    is_enough: bool
+    """Whether more than the references have is not better."""
     verdict: str
 
     @property
@@ -118,19 +124,15 @@ def deciding(references: Sequence[str]) -> list[str]:
     return [name for name in references if name in STANDARDS] or list(references)
 
 
-def comparisons(
-    test: str, found: SweepResult, judged: Sequence[str], among: int
-) -> list[Comparison]:
+def comparisons(test: Test, found: SweepResult, among: int) -> list[Comparison]:
     """Judge every cell of a test's sweep.
 
     Parameters
     ----------
-    test : str
-        Its id.
+    test : Test
+        The test.
     found : SweepResult
-        The runs; the first level of the axis of rules is the rule under test.
-    judged : sequence of str
-        The metrics that decide.
+        Its runs; the first level of the axis of rules is the rule under test.
     among : int
         Number of comparisons of the criterion, over which the intervals hold at once.
     """
@@ -146,12 +148,12 @@ def comparisons(
         _comparison(test, found, metrics[key], {
             rule: cell + at * stride for at, rule in enumerate(rules)}, axis, among)
         for cell in cells
-        for key in judged
+        for key in test.judged
     ]  # fmt: skip
 
 
 def _comparison(
-    test: str, found: SweepResult, metric: Metric, places: Mapping[str, int], axis: str, among: int
+    test: Test, found: SweepResult, metric: Metric, places: Mapping[str, int], axis: str, among: int
 ) -> Comparison:
     rule, *references = places
     sign = sign_of(metric)
@@ -164,11 +166,12 @@ def _comparison(
     around = {name: margin.around(means[name].mean or 0.0) for name in references}
     labels = found.labels(places[rule])
     labels.pop(axis)
-    decide = deciding(references)
+    decide, is_enough = deciding(references), metric.key in test.enough
+    judged = verdict([(less[name], around[name]) for name in decide])
     return Comparison(
-        test=test, cell=labels, metric=metric, values=values[rule], means=means,
-        disadvantages=less, margins=around, deciding=decide,
-        verdict=verdict([(less[name], around[name]) for name in decide]),
+        test=test.id, cell=labels, metric=metric, values=values[rule], means=means,
+        disadvantages=less, margins=around, deciding=decide, is_enough=is_enough,
+        verdict=NO_WORSE if is_enough and judged == BETTER else judged,
     )  # fmt: skip
 
 
@@ -251,6 +254,7 @@ def plain(found: Comparison) -> dict[str, Any]:
         "cell": dict(found.cell),
         "metric": found.metric.key,
         "verdict": found.verdict,
+        "enough": found.is_enough,
         "values": list(found.values),
         "means": {name: dict(found.means[name]._asdict()) for name in found.means},
         "disadvantages": {

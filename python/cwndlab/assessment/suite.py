@@ -6,7 +6,9 @@ scenario begins with, and ``[[tests]]`` with these keys:
 
 - ``name``, ``section`` (of RFC 9743), ``title`` and ``what`` (one or two sentences);
 - ``rule_at``: the dotted keys that get the rule, by default ``["flows.*.rule"]``;
-- ``judged``: metrics that decide; ``shown``: metrics that are only listed;
+- ``judged``: metrics that decide; ``enough``: those of them of which a rule needs no more than the
+  references have (its own goodput beside other flows: more is others' loss, and not better);
+  ``shown``: metrics that are only listed;
 - ``replicates``, ``base``, ``axes``, ``zip``, ``link``, ``group``: as in a sweep;
 - ``quick``: the keys that are different with ``--quick``, or false where the test is left out.
 """
@@ -70,6 +72,7 @@ class Test:
     axes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     zip: Sequence[Mapping[str, Any]] = ()
     rule_at: Sequence[str] = ("flows.*.rule",)
+    enough: Sequence[str] = ()
     shown: Sequence[str] = ()
     replicates: int = REPLICATES
     link: str = "bottleneck"
