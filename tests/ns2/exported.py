@@ -25,6 +25,7 @@ REFUSED = {
     "asymmetric": "flows[0].rule",
     "cellular": "dumbbell.rate",
     "cellular-synthetic": "dumbbell.rate",
+    "cobalt": "dumbbell.queue.kind",
     "custom-rule": "flows[0].rule",
     "handover": "dumbbell.jitter",
     "l4s": "dumbbell.queue.kind",

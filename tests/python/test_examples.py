@@ -206,3 +206,31 @@ def test_asymmetric():
     assert slow.links["dropped_packets"][1] > 0.5 * slow.links["arrived_packets"][1]
     assert enough.links["dropped_packets"][1] == 0
     assert min(result.aggregate_goodput_bps for result in (slow, enough, short)) > 18e6
+
+
+def test_cobalt():
+    """BLUE keeps a flood out of the queue, and afterwards drops packets of the download."""
+    blue, codel = (_run("cobalt", dumbbell__queue__kind=kind) for kind in ("cobalt", "codel"))
+    delays = [result.links["mean_queueing_delay_s"][0] for result in (blue, codel)]
+    assert delays[0] < 0.5 * delays[1]
+    assert blue.flows["goodput_bps"][0] < 0.9 * codel.flows["goodput_bps"][0]
+
+
+def test_handover():
+    """CUBIC's window for the faster path fills the queue of the slower one; BBR3 measures anew."""
+    usual, paced = _run("handover"), _run("handover", flows__download__rule="BBR3")
+    slow = usual.traces["queue"].filter(
+        pl.col("link") == "bottleneck", pl.col("time_s").is_between(20, 25)
+    )
+    assert slow["queue_packets"].max() > 190
+    delays = [result.links["mean_queueing_delay_s"][0] for result in (usual, paced)]
+    assert delays[1] < 0.5 * delays[0]
+
+
+def test_wifi():
+    """A round trip of 2 ms and jitter of 7 ms: the late packets make the 99th percentile."""
+    flow = _run("wifi").flows.row(0, named=True)
+    assert flow["base_rtt_s"] == 0.002
+    assert flow["p99_rtt_s"] > 0.1
+    bbr1 = _run("wifi", flows__download__rule="BBR1").flows["goodput_bps"][0]
+    assert bbr1 < 0.8 * flow["goodput_bps"]

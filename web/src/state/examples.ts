@@ -25,6 +25,7 @@ const TITLES: Record<string, string> = {
   "one-flow-sawtooth": "One flow: the sawtooth",
   "four-rules": "Four linear rules",
   aqm: "CoDel, five flows",
+  cobalt: "COBALT against a flood",
   l4s: "L4S: Prague and CUBIC",
   "random-loss": "Random loss",
   "square-wave": "Rate as a square wave",
