@@ -6,7 +6,8 @@
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
 use cwndlab_tcp::{
-    AckSegment, DataSegment, Knobs, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender,
+    AckSegment, DataSegment, Ecn, EcnEcho, Knobs, NEVER, Profile, Receiver, Recovery, SackBlocks,
+    Sender,
 };
 use libfuzzer_sys::fuzz_target;
 use std::collections::VecDeque;
@@ -129,7 +130,7 @@ impl Host {
         assert!(sent.len() as i64 <= 2 * window + 2, "{} packets at once: {sender:?}", sent.len());
         for segment in sent {
             assert!(
-                self.knobs.ecn || !(segment.ect || segment.cwr),
+                self.knobs.ecn || !(segment.ecn != Ecn::NotEct || segment.cwr),
                 "{segment:?} without ECN: {sender:?}"
             );
             assert!(
@@ -225,11 +226,16 @@ fn arbitrary_acks(mut host: Host, mut input: Input<'_>) {
                     sent_s: 0.0,
                     echo_s: host.now_s,
                     size_bytes: 40,
-                    ece,
+                    echo: EcnEcho::ece(ece),
                 };
                 let blocks = Some(&blocks).filter(|blocks| !blocks.is_empty());
                 host.take(|sender, now_s, knobs, out| {
-                    sender.on_ack(now_s, ack, blocks, knobs, &mut |segment| out.push(segment))
+                    let out = &mut |segment| out.push(segment);
+                    if what & 128 == 0 {
+                        sender.on_ack(now_s, ack, blocks, knobs, out);
+                    } else {
+                        sender.on_ack_of_part(now_s, ack, blocks, knobs, out);
+                    }
                 });
             }
         }
@@ -278,7 +284,7 @@ fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
                 sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut |segment| out.push(segment))
             });
         } else if let Some((segment, sent_s)) = data.pop_front() {
-            let ce = segment.ect && what & 32 != 0;
+            let ce = segment.ecn != Ecn::NotEct && what & 32 != 0;
             if let Some(ack) =
                 receiver.on_data(host.now_s, segment.number, sent_s, ce, segment.cwr, &host.knobs).1
             {
