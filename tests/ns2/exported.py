@@ -24,6 +24,7 @@ REFUSED = {
     "aqm": "dumbbell.queue.kind",
     "cellular": "dumbbell.rate",
     "cellular-synthetic": "dumbbell.rate",
+    "connections": "arrivals[0].exchanges",
     "custom-rule": "flows[0].rule",
     "l4s": "dumbbell.queue.kind",
     "live-cellular": "dumbbell.rate",

@@ -29,6 +29,8 @@ pub struct Receiver {
     /// Counters of AccECN.
     ce_counter: Option<Box<CeCounter>>,
     short_packet: Option<Box<ShortPacket>>,
+    /// Whether its caller looks at RCV.NXT after each packet.
+    is_observed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +89,7 @@ impl Receiver {
             echo: EcnEcho::NONE,
             ce_counter: None,
             short_packet: None,
+            is_observed: false,
         }
     }
 
@@ -94,6 +97,16 @@ impl Receiver {
     pub fn set_short_packet(&mut self, short: Option<ShortPacket>) {
         self.short_packet = short.map(Box::new);
         self.is_plain = false;
+    }
+
+    /// No packet [`Receiver::is_in_order`] from now on: the caller looks at RCV.NXT after each.
+    pub fn observe(&mut self) {
+        (self.is_observed, self.is_plain) = (true, false);
+    }
+
+    /// Next packet expected (RCV.NXT).
+    pub fn rcv_nxt(&self) -> i64 {
+        self.rcv_nxt
     }
 
     /// Payload of packet `number` if it is the short one, bytes.
@@ -154,7 +167,8 @@ impl Receiver {
         self.is_plain = !self.has_gap
             && !knobs.delayed_ack
             && self.ce_counter.is_none()
-            && self.short_packet.is_none();
+            && self.short_packet.is_none()
+            && !self.is_observed;
         done
     }
 

@@ -32,6 +32,7 @@ const TITLES: Record<string, string> = {
   policer: "A policer",
   "request-response": "Requests beside a download",
   "web-traffic": "Web traffic",
+  connections: "Connections of several responses",
   media: "A video call beside a download",
   "exact-drops": "Three exact drops",
   "parking-lot": "Parking lot of three links",
