@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from cwndlab.assessment.dossier import SIGNS, counts
 RULES = ("AIMD(1, 0.5)", "CUBIC", "BBR1", "BBR3", "Prague", "GAIMD(0.31, 0.875)", "SQRT",
          "MIMD(1.125, 0.8)")  # fmt: skip
 DOCS = Path(__file__).resolve().parent
+PART = re.compile(r"<!-- gallery -->\n.*?<!-- end -->", re.DOTALL)
 STORE = DOCS.parent / "out" / "assess-gallery"
 
 
@@ -57,7 +59,12 @@ def main() -> int:
         return 0
     for one in found:
         dossier.write(one, DOCS / "assess" / file_of(one.rule))
-    (DOCS / "assess" / "gallery.md").write_text(gallery(found), encoding="utf-8")
+    page = DOCS / "assess.md"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(
+        PART.sub(lambda _: f"<!-- gallery -->\n{gallery(found)}<!-- end -->", text),
+        encoding="utf-8",
+    )
     plots.save(plots.league(found), DOCS / "images" / "assess-league.png")
     first = next(one for one in found if one.rule == "BBR1")
     plots.save(first.plot(), DOCS / "images" / "assess-bbr1.png")

@@ -55,6 +55,13 @@ EXAMPLES = {
     "JitterSpec uniform": {"kind": "uniform", "low": "1ms", "high": "5ms", "reorder": True},
     "JitterSpec normal": {"kind": "normal", "mean": "5ms", "deviation": "2ms", "reorder": True},
     "JitterSpec exponential": {"kind": "exponential", "mean": "2ms", "reorder": True},
+    "JitterSpec wi-fi": {
+        "kind": "wi-fi", "mean": "7ms", "changes": [["10s", "12ms"], ["20s", "1ms"]],
+        "reorder": True,
+    },
+    "JitterSpec steps": {
+        "kind": "steps", "points": [["10s", "60ms"], ["20s", "0ms"]], "reorder": True,
+    },
     "OutageSpec": {"from": "20s", "to": "22s", "arrivals": "lost"},
     "MarkerSpec": {"rate": "2Mbit", "burst": "15kB"},
     "PolicerSpec": {

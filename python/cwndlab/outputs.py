@@ -201,7 +201,8 @@ def _assessment() -> Schema:
     interval = _fields("mean low high", _or_null(NUMBER))
     comparison = _object(
         {**_fields("test metric verdict", TEXT), "cell": _map(TEXT),
-         "values": _list(_or_null(NUMBER)), "means": _map(_object({**interval, "count": WHOLE})),
+         "enough": TRUTH, "values": _list(_or_null(NUMBER)),
+         "means": _map(_object({**interval, "count": WHOLE})),
          "disadvantages": _map(_object({**interval, "count": WHOLE, "margin": NUMBER}))}
     )  # fmt: skip
     criterion = _object(
@@ -212,7 +213,7 @@ def _assessment() -> Schema:
     return _object(
         {**_fields("build rule", TEXT), **_fields("references deciding suites", _list(TEXT)),
          "quick": TRUTH, "seed": WHOLE, "criteria": _list(criterion), "tests": _list(test),
-         "worst_link": {"type": ["object", "null"]}}
+         "live": _list(TABLE), "worst_link": {"type": ["object", "null"]}}
     )  # fmt: skip
 
 

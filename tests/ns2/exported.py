@@ -26,6 +26,7 @@ REFUSED = {
     "cellular-synthetic": "dumbbell.rate",
     "connections": "arrivals[0].exchanges",
     "custom-rule": "flows[0].rule",
+    "handover": "dumbbell.jitter",
     "l4s": "dumbbell.queue.kind",
     "live-cellular": "dumbbell.rate",
     "live-drop-tail": "flows[0].rule",
@@ -41,6 +42,7 @@ REFUSED = {
     "rules-marks": "dumbbell.outages",
     "rules-window": "dumbbell.outages",
     "second-topology": "links[1].queue.kind",
+    "wifi": "dumbbell.jitter",
 }
 """The other examples, with the key that ns-2 cannot express; sweeps are not scenarios."""
 CELLS = (

@@ -140,7 +140,7 @@ def test_every_test_of_a_suite_is_valid(name, quick):
         sweep.plan.check()
         for key in test.judged:
             metric = BY_KEY[key] if key in BY_KEY else find(key)
-            assert metric.more_is_better is not None, f"{test.id}: {key}"
+            assert judging.sign_of(metric) in (1.0, -1.0), f"{test.id}: {key}"
             margin = judging.margin_of(key)
             assert margin.absolute or margin.relative
             assert margin.reason
@@ -167,9 +167,7 @@ def test_every_criterion_is_judged_or_says_why_not():
 def test_intervals_widen_with_the_number_of_comparisons(store):
     found = cwndlab.assess("AIAD(1, 3)", sections=["5.1.4"], quick=True, store=store)
     (one,) = found.judged()
-    alone = judging.comparisons(
-        one.tested[0].test.id, one.tested[0].found, one.tested[0].test.judged, 1
-    )
+    alone = judging.comparisons(one.tested[0].test, one.tested[0].found, 1)
     together = [each for each in one.comparisons if each.test == one.tested[0].test.id]
     for wide, narrow in zip(together, alone, strict=True):
         assert wide.disadvantages["NewReno"].half_width > narrow.disadvantages["NewReno"].half_width
@@ -217,6 +215,21 @@ def test_files_and_baseline(store, tmp_path):
     assert same.exit_code == 0, same.output
     assert worse.exit_code in (0, 3)
     assert (changed.get("failures") == "1") == (worse.exit_code == 3)
+
+
+def test_taking_less_from_others_is_not_worse_than_the_baseline(store, tmp_path):
+    given = ["--quick", "--section", "5.3.2", "--store", str(store)]
+    # MIMD takes most of the link from CUBIC: giving it back is better for CUBIC, and MIMD's own
+    # goodput needs no more than AIMD's in its place.
+    assert assess("MIMD(1.125, 0.8)", *given, "--out", str(tmp_path / "a")).exit_code == 0
+    last = str(tmp_path / "a" / "assessment.json")
+    found = assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "b"), "--baseline", last,
+                   "--expect-no-worse")  # fmt: skip
+    assert found.exit_code == 0, found.output
+    data = json.loads((tmp_path / "a" / "assessment.json").read_text())
+    own = [one for one in data["criteria"][0]["comparisons"] if one["enough"]]
+    assert {one["metric"] for one in own} == {"flows.test.goodput_bps"}
+    assert "better" not in {one["verdict"] for one in own}
 
 
 def test_exit_code_3_where_a_criterion_got_worse(store, tmp_path):

@@ -122,12 +122,25 @@ def _change(
 def _disadvantage(
     one: Mapping[str, Any], other: Mapping[str, Any], metric: Metric, among: int
 ) -> tuple[Estimate, float]:
-    sign = -1.0 if metric.more_is_better else 1.0
-    pairs = zip(one["values"], other["values"], strict=False)
+    sign = judging.sign_of(metric)
+    now, before = (_capped(each, sign) for each in (one, other))
+    pairs = zip(now, before, strict=False)
     less = estimate(None if a is None or b is None else sign * (a - b) for a, b in pairs)
-    return simultaneous(less, among), judging.margin_of(metric.key).around(
-        _mean(other["values"]) or 0.0
-    )
+    return simultaneous(less, among), judging.margin_of(metric.key).around(_mean(before) or 0.0)
+
+
+def _capped(one: Mapping[str, Any], sign: float) -> Sequence[float | None]:
+    """Return the values; where a rule needs no more than the references have, at most so much."""
+    if not one["enough"]:
+        return one["values"]
+    rule, *others = one["means"].values()
+    known = [sign * other["mean"] for other in others if other["mean"] is not None]
+    if rule["mean"] is None or not known:
+        return one["values"]
+    # The worst of the references is enough.
+    most = sign * max(known)
+    return [None if value is None else sign * max(sign * value, sign * most)
+            for value in one["values"]]  # fmt: skip
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

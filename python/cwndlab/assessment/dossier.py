@@ -10,6 +10,7 @@ from typing import Any
 from cwndlab import tomltext
 from cwndlab.assessment import judging
 from cwndlab.assessment.judging import Comparison
+from cwndlab.assessment.live import NAMES, LiveRun
 from cwndlab.assessment.result import Assessment, Judged, Tested, named
 from cwndlab.files import write_whole
 from cwndlab.report import charts, from_sweep, glyphs
@@ -54,13 +55,40 @@ def write(
     ]
     html = environment.get_template("dossier.html.jinja").render(
         found=found, parts=parts, rules=rules, signs=SIGNS, counts=counts(found),
-        margins=judging.margins(), worst=_worst(found),
+        margins=judging.margins(), live=live_rows(found), worst=_worst(found),
         runs=sum(len(entry.found) for entry in found.tested),
     )  # fmt: skip
     path = Path(target)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, html.encode("utf-8"))
     return path
+
+
+def live_rows(found: Assessment) -> list[tuple[str, ...]]:
+    """Return a row for each live run.
+
+    Flows, test, goodput of the rule and of the other flow (Mbit/s), RTT (ms), loss (%), each with
+    the simulator's in brackets, and a note.
+    """
+    rows: list[tuple[str, ...]] = []
+    for one in found.live:
+        values = [
+            _both(one, key, scale)
+            for key, scale in (
+                ("goodput_bps", 1e-6), ("other_goodput_bps", 1e-6), ("mean_rtt_s", 1e3),
+                ("loss_rate", 100.0),
+            )
+        ]  # fmt: skip
+        note = one.refused or ("" if one.valid else f"not valid: {one.reasons}")
+        rows.append((NAMES[one.kind], one.title, *values, note))
+    return rows
+
+
+def _both(one: LiveRun, key: str, scale: float) -> str:
+    real, simulated = ((part or {}).get(key) for part in (one.measured, one.simulated))
+    if real is None:
+        return ""
+    return f"{real * scale:.2f}" + ("" if simulated is None else f" ({simulated * scale:.2f})")
 
 
 def _worst(found: Assessment) -> dict[str, Any] | None:

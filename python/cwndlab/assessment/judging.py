@@ -11,6 +11,9 @@ comparison is
 - *no worse*, if against one of them at least the disadvantage is surely within the margin,
 - *undecided* otherwise: the replicates are too few for their spread.
 
+Of the goodput of its own flows beside others' a rule needs no more than the references have: more
+is the others' loss, so there better counts as no worse.
+
 The references that decide are the standards among them, if there are any: RFC 9743, section 5.2.1,
 names RFC 5681 and RFC 9438; being no worse than an experiment is no evidence. A criterion is worse
 if one comparison is, else undecided if one is, else better if one is, else no worse.
@@ -24,8 +27,10 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from cwndlab.assessment.suite import Test
 from cwndlab.errors import ScenarioError
 from cwndlab.metrics import Metric
+from cwndlab.quantities import seconds
 from cwndlab.statistics import Estimate, estimate, simultaneous
 from cwndlab.sweeps import SweepResult
 from cwndlab.sweeps.base import parse
@@ -45,6 +50,10 @@ class Margin:
     absolute: float = 0.0
     relative: float = 0.0
     """Fraction of the reference's mean."""
+    better: str = ""
+    """``lower`` or ``higher``, for a column that has no better direction everywhere."""
+    unfinished: bool = False
+    """Whether a missing value means that it is later than the run: it counts as its duration."""
     reason: str = ""
 
     def around(self, mean: float) -> float:
@@ -89,6 +98,8 @@ class Comparison:
     margins: Mapping[str, float]
     """Reference to the margin there."""
     deciding: Sequence[str]
+    is_enough: bool
+    """Whether more than the references have is not better."""
     verdict: str
 
     @property
@@ -113,19 +124,15 @@ def deciding(references: Sequence[str]) -> list[str]:
     return [name for name in references if name in STANDARDS] or list(references)
 
 
-def comparisons(
-    test: str, found: SweepResult, judged: Sequence[str], among: int
-) -> list[Comparison]:
+def comparisons(test: Test, found: SweepResult, among: int) -> list[Comparison]:
     """Judge every cell of a test's sweep.
 
     Parameters
     ----------
-    test : str
-        Its id.
+    test : Test
+        The test.
     found : SweepResult
-        The runs; the first level of the axis of rules is the rule under test.
-    judged : sequence of str
-        The metrics that decide.
+        Its runs; the first level of the axis of rules is the rule under test.
     among : int
         Number of comparisons of the criterion, over which the intervals hold at once.
     """
@@ -141,18 +148,16 @@ def comparisons(
         _comparison(test, found, metrics[key], {
             rule: cell + at * stride for at, rule in enumerate(rules)}, axis, among)
         for cell in cells
-        for key in judged
+        for key in test.judged
     ]  # fmt: skip
 
 
 def _comparison(
-    test: str, found: SweepResult, metric: Metric, places: Mapping[str, int], axis: str, among: int
+    test: Test, found: SweepResult, metric: Metric, places: Mapping[str, int], axis: str, among: int
 ) -> Comparison:
     rule, *references = places
-    if metric.more_is_better is None:
-        raise ScenarioError(f"{test}: `{metric.key}` has no better direction: it cannot be judged")
-    sign = -1.0 if metric.more_is_better else 1.0
-    values = {name: found.values(cell, metric.key) for name, cell in places.items()}
+    sign = sign_of(metric)
+    values = {name: values_of(found, cell, metric) for name, cell in places.items()}
     means = {name: estimate(values[name], bounds=metric.bounds) for name in places}
     less = {
         name: simultaneous(_paired(values[rule], values[name], sign), among) for name in references
@@ -161,12 +166,42 @@ def _comparison(
     around = {name: margin.around(means[name].mean or 0.0) for name in references}
     labels = found.labels(places[rule])
     labels.pop(axis)
-    decide = deciding(references)
+    decide, is_enough = deciding(references), metric.key in test.enough
+    judged = verdict([(less[name], around[name]) for name in decide])
     return Comparison(
-        test=test, cell=labels, metric=metric, values=values[rule], means=means,
-        disadvantages=less, margins=around, deciding=decide,
-        verdict=verdict([(less[name], around[name]) for name in decide]),
+        test=test.id, cell=labels, metric=metric, values=values[rule], means=means,
+        disadvantages=less, margins=around, deciding=decide, is_enough=is_enough,
+        verdict=NO_WORSE if is_enough and judged == BETTER else judged,
     )  # fmt: skip
+
+
+def sign_of(metric: Metric) -> float:
+    """Return 1 where larger values are worse, and -1 where they are better.
+
+    Raises
+    ------
+    ScenarioError
+        If neither is known.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> sign_of(BY_KEY["loss_rate"]), sign_of(BY_KEY["goodput"])
+    (1.0, -1.0)
+    """
+    better = margin_of(metric.key).better or metric.better
+    if not better:
+        raise ScenarioError(f"`{metric.key}` has no better direction: it cannot be judged")
+    return 1.0 if better.startswith("lower") else -1.0
+
+
+def values_of(found: SweepResult, cell: int, metric: Metric) -> list[float | None]:
+    """Return the values of a cell by replicate, with the duration for what did not finish."""
+    values = found.values(cell, metric.key)
+    if not margin_of(metric.key).unfinished:
+        return values
+    duration_s = seconds(found.sweep.plan.cell(cell).document()["duration"])
+    return [duration_s if value is None else value for value in values]
 
 
 def _paired(own: Sequence[float | None], others: Sequence[float | None], sign: float) -> Estimate:
@@ -219,6 +254,7 @@ def plain(found: Comparison) -> dict[str, Any]:
         "cell": dict(found.cell),
         "metric": found.metric.key,
         "verdict": found.verdict,
+        "enough": found.is_enough,
         "values": list(found.values),
         "means": {name: dict(found.means[name]._asdict()) for name in found.means},
         "disadvantages": {

@@ -15,6 +15,7 @@ from cwndlab import native
 from cwndlab.assessment import judging
 from cwndlab.assessment.adversary import Worst
 from cwndlab.assessment.judging import Comparison
+from cwndlab.assessment.live import LiveRun
 from cwndlab.assessment.suite import Criterion, Test, criteria
 from cwndlab.metrics import Metric
 from cwndlab.outputs import stamped
@@ -108,6 +109,8 @@ class Assessment(ResultTables):
     tested: Sequence[Tested]
     worst: Worst | None = None
     """What the adversary found, if it was asked."""
+    live: Sequence[LiveRun] = ()
+    """Runs with real flows, if they were asked for."""
 
     FILE = "assessment.json"
 
@@ -134,6 +137,7 @@ class Assessment(ResultTables):
             *(["--suite", ",".join(self.suites)]),
             *(["--section", ",".join(self.sections)] if self.sections else []),
             *(["--quick"] if self.quick else []),
+            *(["--live"] if self.live else []),
             *(["--seed", str(self.seed)] if self.seed != 1 else []),
         ]
         return shlex.join(["cwndlab", "assess", self.rule, *options])
@@ -151,9 +155,7 @@ class Assessment(ResultTables):
                 continue
             among = sum(entry.count for entry in own)
             compared = [
-                one
-                for entry in own
-                for one in judging.comparisons(entry.test.id, entry.found, entry.test.judged, among)
+                one for entry in own for one in judging.comparisons(entry.test, entry.found, among)
             ]
             found.append(Judged(criterion, own, compared))
         return found
@@ -241,6 +243,7 @@ class Assessment(ResultTables):
                  "what": entry.test.what, "sweep": entry.found.sweep.to_dict()}
                 for entry in self.tested
             ],
+            "live": [one.to_dict() for one in self.live],
             "worst_link": None if self.worst is None else self.worst.to_dict(),
         })  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab import custom_rules, native
 from cwndlab.assessment import judging
 from cwndlab.assessment.adversary import BUDGET, QUICK_BUDGET, worst_link
+from cwndlab.assessment.live import live_runs
 from cwndlab.assessment.result import Assessment, Tested
 from cwndlab.assessment.suite import ADVERSARY, Test, select
 from cwndlab.errors import ScenarioError
@@ -33,6 +34,7 @@ def assess(
     sections: Sequence[str] = (),
     quick: bool = False,
     replicates: int | None = None,
+    live: bool = False,
     seed: int = 1,
     store: Store | str | Path | None = None,
     jobs: int | None = None,
@@ -56,6 +58,8 @@ def assess(
         Whether to run the short tests.
     replicates : int, optional
         Runs of each cell, instead of the tests' numbers.
+    live : bool
+        Whether to run the rule in the kernel and in QUIC, too, where the machine can.
     seed : int
         Seed of replicate 0.
     store : Store, str or Path, optional
@@ -124,7 +128,7 @@ def assess(
     return Assessment(
         rule=custom_rules.shown(own), references=[custom_rules.shown(name) for name in others],
         suites=list(dict.fromkeys(suites)), quick=quick, seed=seed, sections=list(sections),
-        tested=found, worst=worst,
+        tested=found, worst=worst, live=live_runs(own, progress) if live else [],
     )  # fmt: skip
 
 

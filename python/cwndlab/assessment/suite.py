@@ -6,7 +6,9 @@ scenario begins with, and ``[[tests]]`` with these keys:
 
 - ``name``, ``section`` (of RFC 9743), ``title`` and ``what`` (one or two sentences);
 - ``rule_at``: the dotted keys that get the rule, by default ``["flows.*.rule"]``;
-- ``judged``: metrics that decide; ``shown``: metrics that are only listed;
+- ``judged``: metrics that decide; ``enough``: those of them of which a rule needs no more than the
+  references have (its own goodput beside other flows: more is others' loss, and not better);
+  ``shown``: metrics that are only listed;
 - ``replicates``, ``base``, ``axes``, ``zip``, ``link``, ``group``: as in a sweep;
 - ``quick``: the keys that are different with ``--quick``, or false where the test is left out.
 """
@@ -26,10 +28,12 @@ from cwndlab.message import unknown
 from cwndlab.sweeps import Sweep
 from cwndlab.sweeps.base import parse
 
-SUITES = ("rfc9743",)
+SUITES = ("rfc9743", "tcpeval", "c4", "rfc8867", "rfc7928", "starvation")
 """Suites of tests, in the order in which a dossier lists them."""
 ADVERSARY = "adversary"
 """The name of what is no suite of tests: the search for the worst link."""
+DUMBBELL = "dumbbell"
+"""The key of `common` that a network of named links does without."""
 RULE = "rule"
 """The axis of the rule under test and its references."""
 REPLICATES, QUICK_REPLICATES = 20, 8
@@ -68,6 +72,7 @@ class Test:
     axes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     zip: Sequence[Mapping[str, Any]] = ()
     rule_at: Sequence[str] = ("flows.*.rule",)
+    enough: Sequence[str] = ()
     shown: Sequence[str] = ()
     replicates: int = REPLICATES
     link: str = "bottleneck"
@@ -189,7 +194,8 @@ def _test(
             return None
         own = {**own, "replicates": QUICK_REPLICATES, **short}
         base = {**base, **short.get("base", {})}
-    own.update(suite=suite_name, base=_joined(common, base))
+    shared = {key: value for key, value in common.items() if "links" not in base or key != DUMBBELL}
+    own.update(suite=suite_name, base=_joined(shared, base))
     return Test(**own)
 
 

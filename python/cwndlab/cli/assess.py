@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     "--replicates", type=options.whole_number(2, 100_000), metavar="N",
     help="Runs of each cell, instead of the tests' numbers.",
 )  # fmt: skip
+@click.option(
+    "--live", is_flag=True,
+    help="Also run the rule in the kernel (BPF, root) and in QUIC (needs `make live`).",
+)  # fmt: skip
 @options.seed_option
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
@@ -74,6 +78,7 @@ def assess(
     sections: tuple[str, ...],
     is_list: bool,
     replicates: int | None,
+    live: bool,
     seed: int | None,
     out: Path | None,
     baseline: Path | None,
@@ -117,7 +122,7 @@ def assess(
     found = _assess(
         rule, against=options.rules_of("--against", against) or assessment.REFERENCES,
         suites=named, sections=wanted, quick=quick, replicates=replicates,
-        seed=1 if seed is None else seed, store=kept, jobs=jobs, on=on,
+        live=live, seed=1 if seed is None else seed, store=kept, jobs=jobs, on=on,
     )  # fmt: skip
     changed = None if earlier is None else before.changes(found, earlier)
     if as_json:
@@ -166,19 +171,34 @@ def _print(found: Assessment) -> None:
     from cwndlab.assessment.dossier import SIGNS, counts
     from cwndlab.assessment.judging import NOT_RUN
 
+    is_whole = "rfc9743" in found.suites
     rows = [
         (one.criterion.section + (" *" if one.criterion.must else ""), one.criterion.title,
          f"{SIGNS[one.verdict]} {one.verdict}", one.reason)
         for one in found.judged()
-        if one.verdict != NOT_RUN
+        if one.comparisons or (is_whole and one.verdict != NOT_RUN)
     ]  # fmt: skip
     print_table(
         f"{found.rule} beside {', '.join(found.references)}",
         ("section", "criterion (* MUST)", "verdict", "why"), rows, text_columns=4,
     )  # fmt: skip
     say(", ".join(f"{count} {name}" for name, count in counts(found).items()))
+    if found.live:
+        _print_live(found)
     if found.worst is not None:
         print_line(found.worst.text)
+
+
+def _print_live(found: Assessment) -> None:
+    from cwndlab.assessment.dossier import live_rows
+
+    rows = live_rows(found)
+    print_table(
+        "Real flows, and the simulator's numbers in brackets",
+        ("flows", "test", "goodput\n[Mbit/s]", "the other's\n[Mbit/s]", "RTT\n[ms]", "loss\n[%]",
+         "note"),
+        rows, text_columns=2,
+    )  # fmt: skip
 
 
 def _print_changes(changed: Iterable[Change], earlier: str) -> None:
