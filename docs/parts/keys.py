@@ -87,9 +87,15 @@ EXAMPLES = {
     "ArrivalSpec": {
         "name": "web", "rule": "AIMD(1, 0.5)", "recovery": "newreno", "gap": "100ms",
         "phases": [{"length": "5s", "gap": "30ms"}, {"length": "5s", "gap": "10ms"}],
-        "regular": True, "size": {"kind": "pareto", "mean": 12, "shape": 1.2}, "start": "1s",
-        "stop": "50s", "priority": 0, **ROUTE,
+        "regular": True, "size": {"kind": "pareto", "mean": 12, "shape": 1.2},
+        "exchanges": {"kind": "pareto", "mean": 4, "shape": 1.4, "most": 100},
+        "think": {"kind": "log-normal", "mean": "2s", "sigma": 1.5},
+        "vectors": {"file": "vectors.tmix"},
+        "packet_sizes": [{"size": "536B", "share": 0.1}, {"size": "1460B", "share": 0.9}],
+        "start": "1s", "stop": "50s", "priority": 0, **ROUTE,
     },
+    "VectorFile": {"file": "vectors.tmix"},
+    "PacketSize": {"size": "536B", "share": 1},
     "Phase": {"length": "5s", "gap": "30ms"},
     "CrossSpec": {
         "name": "cbr", "count": 3, "rate": "5Mbit",

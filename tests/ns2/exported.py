@@ -26,6 +26,7 @@ REFUSED = {
     "cellular": "dumbbell.rate",
     "cellular-synthetic": "dumbbell.rate",
     "cobalt": "dumbbell.queue.kind",
+    "connections": "arrivals[0].exchanges",
     "custom-rule": "flows[0].rule",
     "handover": "dumbbell.jitter",
     "l4s": "dumbbell.queue.kind",

@@ -30,6 +30,9 @@ TOGETHER = {
     ("CrossSpec", "on"): {"off": "1s"},
     ("CrossSpec", "off"): {"on": "1s"},
     ("ArrivalSpec", "phases"): {"gap": None},
+    ("ArrivalSpec", "exchanges"): {"think": "1s"},
+    ("ArrivalSpec", "think"): {"exchanges": 4},
+    ("ArrivalSpec", "vectors"): {"gap": None, "size": None},
     ("FlowSpec", "leave"): {"stop": None},
     ("QueueSpec codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
     ("QueueSpec fq-codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
@@ -52,6 +55,7 @@ def test_every_key_of_a_scenario_is_documented_with_an_example():
 def test_every_example_of_a_key_is_allowed(name, key, tmp_path):
     (tmp_path / "cellular.down").write_text("1\n5\n")
     (tmp_path / "lengths.txt").write_text("1 0.5\n9 1\n")
+    (tmp_path / "vectors.tmix").write_text("SEQ 1000 1 1 1\n> 300\n< 900\n")
     scenario = tmp_path / "scenario.json"
     scenario.write_text(json.dumps(_with_example(name, key)))
     cwndlab.Scenario.load(scenario)
@@ -70,7 +74,7 @@ def _with_example(name: str, key: str) -> dict:
     if kind == "CrossSpec":
         required = {"rate": "5Mbit"}
     if kind == "ArrivalSpec":
-        required["gap"] = "100ms"
+        required |= {"gap": "100ms", "size": 12}
     table = {**required, key: value, **TOGETHER.get((name, key), {})}
     table = {part: entry for part, entry in table.items() if entry is not None}
     places = {
@@ -91,6 +95,12 @@ def _with_example(name: str, key: str) -> dict:
         "Responses": lambda: scenario["flows"][0].update(responses=table),
         "Frames": lambda: scenario["flows"][0].update(frames=table),
         "ArrivalSpec": lambda: scenario.update(arrivals=[table]),
+        "VectorFile": lambda: scenario.update(
+            arrivals=[{"rule": "AIMD(1, 0.5)", "vectors": table}]
+        ),
+        "PacketSize": lambda: scenario.update(
+            arrivals=[{"rule": "AIMD(1, 0.5)", "size": 12, "gap": "1s", "packet_sizes": [table]}]
+        ),
         "Phase": lambda: scenario.update(
             arrivals=[{"rule": "AIMD(1, 0.5)", "size": 12, "phases": [table]}]
         ),

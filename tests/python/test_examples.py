@@ -122,6 +122,14 @@ def test_web_traffic():
     assert apart["p95_fct_s"] < 0.7 * usual["p95_fct_s"]
 
 
+def test_connections():
+    """A queue for each flow keeps the download's packets out of the way of short responses."""
+    usual = _run("connections").arrivals.row(0, named=True)
+    apart = _run("connections", dumbbell__queue__kind="fq-codel").arrivals.row(0, named=True)
+    assert usual["arrived_flows"] == apart["arrived_flows"] > 150
+    assert apart["mean_slowdown"] < 0.7 * usual["mean_slowdown"]
+
+
 def test_request_response():
     usual = _run("request-response").arrivals.row(0, named=True)
     managed = _run("request-response", dumbbell__queue__kind="codel").arrivals.row(0, named=True)

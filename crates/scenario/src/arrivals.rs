@@ -1,7 +1,7 @@
 //! Arriving flows of a scenario: finite TCP flows of an arrival process (`[[arrivals]]`).
 
-use crate::{Distribution, KnobOverrides, Packets, RecoveryName, RuleText};
-use cwndlab_units::{RateLimit, Span, Time};
+use crate::{ConnectionVectors, Distribution, KnobOverrides, Packets, RecoveryName, RuleText};
+use cwndlab_units::{Bytes, RateLimit, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +27,21 @@ pub struct ArrivalSpec {
     /// Equidistant arrivals instead of a Poisson process.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub regular: bool,
-    /// Data packets per flow.
-    pub size: Distribution<Packets>,
+    /// Data packets per flow, or of each of its responses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Distribution<Packets>>,
+    /// Responses per flow, one after the other on its connection; 1 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<Distribution<Packets>>,
+    /// Think time between them: from a completed response to the next request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Distribution<Time>>,
+    /// Or: recorded connections, which say when flows arrive and what they send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<VectorFile>,
+    /// Payload sizes of data packets, of which each flow draws one; `tcp.packet_size` when absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packet_sizes: Vec<PacketSize>,
     /// Earliest time of the first arrival.
     #[serde(default)]
     pub start: Time,
@@ -78,6 +91,36 @@ pub struct Phase {
     pub length: Time,
     /// Mean time between arrivals.
     pub gap: Time,
+}
+
+/// Connection vectors of a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VectorFile {
+    /// File name, relative to the scenario file, in the original format of Tmix.
+    pub file: String,
+    /// The parsed file.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub vectors: ConnectionVectors,
+}
+
+/// A payload size of data packets, and the share of flows that have it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PacketSize {
+    /// Payload of a data packet.
+    pub size: Bytes,
+    /// Share of flows; those of all sizes add up to 1.
+    pub share: f64,
+}
+
+impl ArrivalSpec {
+    /// Its knobs; if packet sizes are drawn, with the largest of them.
+    pub fn largest_packets(&self) -> KnobOverrides {
+        let largest = self.packet_sizes.iter().map(|packets| packets.size.0 as u32).max();
+        KnobOverrides { packet_size: largest.or(self.tcp.packet_size), ..self.tcp.clone() }
+    }
 }
 
 fn arrivals_name() -> String {

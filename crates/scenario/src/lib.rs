@@ -17,6 +17,7 @@
 mod arrivals;
 mod back_rate;
 mod check;
+mod connection_vectors;
 mod distribution;
 mod error;
 mod files;
@@ -36,8 +37,9 @@ mod traffic;
 mod waveform;
 mod word_or_time;
 
-pub use arrivals::{ArrivalSpec, Phase};
+pub use arrivals::{ArrivalSpec, PacketSize, Phase, VectorFile};
 pub use back_rate::BackRate;
+pub use connection_vectors::{ConnectionVector, ConnectionVectors};
 pub use distribution::{Distribution, Law, Packets, Quantity};
 pub use error::ScenarioError;
 pub use files::{DeliveryOpportunities, EmpiricalCdf};

@@ -2,7 +2,9 @@
 //! rules that are not built in. The core never accesses the file system; the caller passes a
 //! [`Resolver`].
 
+use crate::arrivals::VectorFile;
 use crate::back_rate::BackRate;
+use crate::connection_vectors::ConnectionVectors;
 use crate::distribution::{Distribution, Law};
 use crate::error::ScenarioError;
 use crate::files::{DeliveryOpportunities, EmpiricalCdf};
@@ -158,8 +160,23 @@ impl Scenario {
                 reader.distribution(format!("flows[{i}].frames.size"), &mut frames.size)?;
             }
         }
+        let mut recorded = BTreeMap::new();
         for (i, arrivals) in self.arrivals.iter_mut().enumerate() {
-            reader.distribution(format!("arrivals[{i}].size"), &mut arrivals.size)?;
+            for (name, count) in
+                [("size", &mut arrivals.size), ("exchanges", &mut arrivals.exchanges)]
+            {
+                count.iter_mut().try_for_each(|count| {
+                    reader.distribution(format!("arrivals[{i}].{name}"), count)
+                })?;
+            }
+            if let Some(think) = &mut arrivals.think {
+                reader.distribution(format!("arrivals[{i}].think"), think)?;
+            }
+            if let Some(VectorFile { file, vectors }) = &mut arrivals.vectors {
+                *file = source.locate(file);
+                let key = format!("arrivals[{i}].vectors.file");
+                *vectors = load(&mut recorded, source, &key, file, ConnectionVectors::parse)?;
+            }
         }
         for (i, cross) in self.cross.iter_mut().enumerate() {
             for (name, waveform) in [("rate", &mut cross.rate), ("available", &mut cross.available)]

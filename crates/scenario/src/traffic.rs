@@ -186,7 +186,7 @@ pub struct Frames {
     pub size: Distribution<Packets>,
     /// Interval between frames: "33.333ms" for 30 frames per second.
     pub every: Time,
-    /// A frame that is not acknowledged so long after its start is late.
+    /// A frame that has not arrived so long after its start is late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
 }

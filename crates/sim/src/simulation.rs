@@ -163,7 +163,8 @@ impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRu
             .filter(|bins| !bins.is_empty())
             .collect();
         let groups = self.network.transfer_groups.as_slice();
-        let transfers = (!groups.is_empty()).then_some((engine.transfers.as_slice(), groups));
+        let transfers = engine.datapath.sinks.transfers.as_slice();
+        let transfers = (!groups.is_empty()).then_some((transfers, groups));
         Traces {
             recorder: engine.datapath.trace.recorder(),
             queues,

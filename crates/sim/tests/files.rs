@@ -72,6 +72,44 @@ fn errors_of_invalid_traces() {
     );
 }
 
+const VECTORS: &str = r#"
+duration = "1s"
+[dumbbell]
+rate = "1Mbit"
+delay = "1ms"
+[[arrivals]]
+rule = "AIMD(1, 0.5)"
+vectors = { file = "x.tmix" }
+"#;
+
+#[test]
+fn errors_of_recorded_connections() {
+    let error = |more: &str, text: &str| {
+        let toml = format!("{VECTORS}{more}");
+        Scenario::from_toml_with(&toml, &files("x.tmix", text)).map_err(|error| error.to_string())
+    };
+    assert!(error("", "SEQ 5\n< 9").is_ok());
+    for (more, text, expected) in [
+        (
+            "",
+            "SEQ 5\n< x",
+            "vectors.file: x.tmix line 2: \"< x\" is not valid: expected a number of bytes",
+        ),
+        (
+            "size = 1",
+            "SEQ 5\n< 9",
+            "size: `size` must not be given when `vectors` is: the file says it",
+        ),
+        (
+            "gap = 1",
+            "SEQ 5\n< 9",
+            "gap: `gap` must not be given when `vectors` is: the file says it",
+        ),
+    ] {
+        assert_eq!(error(more, text).unwrap_err(), format!("arrivals[0].{expected}"));
+    }
+}
+
 #[test]
 fn a_distribution_has_two_numbers_per_line() {
     assert!(EmpiricalCdf::parse("0 0\n1 0.5\n1 0.75\n9 1").is_ok());

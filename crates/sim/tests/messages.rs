@@ -330,6 +330,38 @@ fn arrivals() {
                 "arrivals[0].size.mean: a mean of 0.5 is not valid: expected at least 1 packet, \
                  at most 1e12",
             ),
+            (arrivals("gap = 1"), "arrivals[0].size: one of `size` and `vectors` must be given"),
+            (
+                arrivals("size = 1\ngap = 1\nexchanges = 3"),
+                "arrivals[0].exchanges: `exchanges` and `think` must be given together",
+            ),
+            (
+                arrivals("size = 1\ngap = 1\nthink = 1\nexchanges = 0"),
+                "arrivals[0].exchanges: a mean of 0 is not valid: expected at least 1 response, at \
+                 most 1e12",
+            ),
+            (
+                arrivals("size = 1\ngap = 1\nthink = 1\nexchanges = 20000"),
+                "arrivals[0].exchanges: a mean of 20000 is not valid: expected at most 10000 \
+                 responses",
+            ),
+            (
+                arrivals("size = 1\ngap = 1\npacket_sizes = [{ size = 0, share = 1 }]"),
+                "arrivals[0].packet_sizes[0].size: 0B is not valid: expected 1B to 65000B",
+            ),
+            (
+                arrivals("size = 1\ngap = 1\npacket_sizes = [{ size = 536, share = 0.5 }]"),
+                "arrivals[0].packet_sizes: a sum of shares of 0.5 is not valid: expected shares \
+                 that add up to 1",
+            ),
+            (
+                arrivals(
+                    "size = 1\ngap = 1\npacket_sizes = [{ size = 536, share = 1 }]\ntcp = { \
+                     packet_size = 5 }",
+                ),
+                "arrivals[0].packet_sizes: `packet_sizes` must not be given when `tcp.packet_size` \
+                 is",
+            ),
             (
                 arrivals("size = 1\ngap = \"1s\"\nstart = \"2s\"\nstop = \"2s\""),
                 "arrivals[0].stop: 2s is not valid: expected later than start = 2s",

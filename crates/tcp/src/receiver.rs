@@ -31,6 +31,8 @@ pub struct Receiver {
     ce_counter: Option<Box<CeCounter>>,
     short_packet: Option<Box<ShortPacket>>,
     misbehavior: Option<Box<Misbehavior>>,
+    /// Whether its caller looks at RCV.NXT after each packet.
+    is_observed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +92,7 @@ impl Receiver {
             ce_counter: None,
             short_packet: None,
             misbehavior: None,
+            is_observed: false,
         }
     }
 
@@ -97,6 +100,16 @@ impl Receiver {
     pub fn set_short_packet(&mut self, short: Option<ShortPacket>) {
         self.short_packet = short.map(Box::new);
         self.is_plain = false;
+    }
+
+    /// No packet [`Receiver::is_in_order`] from now on: the caller looks at RCV.NXT after each.
+    pub fn observe(&mut self) {
+        (self.is_observed, self.is_plain) = (true, false);
+    }
+
+    /// Next packet expected (RCV.NXT).
+    pub fn rcv_nxt(&self) -> i64 {
+        self.rcv_nxt
     }
 
     /// Payload of packet `number` if it is the short one, bytes.
@@ -158,7 +171,8 @@ impl Receiver {
             && !knobs.delayed_ack
             && self.ce_counter.is_none()
             && self.short_packet.is_none()
-            && !knobs.misbehaves();
+            && !knobs.misbehaves()
+            && !self.is_observed;
         done
     }
 

@@ -18,6 +18,10 @@ SLOT_S = 10.0
 A script adds slots where more flows are there at once."""
 
 
+NOT_IN_SCRIPT = "a flow of the script has a size, one response and the packets of its agent"
+"""Why some keys of an entry are refused."""
+
+
 def slots(group: Arrivals) -> int:
     """Count the slots of a group that a script makes before the run."""
     return group.most(SLOT_S)
@@ -42,6 +46,9 @@ def _group_lines(
 ) -> list[str]:
     """Write a group: how a slot is made, and what the seed draws of each flow."""
     spec = document["arrivals"][index]
+    for key in ("exchanges", "vectors", "packet_sizes"):
+        if spec.get(key):
+            raise refused_key(f"arrivals[{index}].{key}", NOT_IN_SCRIPT)
     ends = endpoints(document, index, "arrivals")
     rule = rule_variables(
         spec["rule"], f"arrivals[{index}].rule", halves_if_half=ends.knobs["halve_if_half"]

@@ -37,6 +37,7 @@ const TITLES: Record<string, string> = {
   "misbehaving-receiver": "A receiver that divides ACKs",
   "request-response": "Requests beside a download",
   "web-traffic": "Web traffic",
+  connections: "Connections of several responses",
   handover: "A phone changes its network",
   media: "A video call beside a download",
   "exact-drops": "Three exact drops",

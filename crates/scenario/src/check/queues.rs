@@ -13,11 +13,9 @@ impl Scenario {
             .iter()
             .zip(&routes.flows)
             .map(|(flow, path)| (path, u64::from(self.knobs(&flow.tcp).wire_size(1))));
-        let arrivals = self
-            .arrivals
-            .iter()
-            .zip(&routes.arrivals)
-            .map(|(spec, path)| (path, u64::from(self.knobs(&spec.tcp).wire_size(1))));
+        let arrivals = self.arrivals.iter().zip(&routes.arrivals).map(|(spec, path)| {
+            (path, u64::from(self.knobs(&spec.largest_packets()).wire_size(1)))
+        });
         let cross =
             self.cross.iter().zip(&routes.cross).map(|(cross, path)| (path, cross.packet_size.0));
         for (path, size) in flows.chain(arrivals).chain(cross) {

@@ -1,7 +1,7 @@
 //! Checks of listed flows and arriving flows.
 
 use super::conditions::{
-    Checked, MAX_FLOWS, MAX_RATE_CHANGES, conflict, inside, invalid, positive, priority,
+    Checked, MAX_FLOWS, MAX_RATE_CHANGES, conflict, inside, invalid, positive, priority, share,
 };
 use super::distributions::check_draw;
 use super::knobs::check_knobs;
@@ -11,6 +11,10 @@ use std::collections::BTreeSet;
 
 /// Largest expected number of arrivals of one process.
 const MAX_ARRIVALS: f64 = 1e7;
+/// Largest mean number of responses of an arriving flow: all are drawn when it arrives.
+const MAX_EXCHANGES: f64 = 1e4;
+/// Largest payload of a data packet, bytes, as of the knob `packet_size`.
+const MAX_PACKET_SIZE: u64 = 65_000;
 /// Shortest mean time between arrivals.
 const MIN_GAP: Time = Time::ns(1_000);
 /// Shortest interval between frames, and shortest deadline.
@@ -105,7 +109,8 @@ impl Scenario {
                 );
             }
             self.check_gaps(arrivals, &key)?;
-            check_draw(&key("size"), &arrivals.size, 1.0, "at least 1 packet")?;
+            check_connections(arrivals, &key)?;
+            check_packet_sizes(arrivals, &key)?;
             priority(key("priority"), arrivals.priority)?;
             check_knobs(&arrivals.tcp, &key("tcp"))?;
             self.check_slow_start(&arrivals.rule, &arrivals.tcp, key("tcp"))?;
@@ -115,6 +120,9 @@ impl Scenario {
 
     /// Checks that there is either one gap or phases, and a bounded number of arrivals.
     fn check_gaps(&self, arrivals: &ArrivalSpec, key: &dyn Fn(&str) -> String) -> Checked {
+        if arrivals.vectors.is_some() {
+            return Ok(());
+        }
         if arrivals.gap.is_some() != arrivals.phases.is_empty() {
             return conflict(key("gap"), "exactly one of `gap` and `phases` must be given");
         }
@@ -164,6 +172,72 @@ impl Scenario {
         let rate = arrivals.gap.map_or(in_round / round_s, |gap| 1.0 / gap.seconds());
         (end_s - arrivals.start.seconds()).max(0.0) * rate
     }
+}
+
+/// Checks what arriving flows send: recorded connections, or drawn ones.
+fn check_connections(arrivals: &ArrivalSpec, key: &dyn Fn(&str) -> String) -> Checked {
+    let ArrivalSpec { gap, phases, regular, size, exchanges, think, .. } = arrivals;
+    if arrivals.vectors.is_some() {
+        let drawn = [
+            ("gap", gap.is_some()),
+            ("phases", !phases.is_empty()),
+            ("regular", *regular),
+            ("size", size.is_some()),
+            ("exchanges", exchanges.is_some()),
+            ("think", think.is_some()),
+        ];
+        return match drawn.iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => conflict(
+                key(name),
+                format!("`{name}` must not be given when `vectors` is: the file says it"),
+            ),
+            None => Ok(()),
+        };
+    }
+    let Some(size) = size else {
+        return conflict(key("size"), "one of `size` and `vectors` must be given");
+    };
+    check_draw(&key("size"), size, 1.0, "at least 1 packet")?;
+    match (exchanges, think) {
+        (Some(exchanges), Some(think)) => {
+            check_draw(&key("exchanges"), exchanges, 1.0, "at least 1 response")?;
+            if exchanges.mean() > MAX_EXCHANGES {
+                return invalid(
+                    key("exchanges"),
+                    format!("a mean of {}", exchanges.mean()),
+                    format!("at most {MAX_EXCHANGES} responses"),
+                );
+            }
+            check_draw(&key("think"), think, 0.0, "0 s or more")
+        }
+        (None, None) => Ok(()),
+        _ => conflict(key("exchanges"), "`exchanges` and `think` must be given together"),
+    }
+}
+
+fn check_packet_sizes(arrivals: &ArrivalSpec, key: &dyn Fn(&str) -> String) -> Checked {
+    if arrivals.packet_sizes.is_empty() {
+        return Ok(());
+    }
+    if arrivals.tcp.packet_size.is_some() {
+        return conflict(
+            key("packet_sizes"),
+            "`packet_sizes` must not be given when `tcp.packet_size` is",
+        );
+    }
+    for (i, packets) in arrivals.packet_sizes.iter().enumerate() {
+        let key = |name: &str| key(&format!("packet_sizes[{i}].{name}"));
+        if !(1..=MAX_PACKET_SIZE).contains(&packets.size.0) {
+            return invalid(key("size"), packets.size, format!("1B to {MAX_PACKET_SIZE}B"));
+        }
+        share(key("share"), packets.share)?;
+    }
+    let sum: f64 = arrivals.packet_sizes.iter().map(|packets| packets.share).sum();
+    if (sum - 1.0).abs() > 1e-9 {
+        let found = format!("a sum of shares of {sum}");
+        return invalid(key("packet_sizes"), found, "shares that add up to 1");
+    }
+    Ok(())
 }
 
 fn check_join_and_leave(flow: &FlowSpec, key: &dyn Fn(&str) -> String) -> Checked {

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::network_plan::FlowGroup;
-use crate::endpoint::arrivals::{ArrivalGroup, FlowTemplate, GroupCounters, whole_packets};
+use crate::endpoint::arrivals::{ArrivalGroup, DrawnPacketSize, FlowTemplate, GroupCounters};
 use crate::endpoint::transfer::{ActiveTransfer, NextTransfer};
 use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
@@ -11,7 +11,7 @@ use crate::measure::trace::Tracer;
 use crate::packet::Flags;
 use crate::random::variable::RandomVariable;
 use cwndlab_rules::Arithmetic;
-use cwndlab_tcp::Recovery;
+use cwndlab_tcp::{Knobs, Recovery};
 use cwndlab_units::Time;
 use std::collections::VecDeque;
 
@@ -31,15 +31,17 @@ impl Builder<'_> {
                 size: sizes(&responses.size),
                 think: RandomVariable::new(&responses.think, self.plan.stream("think", name)),
             },
-            (None, Some(frames)) => NextTransfer::Frame {
-                size: sizes(&frames.size),
-                every_s: frames.every.seconds(),
-                pending: VecDeque::new(),
-            },
+            (None, Some(frames)) => {
+                NextTransfer::Frame { size: sizes(&frames.size), every_s: frames.every.seconds() }
+            }
             (None, None) => unreachable!("only groups with responses or frames have transfers"),
         };
-        let (NextTransfer::Response { size, .. } | NextTransfer::Frame { size, .. }) = &mut next;
-        let packets = whole_packets(size.next());
+        let packets = match &mut next {
+            NextTransfer::Response { size, .. } | NextTransfer::Frame { size, .. } => {
+                size.next_packets()
+            }
+            NextTransfer::Exchanges(_) => unreachable!("listed flows have no exchanges"),
+        };
         let bottleneck_tx_s = self.plan.bottleneck_tx_s(group);
         ActiveTransfer {
             group: transfers,
@@ -52,12 +54,32 @@ impl Builder<'_> {
         }
     }
 
+    /// The packet sizes of a group of arriving flows; appends the knobs of each.
+    pub(super) fn packet_sizes(
+        &self,
+        group: &FlowGroup,
+        index: usize,
+        knobs: &mut Vec<Knobs>,
+    ) -> Vec<DrawnPacketSize> {
+        let mut cumulative_share = 0.0;
+        let drawn = |(sized, share): (FlowGroup, f64)| {
+            cumulative_share += share;
+            knobs.push(self.plan.knobs(&sized.spec));
+            DrawnPacketSize {
+                knobs: knobs.len() as u32 - 1,
+                bottleneck_tx_s: self.plan.bottleneck_tx_s(&sized),
+                cumulative_share,
+            }
+        };
+        self.plan.packet_sizes(group, index).into_iter().map(drawn).collect()
+    }
+
     /// Adds a group of arriving flows: no slot yet, only a timer for the first arrival.
     pub(super) fn add_arrivals<S: EventScheduler, T: Tracer>(
         &mut self,
         group: &FlowGroup,
         index: usize,
-        knobs_index: u32,
+        packet_sizes: Vec<DrawnPacketSize>,
         engine: &mut Engine<S, T>,
     ) {
         let scenario = self.plan.scenario;
@@ -77,7 +99,7 @@ impl Builder<'_> {
             route,
             event_kinds: self.event_kinds(route),
             access_links: access_links.into_iter().map(|which| (which, own[which])).collect(),
-            knobs: knobs_index,
+            packet_sizes,
             rule: spec.rule.0.build(if knobs.ns2_arithmetic {
                 Arithmetic::Ns2
             } else {
@@ -87,17 +109,17 @@ impl Builder<'_> {
             flags: Flags::of_priority(spec.priority),
             timer_phase_s: spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0),
             base_rtt_s: self.plan.links_rtt_s(&group.path) - back_s,
-            bottleneck_tx_s: self.plan.bottleneck_tx_s(group),
         };
-        let (mut process, size, delays) = self.plan.arrival_draws(index);
+        let (mut connections, delays) = self.plan.arrival_draws(index);
         let start_s = arrivals.start.seconds();
-        if let Some(first_s) = process.next_time_s(start_s) {
+        if let Some(first_s) = connections.next_time_s(start_s) {
             engine.datapath.timers.push(first_s, TimerKind::FlowArrival, index as u32);
         }
         engine.groups.push(ArrivalGroup {
             template,
-            process,
-            size,
+            connections,
+            largest_packet_size: knobs.packet_size,
+            packet_sizes: self.plan.stream("packet_size", &spec.name),
             delays,
             retired: VecDeque::new(),
             counters: GroupCounters::default(),

@@ -4,7 +4,6 @@
 use super::info::{FlowInfos, Options};
 use super::network::build;
 use super::network_plan::NetworkPlan;
-use crate::endpoint::arrivals::whole_packets;
 use crate::endpoint::source_population::SourcePopulation;
 use crate::event::head_scheduler::WinnerTreeScheduler;
 use crate::rate::piecewise::PiecewiseRate;
@@ -258,16 +257,17 @@ impl NetworkPlan<'_> {
     fn drawn_arrivals(&self, index: usize) -> DrawnArrivals {
         let group = &self.groups[self.scenario.flows.len() + index];
         let ([access_bps, sink_bps], source, sink) = self.access_ranges(&group.spec);
-        let (mut process, mut size, mut delays) = self.arrival_draws(index);
+        let (mut connections, mut delays) = self.arrival_draws(index);
+        let packet_size = self.knobs(&group.spec).packet_size;
         let mut delay_of = |span: Span| {
             let (low_s, high_s) = (span.low.link_delay_s(), span.high.link_delay_s());
             nanoseconds(span, if low_s == high_s { low_s } else { delays.between(low_s, high_s) })
         };
         let (mut flows, mut now_s) = (Vec::new(), self.scenario.arrivals[index].start.seconds());
-        while let Some(start_s) = process.next_time_s(now_s) {
+        while let Some(start_s) = connections.next_time_s(now_s) {
             flows.push(ArrivingFlow {
                 start_s,
-                packets: whole_packets(size.next()),
+                packets: connections.next(start_s, packet_size, packet_size).0,
                 access_delay_ns: delay_of(source),
                 sink_delay_ns: delay_of(sink),
             });

@@ -5,12 +5,14 @@ use super::flow_schedule::flow_schedule;
 use super::info::{FlowInfos, GroupInfo};
 use super::network_plan::FlowGroup;
 use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint};
+use crate::endpoint::transfer::PendingFrames;
 use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use cwndlab_rules::Arithmetic;
 use cwndlab_tcp::{NEVER, Receiver, Recovery, Sender};
+use std::collections::VecDeque;
 
 impl Builder<'_> {
     /// Adds the flows of a group.
@@ -55,6 +57,15 @@ impl Builder<'_> {
                 self.plan.links_rtt_s(&group.path) + 2.0 * (access.source.1 + access.sink.1);
             // A flow that would stop before it starts never starts.
             let (start_s, stop_s) = times.unwrap_or((NEVER, NEVER));
+            let frames =
+                transfers.filter(|_| spec.frames.is_some()).map(|group_number| PendingFrames {
+                    group: group_number,
+                    base_delay_s: self.plan.forward_delay_s(&group.path)
+                        + access.source.1
+                        + access.sink.1,
+                    bottleneck_tx_s: self.plan.bottleneck_tx_s(group),
+                    pending: VecDeque::new(),
+                });
             let transfer = transfers
                 .map(|transfers| self.first_transfer(group, &name, transfers, start_s, base_rtt_s));
             let (packets, short) = match &transfer {
@@ -78,12 +89,16 @@ impl Builder<'_> {
             });
             let mut receiver = Receiver::new(recovery.uses_sack());
             receiver.set_short_packet(short);
-            engine.datapath.sinks.receivers.push(ReceiverEndpoint::new(
+            let mut receiver = ReceiverEndpoint::new(
                 receiver,
                 knobs_index,
                 knobs.ack_wire_size() as u16,
                 engine.datapath.sinks.window.from_s,
-            ));
+            );
+            if let Some(frames) = frames {
+                receiver.expect_frames(frames);
+            }
+            engine.datapath.sinks.receivers.push(receiver);
             infos.base_rtts_s.push(base_rtt_s);
         }
     }

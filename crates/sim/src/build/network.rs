@@ -60,10 +60,13 @@ impl Builder<'_> {
         }
         engine.listed_flows = engine.senders.len();
         engine.datapath.sinks.first_slot = engine.listed_flows;
+        let mut knobs: Vec<_> =
+            listed_flows.iter().map(|group| self.plan.knobs(&group.spec)).collect();
         for (i, group) in arriving.iter().enumerate() {
-            self.add_arrivals(group, i, (listed_flows.len() + i) as u32, &mut engine);
+            let packet_sizes = self.packet_sizes(group, i, &mut knobs);
+            self.add_arrivals(group, i, packet_sizes, &mut engine);
         }
-        let knobs: Arc<[_]> = groups.iter().map(|group| self.plan.knobs(&group.spec)).collect();
+        let knobs: Arc<[_]> = knobs.into();
         self.plan.groups = groups;
         let emissions = self.add_cross(&mut engine);
         let (links, link_infos) = self.plan.build_links(&infos, window);

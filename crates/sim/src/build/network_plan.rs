@@ -4,8 +4,8 @@
 use crate::random::stream::RandomStream;
 use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_scenario::{
-    ArrivalSpec, CrossSpec, FlowPath, FlowSpec, KnobOverrides, NetworkGraph, OneWayLink, Routes,
-    Scenario, Waveform,
+    ArrivalSpec, CrossSpec, FlowPath, FlowSpec, KnobOverrides, NetworkGraph, OneWayLink,
+    PacketSize, Routes, Scenario, Waveform,
 };
 use cwndlab_tcp::{EcnFeedback, Knobs};
 use cwndlab_units::{RateLimit, Span};
@@ -51,9 +51,10 @@ fn draw_delay(span: Span, seed: u64, name: &str) -> f64 {
 
 /// An arriving flow as a listed one.
 fn arriving(spec: &ArrivalSpec) -> FlowSpec {
+    let tcp = spec.largest_packets();
     let ArrivalSpec { name, rule, recovery, priority, path, back, from, to, reverse, .. } =
         spec.clone();
-    let ArrivalSpec { access_rate, access_delay, sink_rate, sink_delay, tcp, .. } = spec.clone();
+    let ArrivalSpec { access_rate, access_delay, sink_rate, sink_delay, .. } = spec.clone();
     FlowSpec {
         name,
         count: 1,
@@ -209,6 +210,30 @@ impl<'a> NetworkPlan<'a> {
             group.path.forward.iter().map(|&link| self.links[link as usize].rate.largest().bps());
         let slowest = links.chain(source).chain(sink).min().unwrap_or(u64::MAX);
         f64::from(self.knobs(&group.spec).wire_size(1)) * 8.0 / slowest as f64
+    }
+
+    /// The sizes of data packets that flows of an `[[arrivals]]` entry draw, as specifications of
+    /// equal flows, with their shares.
+    pub fn packet_sizes(&self, group: &FlowGroup, index: usize) -> Vec<(FlowGroup, f64)> {
+        let with = |tcp| FlowGroup {
+            spec: FlowSpec { tcp, ..group.spec.clone() },
+            path: group.path.clone(),
+            count: group.count,
+        };
+        let sizes = &self.scenario.arrivals[index].packet_sizes;
+        if sizes.is_empty() {
+            return vec![(with(group.spec.tcp.clone()), 1.0)];
+        }
+        let sized = |packets: &PacketSize| {
+            let packet_size = Some(packets.size.0 as u32);
+            (with(KnobOverrides { packet_size, ..group.spec.tcp.clone() }), packets.share)
+        };
+        sizes.iter().map(sized).collect()
+    }
+
+    /// Delay of the links of a path in the direction of data, seconds.
+    pub fn forward_delay_s(&self, path: &FlowPath) -> f64 {
+        path.forward.iter().map(|&link| self.links[link as usize].delay.seconds()).sum()
     }
 
     /// The waveform of a `[[cross]]` entry; if it is an available rate, with the rate of the link.

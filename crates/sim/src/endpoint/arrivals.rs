@@ -4,13 +4,13 @@
 //! An arriving flow reuses the slot of a completed one, once none of its packets is left in the
 //! network: memory grows with the number of concurrent flows, not with all that ever arrived.
 
+use crate::endpoint::connections::Connections;
 use crate::endpoint::tcp::ReceiverEndpoint;
 use crate::event::queues::EventKind;
 use crate::packet::Flags;
 use crate::random::stream::RandomStream;
-use crate::random::variable::RandomVariable;
 use cwndlab_rules::Rule;
-use cwndlab_tcp::{Counters, Recovery};
+use cwndlab_tcp::{Counters, Knobs, Recovery};
 use std::collections::VecDeque;
 
 /// Rate, and least and greatest delay (seconds) of an access link whose delay is drawn.
@@ -25,8 +25,8 @@ pub struct FlowTemplate {
     pub event_kinds: Vec<EventKind>,
     /// Its access links in order; those of one number have the same delay.
     pub access_links: Vec<(usize, AccessLinkRange)>,
-    /// Index of its knobs.
-    pub knobs: u32,
+    /// Sizes of its data packets, of which it draws one.
+    pub packet_sizes: Vec<DrawnPacketSize>,
     /// Rule, in its initial state.
     pub rule: Rule,
     /// Loss recovery.
@@ -37,47 +37,30 @@ pub struct FlowTemplate {
     pub timer_phase_s: f64,
     /// Round trip propagation delay without the drawn delays, seconds.
     pub base_rtt_s: f64,
+}
+
+/// A size of data packets that an arriving flow may draw.
+#[derive(Clone, Copy, Debug)]
+pub struct DrawnPacketSize {
+    /// Index of the knobs with it.
+    pub knobs: u32,
     /// Transmission time of a data packet on the bottleneck, seconds.
     pub bottleneck_tx_s: f64,
+    /// Share of flows with this size or one before it in the list.
+    pub cumulative_share: f64,
 }
 
-/// Arrival process: Poisson or regular, with a mean gap per phase.
-#[derive(Clone, Debug)]
-pub struct ArrivalProcess {
-    /// Gap in units of the mean gap: exponential, or 1.
-    pub unit: RandomVariable,
-    /// Length and mean gap of each phase, seconds; the phases repeat.
-    pub phases: Vec<(f64, f64)>,
-    /// Index of the current phase.
-    pub phase: usize,
-    /// End of the current phase, seconds.
-    pub until_s: f64,
-    /// End of the process, seconds.
-    pub stop_s: f64,
-}
-
-impl ArrivalProcess {
-    /// A process with these phases from `start_s` on.
-    pub fn new(unit: RandomVariable, phases: Vec<(f64, f64)>, start_s: f64, stop_s: f64) -> Self {
-        let until_s = start_s + phases[0].0;
-        Self { unit, phases, phase: 0, until_s, stop_s }
-    }
-
-    /// The arrival after `now_s`, if it precedes the stop. A gap that spans phases is rescaled at
-    /// their boundaries, which keeps the process memoryless.
-    pub fn next_time_s(&mut self, mut now_s: f64) -> Option<f64> {
-        let mut units = self.unit.next();
-        loop {
-            let gap_s = self.phases[self.phase].1;
-            let next_time_s = now_s + units * gap_s;
-            if next_time_s <= self.until_s || now_s >= self.stop_s {
-                return Some(next_time_s).filter(|&next_time_s| next_time_s < self.stop_s);
-            }
-            units -= (self.until_s - now_s) / gap_s;
-            now_s = self.until_s;
-            self.phase = (self.phase + 1) % self.phases.len();
-            self.until_s += self.phases[self.phase].0;
+impl FlowTemplate {
+    /// The packet size at a uniform `u`, which is called if there are several.
+    pub fn packet_size(&self, u: impl FnOnce() -> f64) -> DrawnPacketSize {
+        let [sizes @ .., last] = self.packet_sizes.as_slice() else {
+            unreachable!("a flow has at least one packet size")
+        };
+        if sizes.is_empty() {
+            return *last;
         }
+        let u = u();
+        *sizes.iter().find(|size| u < size.cumulative_share).unwrap_or(last)
     }
 }
 
@@ -86,10 +69,12 @@ impl ArrivalProcess {
 pub struct ArrivalGroup {
     /// What they have in common.
     pub template: FlowTemplate,
-    /// Their arrival process.
-    pub process: ArrivalProcess,
-    /// Data packets of a flow.
-    pub size: RandomVariable,
+    /// When they arrive, and what they transmit.
+    pub connections: Connections,
+    /// Payload of the packets in which sizes are drawn, bytes: the largest.
+    pub largest_packet_size: u32,
+    /// Random stream of their packet sizes.
+    pub packet_sizes: RandomStream,
     /// Random stream of their access delays.
     pub delays: RandomStream,
     /// Slots of completed flows, sorted by completion time (as bits of a non-negative double) and
@@ -112,6 +97,8 @@ pub struct GroupCounters {
     pub timeouts: u64,
     /// New data packets delivered.
     pub delivered: u64,
+    /// Their payload, bytes.
+    pub delivered_bytes: u64,
     /// Data packets dropped.
     pub dropped: u64,
     /// Bytes of data packets delivered, duplicates and SYNs included.
@@ -126,15 +113,11 @@ impl GroupCounters {
         self.timeouts += u64::from(added.timeouts);
     }
 
-    /// Adds the counters of a receiver.
-    pub fn add_received(&mut self, sink: &ReceiverEndpoint) {
+    /// Adds the counters of a receiver; `knobs`: all of them.
+    pub fn add_received(&mut self, sink: &ReceiverEndpoint, knobs: &[Knobs]) {
         self.delivered += sink.delivered;
+        self.delivered_bytes += sink.delivered_bytes(&knobs[sink.knobs as usize]);
         self.dropped += sink.dropped;
         self.arrived_bytes += sink.arrived_bytes;
     }
-}
-
-/// An integer number of packets, at least one, from a draw.
-pub fn whole_packets(packets: f64) -> u64 {
-    packets.round().clamp(1.0, 1e12) as u64
 }

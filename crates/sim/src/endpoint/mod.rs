@@ -1,7 +1,9 @@
 //! Endpoints of traffic: TCP senders and receivers, arriving flows, cross traffic,
 //! and endpoints outside the simulation.
 
+pub mod arrival_process;
 pub mod arrivals;
+pub mod connections;
 pub mod cross_traffic;
 pub mod external;
 pub mod sinks;

@@ -3,6 +3,7 @@
 use crate::endpoint::cross_traffic::CrossSink;
 use crate::endpoint::external::ExternalEndpoints;
 use crate::endpoint::tcp::{ReceiverEndpoint, SlotLosses, ack_options};
+use crate::endpoint::transfer::Transfer;
 use crate::event::timers::{TimerKind, Timers};
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::measure::window::MeasurementWindow;
@@ -33,6 +34,8 @@ pub struct Sinks {
     pub delivered: u64,
     /// ACKs of a receiver that divides them, to be sent now.
     pub divided_acks: Vec<Packet>,
+    /// Completed transfers.
+    pub transfers: Vec<Transfer>,
 }
 
 impl Sinks {
@@ -49,6 +52,7 @@ impl Sinks {
             bin_s,
             delivered: 0,
             divided_acks: Vec::new(),
+            transfers: Vec::new(),
         }
     }
 
@@ -70,6 +74,12 @@ impl Sinks {
         let knobs = &self.knobs[sink.knobs as usize];
         self.delivered += 1;
         let (is_new, ack) = sink.receive(packet, knobs, &self.window, self.bin_s);
+        if let Some(frames) = &mut sink.frames {
+            let rcv_nxt = sink.receiver.rcv_nxt();
+            while let Some(frame) = frames.take_arrived(rcv_nxt, packet.at_s) {
+                self.transfers.push(frame);
+            }
+        }
         if T::ON {
             if is_new {
                 let payload_bytes = u32::from(packet.size_bytes) - knobs.wire_size_of(0);

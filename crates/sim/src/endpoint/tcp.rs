@@ -1,6 +1,6 @@
 //! TCP endpoints of a flow: sender and receiver with their per-flow state and counters.
 
-use crate::endpoint::transfer::ActiveTransfer;
+use crate::endpoint::transfer::{ActiveTransfer, PendingFrames};
 use crate::measure::goodput_bins::GoodputBins;
 use crate::measure::trace_hash::TraceHash;
 use crate::measure::window::MeasurementWindow;
@@ -39,24 +39,14 @@ pub struct ApplicationState {
     pub pacing_entry_s: f64,
     /// The transfer in progress; none for a sender without end.
     pub transfer: Option<ActiveTransfer>,
-    /// The packet behind the first frame that is not acknowledged, kept here because each ACK is
-    /// compared with it; `i64::MAX` if there is none.
-    pub frame_end: i64,
 }
 
 impl ApplicationState {
     /// State of a sender with this stop time and transfer; none if nothing needs to be kept.
     pub fn of(sender: &Sender, stop_s: f64, transfer: Option<ActiveTransfer>) -> Option<Box<Self>> {
         let is_needed = stop_s < NEVER || transfer.is_some() || sender.is_paced();
-        is_needed.then(|| {
-            Box::new(Self {
-                stop_s,
-                request_s: NEVER,
-                pacing_entry_s: NEVER,
-                transfer,
-                frame_end: i64::MAX,
-            })
-        })
+        is_needed
+            .then(|| Box::new(Self { stop_s, request_s: NEVER, pacing_entry_s: NEVER, transfer }))
     }
 
     /// Whether nothing is due up to `at_s` and no transfer is in progress; `pacing_s` is the pacing
@@ -123,6 +113,8 @@ pub struct ReceiverEndpoint {
     pub in_flight: u32,
     /// Goodput per bin.
     pub bins: GoodputBins,
+    /// Media frames on their way here.
+    pub frames: Option<Box<PendingFrames>>,
 }
 
 impl ReceiverEndpoint {
@@ -140,7 +132,14 @@ impl ReceiverEndpoint {
             total_dropped: 0,
             in_flight: 0,
             bins: GoodputBins::new(from_s),
+            frames: None,
         }
+    }
+
+    /// Media frames will come.
+    pub fn expect_frames(&mut self, frames: PendingFrames) {
+        self.receiver.observe();
+        self.frames = Some(Box::new(frames));
     }
 
     /// Resets the receiver for another flow in the same slot. The bins go on with time.

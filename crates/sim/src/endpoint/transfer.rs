@@ -1,6 +1,7 @@
 //! Transfers: finite amounts of data, by arriving flows, by responses to requests, and by
 //! media frames.
 
+use crate::endpoint::connections::Exchanges;
 use crate::random::variable::RandomVariable;
 use std::collections::VecDeque;
 
@@ -13,9 +14,11 @@ pub struct Transfer {
     pub start_s: f64,
     /// Data packets.
     pub packets: u64,
-    /// Flow completion time (FCT): until the last acknowledgement, seconds.
+    /// Flow completion time (FCT), without think times: until the last acknowledgement, or the
+    /// arrival of the frame, seconds.
     pub fct_s: f64,
-    /// FCT over its minimum: the base round trip plus the transmission time on the bottleneck.
+    /// FCT over its minimum: the base round trip of each response, or the delay of the frame's
+    /// path, plus the transmission time on the bottleneck.
     pub slowdown: f64,
 }
 
@@ -24,9 +27,9 @@ pub struct Transfer {
 pub struct ActiveTransfer {
     /// Number of its group among the groups with transfers.
     pub group: u32,
-    /// Start time, seconds.
+    /// When its sender began to have data without a break, seconds.
     pub start_s: f64,
-    /// Its data packets.
+    /// Its data packets; of a connection with several responses those of all so far.
     pub packets: u64,
     /// Base round trip time, seconds.
     pub base_rtt_s: f64,
@@ -54,12 +57,12 @@ pub enum NextTransfer {
         size: RandomVariable,
         /// Interval, seconds.
         every_s: f64,
-        /// Frames that are not acknowledged, in order.
-        pending: VecDeque<Frame>,
     },
+    /// The other responses of an arriving flow.
+    Exchanges(Box<Exchanges>),
 }
 
-/// A media frame that is not acknowledged.
+/// A media frame that the receiver does not have yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     /// When the application put it out, seconds.
@@ -70,33 +73,56 @@ pub struct Frame {
     pub end: i64,
 }
 
+/// Frames on their way to a receiver, in order.
+#[derive(Clone, Debug)]
+pub struct PendingFrames {
+    /// Number of their group among the groups with transfers.
+    pub group: u32,
+    /// Propagation delay of their path, seconds.
+    pub base_delay_s: f64,
+    /// Transmission time of a data packet on the bottleneck, seconds.
+    pub bottleneck_tx_s: f64,
+    /// Those that have not arrived.
+    pub pending: VecDeque<Frame>,
+}
+
+impl PendingFrames {
+    /// Takes the first frame if the receiver, which expects packet `rcv_nxt`, has all of it, and
+    /// returns its record.
+    pub fn take_arrived(&mut self, rcv_nxt: i64, now_s: f64) -> Option<Transfer> {
+        let frame = self.pending.pop_front_if(|frame| frame.end <= rcv_nxt)?;
+        let fct_s = now_s - frame.start_s;
+        let empty_s = self.base_delay_s + frame.packets as f64 * self.bottleneck_tx_s;
+        Some(Transfer {
+            group: self.group,
+            start_s: frame.start_s,
+            packets: frame.packets,
+            fct_s,
+            slowdown: fct_s / empty_s,
+        })
+    }
+}
+
 impl ActiveTransfer {
     /// Whether it is one of media frames.
     pub fn is_frame(&self) -> bool {
         matches!(self.next, Some(NextTransfer::Frame { .. }))
     }
 
-    /// Frames that are not acknowledged, in order; empty unless it is one of frames.
-    pub fn pending_frames(&self) -> impl Iterator<Item = &Frame> {
-        match &self.next {
-            Some(NextTransfer::Frame { pending, .. }) => Some(pending),
-            _ => None,
+    /// Its record when its sender has nothing left to send at `now_s`; none while responses of the
+    /// connection are to come.
+    pub fn complete(&mut self, now_s: f64) -> Option<Transfer> {
+        let (mut first_s, mut fct_s, mut round_trips) = (self.start_s, now_s - self.start_s, 1.0);
+        if let Some(NextTransfer::Exchanges(exchanges)) = &mut self.next {
+            exchanges.busy_s += fct_s;
+            if !exchanges.left.is_empty() {
+                return None;
+            }
+            (first_s, fct_s) = (exchanges.first_s, exchanges.busy_s);
+            round_trips = f64::from(exchanges.busy_periods);
         }
-        .into_iter()
-        .flatten()
-    }
-
-    /// Takes the first frame if `snd_una` is behind it, and returns its record.
-    pub fn take_completed_frame(&mut self, snd_una: i64, now_s: f64) -> Option<Transfer> {
-        let Some(NextTransfer::Frame { pending, .. }) = &mut self.next else { return None };
-        let frame = pending.pop_front_if(|frame| frame.end <= snd_una)?;
-        Some(self.completed(frame.start_s, frame.packets, now_s))
-    }
-
-    /// The record of a part of it that completes at `now_s`.
-    pub fn completed(&self, start_s: f64, packets: u64, now_s: f64) -> Transfer {
-        let fct_s = now_s - start_s;
-        let empty_s = self.base_rtt_s + packets as f64 * self.bottleneck_tx_s;
-        Transfer { group: self.group, start_s, packets, fct_s, slowdown: fct_s / empty_s }
+        let empty_s = round_trips * self.base_rtt_s + self.packets as f64 * self.bottleneck_tx_s;
+        let Self { group, packets, .. } = *self;
+        Some(Transfer { group, start_s: first_s, packets, fct_s, slowdown: fct_s / empty_s })
     }
 }

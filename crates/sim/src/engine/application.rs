@@ -1,8 +1,6 @@
 //! Data that applications supply on an open connection: responses to requests, and media frames.
 
-use crate::endpoint::arrivals::whole_packets;
-use crate::endpoint::tcp::SenderEndpoint;
-use crate::endpoint::transfer::{ActiveTransfer, Frame, NextTransfer};
+use crate::endpoint::transfer::{Frame, NextTransfer};
 use crate::engine::flow_slots::MAX_TRANSFERS;
 use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
@@ -15,52 +13,64 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     pub(crate) fn on_request(&mut self, flow: u32) {
         let now_s = self.now_s;
         let endpoint = &mut self.senders[flow as usize];
+        let was_idle = endpoint.finish_s < NEVER;
         endpoint.finish_s = NEVER;
+        let data_end = endpoint.sender.data_end();
         let Some(app) = &mut endpoint.app else { return };
         app.request_s = NEVER;
         let Some(transfer) = &mut app.transfer else { return };
-        let Some(NextTransfer::Response { size, .. } | NextTransfer::Frame { size, .. }) =
-            &mut transfer.next
-        else {
-            return;
+        let packets = match &mut transfer.next {
+            Some(NextTransfer::Response { size, .. } | NextTransfer::Frame { size, .. }) => {
+                let packets = size.next_packets();
+                (transfer.start_s, transfer.packets) = (now_s, packets);
+                packets
+            }
+            Some(NextTransfer::Exchanges(exchanges)) => {
+                let Some((_, packets)) = exchanges.left.pop_front() else { return };
+                transfer.packets += packets;
+                if was_idle {
+                    transfer.start_s = now_s;
+                    exchanges.busy_periods += 1;
+                }
+                packets
+            }
+            None => return,
         };
-        let packets = whole_packets(size.next());
-        (transfer.start_s, transfer.packets) = (now_s, packets);
+        self.add_frame(flow, data_end.saturating_add_unsigned(packets));
         self.on_sender(flow, |sender, now_s, knobs, wire| {
             sender.supply(now_s, packets, knobs, wire)
         });
-        self.add_frame(flow);
+        self.follow_concurrently(flow);
     }
 
-    /// If the flow sends frames: the one that its sender has just been given waits to be
-    /// acknowledged, and the next one follows after the interval.
-    pub(crate) fn add_frame(&mut self, flow: u32) {
-        let now_s = self.now_s;
-        let SenderEndpoint { sender, app, .. } = &mut self.senders[flow as usize];
-        let Some(app) = app else { return };
-        let Some(ActiveTransfer { packets, next, .. }) = &mut app.transfer else { return };
-        let Some(NextTransfer::Frame { every_s, pending, .. }) = next else { return };
-        pending.push_back(Frame { start_s: now_s, packets: *packets, end: sender.data_end() });
-        app.frame_end = pending[0].end;
-        let next_time_s = now_s + *every_s;
+    /// If the flow sends frames: the one that its sender is about to be given, up to packet `end`,
+    /// is on its way to the receiver.
+    pub(crate) fn add_frame(&mut self, flow: u32, end: i64) {
+        let sinks = &mut self.datapath.sinks;
+        let Some(frames) = &mut sinks.receivers[flow as usize].frames else { return };
+        let Some(transfer) = self.senders[flow as usize].transfer() else { return };
+        let frame = Frame { start_s: self.now_s, packets: transfer.packets, end };
+        frames.pending.push_back(frame);
+        let overflows = sinks.transfers.len() > MAX_TRANSFERS;
+        self.datapath.note_overflow(overflows);
+    }
+
+    /// Schedules the next data of a flow that does not wait for those before: a media frame, or a
+    /// response of a concurrent connection.
+    pub(crate) fn follow_concurrently(&mut self, flow: u32) {
+        let Some(app) = &mut self.senders[flow as usize].app else { return };
+        let Some(transfer) = &app.transfer else { return };
+        let wait_s = match &transfer.next {
+            Some(NextTransfer::Frame { every_s, .. }) => Some(*every_s),
+            Some(NextTransfer::Exchanges(exchanges)) if exchanges.is_concurrent => {
+                exchanges.left.front().map(|next| next.0)
+            }
+            _ => None,
+        };
+        let Some(next_time_s) = wait_s.map(|wait_s| self.now_s + wait_s) else { return };
         if next_time_s < app.stop_s {
             app.request_s = next_time_s;
             self.datapath.timers.push(next_time_s, TimerKind::Request, flow);
         }
-    }
-
-    /// Frames may be complete: all of their data acknowledged.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn on_frames(&mut self, flow: u32) {
-        let now_s = self.now_s;
-        let SenderEndpoint { sender, app, .. } = &mut self.senders[flow as usize];
-        let Some(app) = app else { return };
-        let Some(transfer) = &mut app.transfer else { return };
-        while let Some(done) = transfer.take_completed_frame(sender.snd_una(), now_s) {
-            self.transfers.push(done);
-        }
-        app.frame_end = transfer.pending_frames().next().map_or(i64::MAX, |frame| frame.end);
-        self.datapath.note_overflow(self.transfers.len() > MAX_TRANSFERS);
     }
 }

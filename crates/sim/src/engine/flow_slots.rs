@@ -1,6 +1,6 @@
 //! Flow slots: arriving flows start in slots, complete, and release them.
 
-use crate::endpoint::arrivals::{ArrivalGroup, FlowTemplate, whole_packets};
+use crate::endpoint::arrivals::{ArrivalGroup, FlowTemplate};
 use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint, SlotLosses};
 use crate::endpoint::transfer::{ActiveTransfer, NextTransfer};
 use crate::engine::state::Engine;
@@ -19,10 +19,13 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     pub(crate) fn on_arrival(&mut self, index: u32) {
         let now_s = self.now_s;
         let group = &mut self.groups[index as usize];
-        if let Some(next_time_s) = group.process.next_time_s(now_s) {
+        let drawn = group.template.packet_size(|| group.packet_sizes.uniform());
+        let packet_size = self.knobs[drawn.knobs as usize].packet_size;
+        let (packets, exchanges) =
+            group.connections.next(now_s, packet_size, group.largest_packet_size);
+        if let Some(next_time_s) = group.connections.next_time_s(now_s) {
             self.datapath.timers.push(next_time_s, TimerKind::FlowArrival, index);
         }
-        let packets = whole_packets(group.size.next());
         group.counters.arrived += u64::from(self.datapath.sinks.window.contains(now_s));
         // Packets of completed flows that wait in queues decide which slots are reusable.
         self.datapath.catch_up_all(now_s);
@@ -32,12 +35,13 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         };
         let group = &mut self.groups[index as usize];
         // Copies fields, not the whole template, which would clone its lists for every flow.
-        let FlowTemplate { recovery, timer_phase_s, base_rtt_s, bottleneck_tx_s, .. } =
-            group.template;
+        let FlowTemplate { recovery, timer_phase_s, base_rtt_s, .. } = group.template;
         let rule = group.template.rule.clone();
         let base_rtt_s = base_rtt_s + self.draw_delays(index, flow);
-        let knobs = &self.knobs[self.senders[flow as usize].knobs as usize];
+        let knobs = &self.knobs[drawn.knobs as usize];
         let endpoint = &mut self.senders[flow as usize];
+        endpoint.knobs = drawn.knobs;
+        self.datapath.sinks.receivers[flow as usize].knobs = drawn.knobs;
         endpoint.sender.reset(rule, recovery, Some(packets), timer_phase_s, knobs);
         (endpoint.rto_entry_s, endpoint.finish_s) = (NEVER, NEVER);
         let transfer = ActiveTransfer {
@@ -45,8 +49,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             start_s: now_s,
             packets,
             base_rtt_s,
-            bottleneck_tx_s,
-            next: None,
+            bottleneck_tx_s: drawn.bottleneck_tx_s,
+            next: exchanges.map(|exchanges| NextTransfer::Exchanges(Box::new(exchanges))),
             is_truncated: false,
         };
         match &mut endpoint.app {
@@ -57,6 +61,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             sums.get_mut(flow as usize).iter_mut().for_each(|sums| **sums = Counters::default());
         }
         self.start(flow);
+        self.follow_concurrently(flow);
     }
 
     /// A slot of the group whose flow has completed and has no packet left in the network.
@@ -86,7 +91,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let group = &mut self.groups[index as usize];
         let (_, flow) = group.retired.remove(place)?;
         let sink = &mut self.datapath.sinks.receivers[flow as usize];
-        group.counters.add_received(sink);
+        group.counters.add_received(sink, &self.knobs);
         sink.reset(group.template.recovery.uses_sack());
         self.datapath.sinks.slot_losses[flow as usize - self.listed_flows] = SlotLosses::NONE;
         Some(flow)
@@ -110,16 +115,17 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             .for_each(|&(_, (rate, ..))| datapath.access_links.push(rate, 0.0));
         datapath.trace.slot(index);
         datapath.sinks.slot_losses.push(SlotLosses::NONE);
-        let knobs = &self.knobs[template.knobs as usize];
+        let knobs_index = template.packet_sizes[0].knobs;
+        let knobs = &self.knobs[knobs_index as usize];
         datapath.sinks.receivers.push(ReceiverEndpoint::new(
             Receiver::new(template.recovery.uses_sack()),
-            template.knobs,
+            knobs_index,
             knobs.ack_wire_size() as u16,
             datapath.sinks.window.from_s,
         ));
         let sender = Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, knobs);
         let priority = template.flags.priority();
-        self.senders.push(SenderEndpoint::new(sender, indices, template.knobs, priority));
+        self.senders.push(SenderEndpoint::new(sender, indices, knobs_index, priority));
         flow
     }
 
@@ -150,10 +156,23 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let Some(transfer) = app.transfer.as_mut().filter(|transfer| !transfer.is_truncated) else {
             return;
         };
-        self.transfers.push(transfer.completed(transfer.start_s, transfer.packets, now_s));
-        self.datapath.note_overflow(self.transfers.len() > MAX_TRANSFERS);
-        if let Some(NextTransfer::Response { think, .. }) = &mut transfer.next {
-            let next_time_s = now_s + think.next();
+        let transfers = &mut self.datapath.sinks.transfers;
+        transfers.extend(transfer.complete(now_s));
+        let overflows = transfers.len() > MAX_TRANSFERS;
+        self.datapath.note_overflow(overflows);
+        let wait_s = match &mut transfer.next {
+            Some(NextTransfer::Response { think, .. }) => Some(think.next()),
+            Some(NextTransfer::Exchanges(exchanges)) if !exchanges.left.is_empty() => {
+                // The next response of a concurrent connection has its timer already.
+                if exchanges.is_concurrent {
+                    return;
+                }
+                exchanges.left.front().map(|next| next.0)
+            }
+            _ => None,
+        };
+        if let Some(wait_s) = wait_s {
+            let next_time_s = now_s + wait_s;
             if next_time_s < app.stop_s {
                 app.request_s = next_time_s;
                 self.datapath.timers.push(next_time_s, TimerKind::Request, flow);
@@ -177,7 +196,9 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     pub(crate) fn measure_groups(&mut self) {
         for (flow, endpoint) in self.senders.iter().enumerate().skip(self.listed_flows) {
             let Some(transfer) = endpoint.transfer() else { continue };
-            if endpoint.finish_s >= self.now_s {
+            let is_between_responses =
+                endpoint.app.as_ref().is_some_and(|app| app.request_s < NEVER);
+            if endpoint.finish_s >= self.now_s || is_between_responses {
                 let added = self.added(flow);
                 self.groups[transfer.group as usize].counters.add_sent(&added);
             }

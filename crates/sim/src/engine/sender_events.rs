@@ -156,10 +156,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         if is_over {
             endpoint.finish_s = at_s;
         }
-        match endpoint.transfer() {
-            Some(transfer) if transfer.is_frame() => self.on_frames(flow),
-            Some(_) if is_over => self.on_finished(flow),
-            _ => {}
+        if is_over && endpoint.transfer().is_some_and(|transfer| !transfer.is_frame()) {
+            self.on_finished(flow);
         }
     }
 }
@@ -304,8 +302,8 @@ fn dispatch<S: EventScheduler, T: Tracer>(
     arm_timers(endpoint, datapath, flow)
 }
 
-/// Arms the timers of a sender after an event; returns whether the sender or one of its frames has
-/// completed or its rule is at fault.
+/// Arms the timers of a sender after an event; returns whether the sender has completed or its rule
+/// is at fault.
 #[inline(always)]
 fn arm_timers<S: EventScheduler, T: Tracer>(
     endpoint: &mut SenderEndpoint,
@@ -318,13 +316,11 @@ fn arm_timers<S: EventScheduler, T: Tracer>(
         *rto_entry_s = deadline_s;
         datapath.timers.push(deadline_s, TimerKind::Retransmission, flow);
     }
-    let mut has_frame = false;
-    if let Some(app) = app {
-        if sender.pacing_deadline_s() < app.pacing_entry_s {
-            app.pacing_entry_s = sender.pacing_deadline_s();
-            datapath.timers.push(app.pacing_entry_s, TimerKind::Pacing, flow);
-        }
-        has_frame = sender.snd_una() >= app.frame_end;
+    if let Some(app) = app
+        && sender.pacing_deadline_s() < app.pacing_entry_s
+    {
+        app.pacing_entry_s = sender.pacing_deadline_s();
+        datapath.timers.push(app.pacing_entry_s, TimerKind::Pacing, flow);
     }
-    has_frame || endpoint.sender.is_faulty() || (deadline_s == NEVER && endpoint.is_over())
+    endpoint.sender.is_faulty() || (deadline_s == NEVER && endpoint.is_over())
 }

@@ -3,7 +3,6 @@
 use crate::endpoint::arrivals::ArrivalGroup;
 use crate::endpoint::cross_traffic::CrossSource;
 use crate::endpoint::tcp::SenderEndpoint;
-use crate::endpoint::transfer::Transfer;
 use crate::event::scheduler::EventScheduler;
 use crate::event::simultaneous::SimultaneousEvent;
 use crate::event::timers::TimerKind;
@@ -21,8 +20,6 @@ pub struct Engine<S: EventScheduler, T: Tracer> {
     pub(crate) listed_flows: usize,
     /// Groups of arriving flows (`[[arrivals]]`).
     pub(crate) groups: Vec<ArrivalGroup>,
-    /// Completed transfers.
-    pub(crate) transfers: Vec<Transfer>,
     /// Time (seconds) and flow of the earliest invalid congestion window so far. Senders run ahead
     /// of the clock, so an earlier one may still appear.
     pub(crate) fault: Option<(f64, u32)>,
@@ -74,7 +71,6 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             senders: Vec::new(),
             listed_flows: 0,
             groups: Vec::new(),
-            transfers: Vec::new(),
             fault: None,
             cross: Vec::new(),
             datapath,

@@ -15,8 +15,9 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     pub(crate) fn expire(&mut self, kind: TimerKind, flow: u32) {
         match kind {
             TimerKind::FlowStart => {
+                self.add_frame(flow, self.senders[flow as usize].sender.data_end());
                 self.start(flow);
-                self.add_frame(flow);
+                self.follow_concurrently(flow);
             }
             TimerKind::FlowArrival => self.on_arrival(flow),
             TimerKind::Request => self.on_request(flow),

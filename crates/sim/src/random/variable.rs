@@ -63,6 +63,11 @@ impl RandomVariable {
         Self { law, stream }
     }
 
+    /// The next value as an integer number of packets, at least one.
+    pub fn next_packets(&mut self) -> u64 {
+        self.next().round().clamp(1.0, 1e12) as u64
+    }
+
     /// The next value: seconds, or packets (not always an integer).
     pub fn next(&mut self) -> f64 {
         match &self.law {

@@ -4,8 +4,8 @@ use super::flows::FlowResult;
 use super::mean::mean;
 use crate::build::BuiltNetwork;
 use crate::endpoint::arrivals::GroupCounters;
-use crate::endpoint::tcp::SenderEndpoint;
-use crate::endpoint::transfer::ActiveTransfer;
+use crate::endpoint::tcp::{ReceiverEndpoint, SenderEndpoint};
+use crate::endpoint::transfer::Frame;
 use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
@@ -100,7 +100,8 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
     let (engine, window) = (&network.engine, &network.engine.datapath.sinks.window);
     let mut transfers: Vec<(Vec<f64>, Vec<f64>)> =
         vec![Default::default(); network.transfer_groups.len()];
-    for transfer in engine.transfers.iter().filter(|transfer| window.contains(transfer.start_s)) {
+    let transfers_in_run = engine.datapath.sinks.transfers.iter();
+    for transfer in transfers_in_run.filter(|transfer| window.contains(transfer.start_s)) {
         let (times, slowdowns) = &mut transfers[transfer.group as usize];
         times.push(transfer.fct_s);
         slowdowns.push(transfer.slowdown);
@@ -118,7 +119,7 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
             listed_flows.iter().map(|flow| field(flow)).sum::<u64>()
         };
         let arriving = scenario.arrivals.get(number);
-        let (rule, recovery, knobs, counters) = match (arriving, engine.groups.get(number)) {
+        let (rule, recovery, counters) = match (arriving, engine.groups.get(number)) {
             (Some(spec), Some(group)) => {
                 let mut counters = group.counters;
                 let slots = engine
@@ -126,21 +127,22 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
                     .iter()
                     .zip(&engine.datapath.sinks.receivers)
                     .skip(engine.listed_flows);
+                let is_member = |endpoint: &SenderEndpoint| {
+                    endpoint.transfer().is_some_and(|transfer| transfer.group as usize == number)
+                };
                 slots
-                    .filter(|(endpoint, _)| endpoint.knobs == group.template.knobs)
-                    .for_each(|(_, sink)| counters.add_received(sink));
-                (
-                    spec.rule.0.to_string(),
-                    group.template.recovery.name(),
-                    group.template.knobs,
-                    counters,
-                )
+                    .filter(|(endpoint, _)| is_member(endpoint))
+                    .for_each(|(_, sink)| counters.add_received(sink, &engine.knobs));
+                (spec.rule.0.to_string(), group.template.recovery.name(), counters)
             }
             _ => {
                 let members = network
                     .flows
                     .range(name)
                     .map(|flow| &engine.datapath.sinks.receivers[flow as usize]);
+                let delivered_bytes = |sink: &ReceiverEndpoint| {
+                    sink.delivered_bytes(&engine.knobs[sink.knobs as usize])
+                };
                 let counters = GroupCounters {
                     arrived: finished + unanswered(engine, number, window),
                     sent: sum(|flow| flow.sent_packets),
@@ -148,19 +150,13 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
                     timeouts: sum(|flow| flow.timeouts),
                     delivered: sum(|flow| flow.delivered_packets),
                     dropped: sum(|flow| flow.dropped_packets),
+                    delivered_bytes: members.clone().map(delivered_bytes).sum(),
                     arrived_bytes: members.map(|sink| sink.arrived_bytes).sum(),
                 };
-                let group =
-                    scenario.flows.iter().position(|flow| flow.name == *name).unwrap_or_default();
-                (
-                    listed_flows[0].identity.rule().to_string(),
-                    listed_flows[0].identity.recovery(),
-                    group as u32,
-                    counters,
-                )
+                let first = &listed_flows[0].identity;
+                (first.rule().to_string(), first.recovery(), counters)
             }
         };
-        let knobs = &engine.knobs[knobs as usize];
         ArrivalResult {
             group: name.clone(),
             rule,
@@ -177,8 +173,7 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
             p95_fct_s: quantile(&times, 0.95),
             p99_fct_s: quantile(&times, 0.99),
             mean_slowdown: average(&slowdowns),
-            goodput_bps: (counters.delivered * u64::from(knobs.packet_size) * 8) as f64
-                / window.seconds(),
+            goodput_bps: (counters.delivered_bytes * 8) as f64 / window.seconds(),
             delivered_bps: (counters.arrived_bytes * 8) as f64 / window.seconds(),
             sent_packets: counters.sent,
             retransmitted_packets: counters.retransmitted,
@@ -190,8 +185,8 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
     network.transfer_groups.iter().enumerate().map(result).collect()
 }
 
-/// Frames of a group that started in the window and were not acknowledged within their deadline;
-/// none without a deadline. `times`: of those that are complete.
+/// Frames of a group that started in the window and did not arrive within their deadline; none
+/// without a deadline. `times`: of those that arrived.
 fn late_frames<S: EventScheduler, T: Tracer>(
     network: &BuiltNetwork<S, T>,
     scenario: &Scenario,
@@ -203,13 +198,22 @@ fn late_frames<S: EventScheduler, T: Tracer>(
     let deadline_s = spec.frames.as_ref()?.deadline?.seconds();
     let overdue_s = scenario.duration.seconds() - deadline_s;
     let window = &network.engine.datapath.sinks.window;
-    let transfers = network.engine.senders.iter().filter_map(SenderEndpoint::transfer);
-    let pending = transfers
-        .filter(|transfer| transfer.group as usize == group)
-        .flat_map(ActiveTransfer::pending_frames)
+    let pending = pending_frames(&network.engine, group)
         .filter(|frame| window.contains(frame.start_s) && frame.start_s < overdue_s);
     let late = times.iter().filter(|&&fct_s| fct_s > deadline_s).count();
     Some((late + pending.count()) as u64)
+}
+
+/// Frames of a group that have not arrived.
+fn pending_frames<S: EventScheduler, T: Tracer>(
+    engine: &Engine<S, T>,
+    group: usize,
+) -> impl Iterator<Item = &Frame> {
+    let receivers = engine.datapath.sinks.receivers.iter();
+    receivers
+        .filter_map(|receiver| receiver.frames.as_deref())
+        .filter(move |frames| frames.group as usize == group)
+        .flat_map(|frames| &frames.pending)
 }
 
 /// Responses or frames of a group that started in the window and were not complete at the end of
@@ -223,13 +227,14 @@ fn unanswered<S: EventScheduler, T: Tracer>(
         endpoint.finish_s == NEVER && endpoint.app.as_ref().is_none_or(|app| app.request_s == NEVER)
     };
     let in_progress = |endpoint: &SenderEndpoint| {
-        let transfer = endpoint.transfer().filter(|transfer| transfer.group as usize == group)?;
-        Some(if transfer.is_frame() {
-            transfer.pending_frames().filter(|frame| window.contains(frame.start_s)).count()
-        } else {
+        endpoint.transfer().is_some_and(|transfer| {
             let is_open = transfer.is_truncated || busy(endpoint);
-            usize::from(is_open && window.contains(transfer.start_s))
+            transfer.group as usize == group
+                && !transfer.is_frame()
+                && is_open
+                && window.contains(transfer.start_s)
         })
     };
-    engine.senders.iter().filter_map(in_progress).sum::<usize>() as u64
+    let frames = pending_frames(engine, group).filter(|frame| window.contains(frame.start_s));
+    (engine.senders.iter().filter(|endpoint| in_progress(endpoint)).count() + frames.count()) as u64
 }

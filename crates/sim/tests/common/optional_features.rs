@@ -246,8 +246,9 @@ pub fn arrivals(numbers: Numbers) -> BoxedStrategy<Vec<Value>> {
         any::<bool>(),
         delay,
         any::<bool>(),
+        (option::weighted(0.4, numbers.time(0.02, 0.3)), any::<bool>()),
     );
-    let group = group.prop_map(|(rule, recovery, gap, size, regular, delay, ecn)| {
+    let group = group.prop_map(|(rule, recovery, gap, size, regular, delay, ecn, more)| {
         let size = if regular {
             json!(size)
         } else {
@@ -261,6 +262,15 @@ pub fn arrivals(numbers: Numbers) -> BoxedStrategy<Vec<Value>> {
             "access_delay": delay,
             "tcp": { "ecn": ecn },
         });
+        let (think, mixes) = more;
+        if let Some(think) = think {
+            group["exchanges"] = json!({ "kind": "uniform", "low": 1, "high": 5 });
+            group["think"] = json!({ "kind": "exponential", "mean": think });
+        }
+        if mixes {
+            group["packet_sizes"] =
+                json!([{ "size": 536, "share": 0.25 }, { "size": 1460, "share": 0.75 }]);
+        }
         if ecn {
             group["phases"] = json!([
                 { "length": 4.0 * gap, "gap": gap },

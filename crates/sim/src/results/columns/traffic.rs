@@ -55,8 +55,8 @@ pub const ARRIVALS: &[Column] = &[
     Column::count(
         "late_flows",
         "late frames",
-        "of `arrived_flows`, the frames that were not acknowledged within the `deadline` of \
-         `frames`; none without a deadline",
+        "of `arrived_flows`, the frames that did not arrive within the `deadline` of `frames`; none \
+         without a deadline",
     )
     .headed("late")
     .lower(),
@@ -66,10 +66,10 @@ pub const ARRIVALS: &[Column] = &[
     Column::time(
         "mean_fct_s",
         "mean FCT",
-        "mean of the flow completion time: from the start of a transfer (its SYN, the request, or the \
-         frame) \
-         to the ACK of its last packet at the sender. Finished transfers only: a window that ends \
-         close to the run's end favours short ones",
+        "mean of the flow completion time: from the start of a transfer (its SYN, or the request) to \
+         the ACK of its last packet at the sender, without think times; of a frame to the arrival \
+         of its last packet in order. Finished transfers only: a window that ends close to the \
+         run's end favours short ones",
     )
     .lower(),
     Column::time("p50_fct_s", "median FCT", FCT_PERCENTILES).headed("p50 FCT").lower(),
@@ -78,8 +78,8 @@ pub const ARRIVALS: &[Column] = &[
     Column::ratio(
         "mean_slowdown",
         "mean slowdown",
-        "mean of the completion time over the shortest that the path allows: a round trip of \
-         propagation delays, and the packets' bits over the rate of the slowest link (for a \
+        "mean of the completion time over the shortest that the path allows: for each response a \
+         round trip of propagation delays, for a frame a single trip, and the packets' bits over the rate of the slowest link (for a \
          varying rate its largest value, for a recording its mean). Handshake and slow start make \
          it larger than 1 in an empty network too",
     )
