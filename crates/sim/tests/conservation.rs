@@ -91,7 +91,7 @@ fn check_transfers(group: &ArrivalResult, shortest_packets: u64) -> Held {
 fn check(result: &RunResult, json: &Value) -> Held {
     let ecn = has_ecn(json);
     let is_cellular = json.to_string().contains("cellular");
-    let opportunity_bits = if is_cellular { 12_000.0 } else { 0.0 };
+    let opportunity_bits = if is_cellular { 12_000.0 } else { largest_grant_bits(json) };
     result.flows.iter().try_for_each(|flow| check_flow(flow, ecn))?;
     let window_s = result.measure_to_s - result.measure_from_s;
     result.links.iter().try_for_each(|link| check_link(link, ecn, window_s, opportunity_bits))?;
@@ -100,6 +100,20 @@ fn check(result: &RunResult, json: &Value) -> Held {
         result.arrivals.iter().try_for_each(|group| check_transfers(group, 1))?;
     }
     Ok(())
+}
+
+/// Bits of the largest grant, which leave at once.
+fn largest_grant_bits(value: &Value) -> f64 {
+    let own = match (value["kind"].as_str(), value["rate"].as_f64(), value["every"].as_f64()) {
+        (Some("grants"), Some(rate_bps), Some(every_s)) => rate_bps * every_s,
+        _ => 0.0,
+    };
+    let inside: Vec<&Value> = match value {
+        Value::Object(fields) => fields.values().collect(),
+        Value::Array(values) => values.iter().collect(),
+        _ => Vec::new(),
+    };
+    inside.into_iter().map(largest_grant_bits).fold(own, f64::max)
 }
 
 /// Whether any flow understands marks.
