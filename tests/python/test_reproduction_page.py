@@ -127,6 +127,30 @@ def test_the_committed_browser_is_of_the_data():
     assert kept == browser.html(summary.read(PAGE.parent))
 
 
+def test_experiments_that_were_not_run_stay_and_the_page_says_so(tmp_path):
+    ids = ["fig1", "fig7"]
+    whole = _only(reproduce.load("psaras2009"), ids)
+    fig7 = reproduce.reproduce("psaras2009", ["fig7"], out=tmp_path / "out")
+    fig7.paper = whole
+    old = {"id": "fig1", "title": "Old", "section": "3", "about": "", "image": ""}
+    claim = {"id": "fig1", "claim": "gone", "statement": "A claim of that time", "bounds": "> 0",
+             "measured": 0.5, "interval": [0.25, 0.75], "verdict": "holds", "note": "",
+             "section": "3", "tag": "simulated"}  # fmt: skip
+    page = {"title": whole.title, "runs": 3, "claims": [claim], "published": [],
+            "experiments": [old, {**old, "id": "fig7"}]}  # fmt: skip
+    (tmp_path / "reproduction.json").write_text(json.dumps({"papers": {"psaras2009": page}}))
+    text = summary.update([fig7], tmp_path).read_text()
+    assert "Not run again since claims or intervals changed: psaras2009/fig1. " in text
+    assert "| ✓ holds | A claim of that time | > 0 | 0.500 ± 0.250 |" in text
+    assert "| round trips to double, MR-AIMD, equation 1 | 6 | 7 | +16.7 % |" in text
+    # Once the last has been run, all of the paper is of today.
+    kept = json.loads((tmp_path / "reproduction.json").read_text())
+    assert kept["papers"]["psaras2009"]["renewed"]["experiments"] == ["fig7"]
+    kept["papers"]["psaras2009"]["renewed"]["experiments"] = ["fig1"]
+    (tmp_path / "reproduction.json").write_text(json.dumps(kept))
+    assert "Not run again" not in summary.update([fig7], tmp_path).read_text()
+
+
 @pytest.mark.skipif(not PAGE.exists(), reason="no page has been written")
 def test_the_committed_page_is_of_its_data_and_of_the_papers_that_there_are():
     data = summary.read(PAGE.parent)
@@ -169,8 +193,8 @@ def test_every_reading_is_used_by_a_paper():
     ("arguments", "words"),
     [
         (["--all", "attie2003"], "`--all` cannot be used with `attie2003`"),
-        (["attie2003/model", "--page", "docs"], "`--page` cannot be used with `ID`"),
-        (["attie2003", "--quick", "--page", "docs"], "`--page` cannot be used with `ID`"),
+        (["attie2003/model", "--page", "docs"], 'page: "attie2003" is not known'),
+        (["attie2003", "--quick", "--page", "docs"], "`--page` cannot be used with `--quick`"),
     ],
 )
 def test_bad_input_is_one_line(arguments, words, tmp_path):

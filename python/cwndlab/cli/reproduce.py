@@ -162,17 +162,16 @@ def reproduce(
         )  # fmt: skip
         return
     if page is not None:
-        if (
-            quick
-            or assumed
-            or replicates is not None
-            or profile is not None
-            or any(len(ids) < len(papers.load(key).experiments) for key, ids in chosen.items())
-        ):
+        if quick or assumed or replicates is not None or profile is not None:
             raise click.UsageError(
-                "`--page` cannot be used with `ID`, `--quick`, `--assume`, `--profile` or "
-                "`--replicates`: the page has whole papers only"
+                "`--page` cannot be used with `--quick`, `--assume`, `--profile` or "
+                "`--replicates`: the page has full runs only"
             )
+        from cwndlab.reproduction import summary
+
+        for key, ids in chosen.items():
+            if len(ids) < len(papers.load(key).experiments):
+                summary.check(key, page)
         options.make_folder(page)
     if not quick:
         _announce(chosen, jobs)

@@ -57,7 +57,8 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
     Parameters
     ----------
     found : sequence of Reproduction
-        Full reproductions of whole papers; other papers stay as they are.
+        Full reproductions; other papers, and experiments of these that were not run, stay as they
+        are.
     folder : Path
         Where.
 
@@ -69,25 +70,56 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
     Raises
     ------
     ScenarioError
-        If a paper was run in part, with --quick, or with other assumptions.
+        If a paper was run with --quick or with other assumptions, or in part where the page lacks
+        the other experiments.
     """
-    for entry in found:
-        if entry.is_quick or entry.assume or list(entry.ids) != list(entry.paper.experiments):
-            raise ScenarioError(
-                f"`page` needs whole papers, and `{entry.paper.key}` was run with an ID, --quick "
-                "or --assume"
-            )
     data = read(folder)
+    for entry in found:
+        known = [about["id"] for about in data["papers"].get(entry.paper.key, {}).get(
+            "experiments", ())]  # fmt: skip
+        is_whole = {*entry.ids, *known} >= {*entry.paper.experiments}
+        if entry.is_quick or entry.assume or not entry.ids or not is_whole:
+            raise ScenarioError(
+                f"`page` needs full runs, and `{entry.paper.key}` was run with --quick, "
+                "--assume, or an ID although the page lacks others"
+            )
     images = folder / "images" / NAME
     images.mkdir(parents=True, exist_ok=True)
     for entry in found:
-        before, now = data["papers"].get(entry.paper.key, {}), _paper(entry, images)
+        before: dict[str, Any] = data["papers"].get(entry.paper.key, {})
+        others = [claim for claim in before.get("claims", ()) if claim["id"] not in entry.ids]
+        now = _paper(entry, images, others)
+        if list(entry.ids) != list(entry.paper.experiments):
+            now = _merged(before, now, entry)
         if _is_about("sensitivity", before, now["claims"]):
             now["sensitivity"] = before["sensitivity"]
         if "readings" in before:
             now["readings"] = before["readings"]
         data["papers"][entry.paper.key] = now
     return _write(data, folder)
+
+
+def _merged(
+    before: Mapping[str, Any], now: Mapping[str, Any], found: Reproduction
+) -> dict[str, Any]:
+    """Return a paper with the experiments that were run now, and the others as they were.
+
+    Its hash of claims is today's once all of its experiments have been run with these claims.
+    """
+    today, experiments = found.paper.claims_hash, list(found.paper.experiments)
+    renewed = before.get("renewed", {})
+    same = renewed.get("experiments", ()) if renewed.get("claims_hash") == today else ()
+    is_current = before.get("claims_hash") == today
+    run = [name for name in experiments if name in {*same, *found.ids} or is_current]
+    merged: dict[str, Any] = {**now, "claims_hash": today}
+    for part in ("experiments", "claims", "published"):
+        rows = [row for row in before[part] if row["id"] not in found.ids]
+        rows += [row for row in now[part] if row["id"] in found.ids]
+        merged[part] = sorted(rows, key=lambda row: experiments.index(row["id"]))
+    if len(run) < len(experiments):
+        merged["claims_hash"] = before.get("claims_hash")
+        merged["renewed"] = {"claims_hash": today, "experiments": run}
+    return merged
 
 
 def vary(found: Sensitivity | Readings, folder: Path) -> Path:
@@ -168,13 +200,16 @@ def read(folder: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"papers": {}}
 
 
-def _paper(found: Reproduction, images: Path) -> dict[str, Any]:
-    """Return the page's data of a paper, and write its plots."""
+def _paper(
+    found: Reproduction, images: Path, others: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the page's data of a paper, and write its plots; `others` are claims that stay."""
     paper = found.paper
     said = found.to_dict()
     judged = sum(not entry.claim.is_exact and entry.verdict != NOT_JUDGED for entry in found.judged)
+    judged += sum(not row.get("exact") and row["verdict"] != NOT_JUDGED for row in others)
     experiments: list[dict[str, str]] = []
-    for entry in paper.experiments.values():
+    for entry in found.experiments.values():
         plot = found.folder / entry.id / "plot.png"
         image = ""
         if entry.figure:

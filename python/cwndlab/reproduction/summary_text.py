@@ -39,20 +39,44 @@ def markdown(data: Mapping[str, Any]) -> str:
     ]  # fmt: skip
     if old := outdated(data):
         parts.append(
-            f"Not run again since claims or intervals changed: {', '.join(old)}. Their claims "
-            "are those of that time, with jackknife intervals, judged by the bounds and margins of "
-            "today.\n"
+            f"Not run again since claims or intervals changed: {', '.join(_old(data, old))}. Their "
+            "claims are those of that time, with jackknife intervals, judged by the bounds and "
+            "margins of today.\n"
         )
     for key, paper in papers.items():
         parts += _chapter(key, paper)
     return "\n".join(parts)
 
 
-def outdated(data: Mapping[str, Any]) -> list[str]:
-    """Papers whose claims have changed since the runs that the page shows."""
+def outdated(data: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Papers whose claims have changed since the runs that the page shows.
+
+    Returns
+    -------
+    dict of str to list of str
+        Paper to its experiments that were not run again.
+    """
     known = registered()
-    return [key for key, paper in data["papers"].items()
-            if key in known and paper.get("claims_hash") != known[key]]  # fmt: skip
+    found: dict[str, list[str]] = {}
+    for key, paper in data["papers"].items():
+        if key in known and paper.get("claims_hash") != known[key]:
+            renewed = paper.get("renewed", {})
+            run = renewed["experiments"] if renewed.get("claims_hash") == known[key] else ()
+            found[key] = [entry["id"] for entry in paper["experiments"] if entry["id"] not in run]
+    return found
+
+
+def _old(data: Mapping[str, Any], old: Mapping[str, Sequence[str]]) -> list[str]:
+    """Name papers, or their experiments where only some were not run again."""
+    return [
+        name
+        for key, ids in old.items()
+        for name in (
+            [key]
+            if len(ids) == len(data["papers"][key]["experiments"])
+            else [f"{key}/{entry}" for entry in ids]
+        )
+    ]
 
 
 def _title(key: str, paper: Mapping[str, Any]) -> str:

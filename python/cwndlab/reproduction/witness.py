@@ -352,8 +352,10 @@ def _testimony(
         return Testimony(claim, None, None, missing)
     try:
         (own,), (other,) = (judge(paper, [claim], data) for data in (ours, theirs))
-    except (ScenarioError, ValueError, KeyError, IndexError) as error:
+    except ScenarioError as error:
         return Testimony(claim, None, None, f"not among the runs: {error}")
+    except (ValueError, KeyError, IndexError):
+        return Testimony(claim, None, None, "about cells that are not among the decisive ones")
     if own.measured.mean is None or other.measured.mean is None:
         return Testimony(claim, None, None, "ns-2's script does not measure it")
     return Testimony(claim, other, own)

@@ -19,6 +19,7 @@ from cwndlab.reproduction.paper import load, names
 from cwndlab.reproduction.readings import FAILS, HOLDS
 from cwndlab.reproduction.witness import (
     BOTH_AGAINST,
+    BOTH_WITH,
     NO_RUNS,
     NOT_JUDGED,
     ONLY_NS2,
@@ -75,7 +76,14 @@ def _counts(found: Sequence[Witness]) -> str:
     ]
     sums = [sum(entry.counts[relation] for entry in found) for relation in RELATIONS]
     rows.append(["all", sum(len(entry.testimonies) for entry in found), *sums])
-    return _table(["paper", "claims", *RELATIONS], rows)
+    total = dict(zip(RELATIONS, sums, strict=True))
+    apart = total[ONLY_NS2] + total[ONLY_OURS]
+    said = (
+        f"**Of {total[BOTH_WITH] + total[BOTH_AGAINST] + apart} claims that both programs decide, "
+        f"they disagree on {apart}**: {total[BOTH_WITH]} hold in both, {total[BOTH_AGAINST]} fail "
+        "in both.\n\n"
+    )
+    return said + _table(["paper", "claims", *RELATIONS], rows)
 
 
 def _disagreements(found: Sequence[Witness]) -> list[str]:
