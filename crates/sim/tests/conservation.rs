@@ -41,8 +41,7 @@ fn check_flow(flow: &FlowResult, ecn: bool) -> Held {
 
 fn check_link(link: &LinkResult, ecn: bool, window_s: f64, opportunity_bits: f64) -> Held {
     // A packet counts whole when it leaves: one more than the link carries in the window may. The
-    // rate of a delivery opportunity is that of the millisecond after it, so that one at the end of
-    // the window is not in the mean rate.
+    // mean rate spreads a delivery opportunity over time, and so may count one less.
     let most_bits = link.rate_bps * window_s + 8.0 * 1500.0 + opportunity_bits;
     hold!(
         link,
@@ -90,8 +89,7 @@ fn check_transfers(group: &ArrivalResult, shortest_packets: u64) -> Held {
 
 fn check(result: &RunResult, json: &Value) -> Held {
     let ecn = has_ecn(json);
-    let is_cellular = json.to_string().contains("cellular");
-    let opportunity_bits = if is_cellular { 12_000.0 } else { largest_grant_bits(json) };
+    let opportunity_bits = opportunity_bits(json);
     result.flows.iter().try_for_each(|flow| check_flow(flow, ecn))?;
     let window_s = result.measure_to_s - result.measure_from_s;
     result.links.iter().try_for_each(|link| check_link(link, ecn, window_s, opportunity_bits))?;
@@ -102,18 +100,20 @@ fn check(result: &RunResult, json: &Value) -> Held {
     Ok(())
 }
 
-/// Bits of the largest grant, which leave at once.
-fn largest_grant_bits(value: &Value) -> f64 {
-    let own = match (value["kind"].as_str(), value["rate"].as_f64(), value["every"].as_f64()) {
-        (Some("grants"), Some(rate_bps), Some(every_s)) => rate_bps * every_s,
+/// Bits of the largest delivery opportunity.
+fn opportunity_bits(value: &Value) -> f64 {
+    let within = match value {
+        Value::Object(fields) => fields.values().map(opportunity_bits).fold(0.0, f64::max),
+        Value::Array(values) => values.iter().map(opportunity_bits).fold(0.0, f64::max),
         _ => 0.0,
     };
-    let inside: Vec<&Value> = match value {
-        Value::Object(fields) => fields.values().collect(),
-        Value::Array(values) => values.iter().collect(),
-        _ => Vec::new(),
-    };
-    inside.into_iter().map(largest_grant_bits).fold(own, f64::max)
+    match value["kind"].as_str() {
+        Some("cellular") => 12_000.0,
+        Some("grants") => {
+            value["rate"].as_f64().unwrap_or(0.0) * value["every"].as_f64().unwrap_or(0.0)
+        }
+        _ => within,
+    }
 }
 
 /// Whether any flow understands marks.

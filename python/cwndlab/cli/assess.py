@@ -89,9 +89,10 @@ def assess(
     store: Path | None,
     as_json: bool,
 ) -> None:
-    """Assess a rule by the criteria of RFC 9743, beside Reno, CUBIC and BBR3.
+    """Assess a rule by the criteria of RFC 9743.
 
-    Every criterion gets a verdict by a rule that is written down (docs/assess.md), and DIR a
+    It runs beside Reno, CUBIC and BBR3. Every criterion gets a verdict by a rule that is written
+    down (docs/assess.md), and DIR a
     dossier with all numbers. After Ctrl-C the same command resumes.
     """
     options.check_cluster(on, jobs)

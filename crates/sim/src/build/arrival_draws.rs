@@ -45,7 +45,7 @@ impl NetworkPlan<'_> {
         let exchanges = arrivals.exchanges.as_ref().zip(arrivals.think.as_ref());
         let exchanges = exchanges.map(|(exchanges, think)| {
             let count = RandomVariable::new(exchanges, stream("exchanges"));
-            (count, RandomVariable::new(think, stream("think")))
+            Box::new((count, RandomVariable::new(think, stream("think"))))
         });
         (Connections::Drawn { process, size, exchanges }, stream("access"))
     }

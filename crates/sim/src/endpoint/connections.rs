@@ -22,7 +22,7 @@ pub enum Connections {
         size: RandomVariable,
         /// Number of responses, and think time before each but the first, seconds; none for one
         /// response.
-        exchanges: Option<(RandomVariable, RandomVariable)>,
+        exchanges: Option<Box<(RandomVariable, RandomVariable)>>,
     },
     /// Recorded.
     Recorded {
@@ -72,7 +72,7 @@ impl Connections {
             Self::Drawn { size, exchanges, .. } => {
                 let mut packets = || resized(size.next_packets(), packet_size, largest);
                 let first = packets();
-                let Some((count, think)) = exchanges else { return (first, None) };
+                let Some((count, think)) = exchanges.as_deref_mut() else { return (first, None) };
                 let count = count.next().round().clamp(1.0, MAX_EXCHANGES) as u64;
                 (first, (1..count).map(|_| (think.next(), packets())).collect(), false)
             }

@@ -92,18 +92,38 @@ impl Sinks {
             timers.push(sink.receiver.deadline_s(), TimerKind::DelayedAck, flow);
         }
         let ack = ack?;
-        let packet = Packet {
+        if knobs.ack_division > 1 {
+            self.divide_answer(flow, packet, &ack, options);
+            return None;
+        }
+        Some(Packet {
             number: ack.ack,
             size_bytes: ack.size_bytes as u16,
             flags: packet.flags.of_ack(ack.echo),
             options: ack_options(&ack, &sink.receiver, options),
             ..*packet
+        })
+    }
+
+    /// Divides the ACK of a data packet.
+    #[cold]
+    #[inline(never)]
+    fn divide_answer(
+        &mut self,
+        flow: u32,
+        packet: &Packet,
+        ack: &AckSegment,
+        options: &mut OptionStore,
+    ) {
+        let Some(sink) = self.receivers.get(flow as usize) else { return };
+        let last = Packet {
+            number: ack.ack,
+            size_bytes: ack.size_bytes as u16,
+            flags: packet.flags.of_ack(ack.echo),
+            options: ack_options(ack, &sink.receiver, options),
+            ..*packet
         };
-        if knobs.ack_division > 1 {
-            self.divide_ack(flow, packet, &ack, options);
-            return None;
-        }
-        Some(packet)
+        self.divide_ack(flow, last, ack, options);
     }
 
     /// Puts the ACKs that a receiver sends in place of `last` into `divided_acks`, which is empty.
