@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from xml.etree import ElementTree
 
 import pytest
@@ -18,6 +17,7 @@ from cwndlab.cli.app import app
 from cwndlab.errors import ScenarioError
 from cwndlab.metrics import BY_KEY
 from cwndlab.sweeps.measures import find
+from waiting import HANG_S, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -298,14 +298,12 @@ def test_resumes_after_sigkill(tmp_path):
         sys.executable, "-m", "cwndlab", "assess", "AIAD(1, 3)", "--quick", "--section",
         "5.1.4", "--out", str(tmp_path / "out"), "--json", "--jobs", "1",
     ]  # fmt: skip
+    kept = tmp_path / "out" / "store"
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
-        until = time.monotonic() + 60
-        kept = tmp_path / "out" / "store"
-        while not _runs(kept) and time.monotonic() < until and started.poll() is None:
-            time.sleep(0.05)
+        wait_until(lambda: _runs(kept) or started.poll() is not None, "a finished run")
         started.send_signal(signal.SIGKILL)
     before = _runs(kept)
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_S)
     data = json.loads(done.stdout)
     assert before
     assert _runs(kept) > before
