@@ -1,8 +1,8 @@
 """Writes the gallery of docs/assess: dossiers of eight rules, and a table of criteria and rules.
 
 ``python docs/assess_gallery.py`` has the quick tests and takes about two minutes on two processors,
-``--full`` the whole suite, in about half an hour; runs are kept in ``out/assess-gallery``, so that it
-resumes.
+``--full`` the whole suite, in about half an hour; runs are kept in ``out/assess-gallery``, so that
+it resumes.
 """
 
 from __future__ import annotations
