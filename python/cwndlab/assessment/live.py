@@ -8,7 +8,7 @@ simulator, and where it cannot run at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any, Literal
 
@@ -74,14 +74,14 @@ def live_runs(
 
 def _run(rule: str, kind: Literal["linux", "quic"], test: Mapping[str, Any]) -> LiveRun:
     document = patched(test["base"], {"flows.test.rule": rule})
-    about = {"kind": kind, "test": test["name"], "title": test["title"], "what": test["what"]}
+    about = LiveRun(kind, test["name"], test["title"], test["what"])
     try:
         done = live(as_scenario(document), kind, beside=True)
     except CwndlabError as error:
-        return LiveRun(**about, refused=str(error))
+        return replace(about, refused=str(error))
     run = done.to_dict()["live"]
-    return LiveRun(
-        **about, valid=bool(run["valid"]), reasons="; ".join(run["reasons"]),
+    return replace(
+        about, valid=bool(run["valid"]), reasons="; ".join(run["reasons"]),
         measured=_measured(done), simulated=_measured(done.simulated),
     )  # fmt: skip
 
