@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -112,7 +112,7 @@ class Assessment(ResultTables):
     live: Sequence[LiveRun] = ()
     """Runs with real flows, if they were asked for."""
 
-    FILE = "assessment.json"
+    FILE: ClassVar[str] = "assessment.json"
 
     @property
     def rules(self) -> list[str]:

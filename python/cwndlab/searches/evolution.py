@@ -71,14 +71,19 @@ class Evolution:
         run: Callable[[Sweep], SweepResult],
         progress: Tell | None,
     ) -> None:
-        self.objective, self.shapes, self.sweep = objective, shapes, sweep
-        self.budget, self.replicates, self.seed = budget, replicates, seed
-        self.run, self.progress = run, progress
+        self.objective: Objective = objective
+        self.shapes: Family = shapes
+        self.sweep: Callable[[Mapping[str, Mapping[str, Any]], int, int], Sweep] = sweep
+        self.budget: int = budget
+        self.replicates: int = replicates
+        self.seed: int = seed
+        self.run: Callable[[Sweep], SweepResult] = run
+        self.progress: Tell | None = progress
         self.history: list[dict[str, float]] = []
         self.positions: list[np.ndarray] = []
         self.margins: list[float] = []
-        self.runs = 0
-        self.free = [
+        self.runs: int = 0
+        self.free: list[int] = [
             at for at, parameter in enumerate(shapes.parameters) if parameter.low < parameter.high
         ]
 
