@@ -26,7 +26,7 @@ REFUSED = {
     "cellular": "dumbbell.rate",
     "cellular-synthetic": "dumbbell.rate",
     "cobalt": "dumbbell.queue.kind",
-    "connections": "arrivals[0].exchanges",
+    "connections": "flows[0].rule",
     "custom-rule": "flows[0].rule",
     "handover": "dumbbell.jitter",
     "l4s": "dumbbell.queue.kind",
