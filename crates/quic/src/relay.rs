@@ -8,7 +8,7 @@ use cwndlab_emulator::{Backend, PacketMeta, Received, Side, TcpSegment};
 use cwndlab_sim::Ecn;
 use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
 use rustix::fd::{AsFd, BorrowedFd};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 
@@ -255,14 +255,20 @@ pub fn socket(port: u16, buffer_bytes: usize) -> io::Result<(UdpSocket, usize)> 
 /// Datagrams that the sockets of these ports on 127.0.0.1 have dropped because their buffers were
 /// full, as counted by the kernel.
 pub fn drops(ports: &[u16]) -> io::Result<u64> {
-    let table = std::fs::read_to_string("/proc/net/udp")?;
-    Ok(table
-        .lines()
-        .skip(1)
-        .filter_map(row)
-        .filter(|row| ports.contains(&row.0))
-        .map(|row| row.1)
-        .sum())
+    Ok(drops_in(&std::fs::read_to_string("/proc/net/udp")?, ports))
+}
+
+/// The same from a table of proc(5). While other sockets open and close, the kernel can list one
+/// socket several times, because it finds its place again by counting rows: a port counts once.
+fn drops_in(table: &str, ports: &[u16]) -> u64 {
+    let mut drops = BTreeMap::new();
+    for (port, dropped) in table.lines().skip(1).filter_map(row) {
+        if ports.contains(&port) {
+            let largest: &mut u64 = drops.entry(port).or_default();
+            *largest = dropped.max(*largest);
+        }
+    }
+    drops.values().sum()
 }
 
 /// Port and drops of a socket on 127.0.0.1 from a line of /proc/net/udp (proc(5)).

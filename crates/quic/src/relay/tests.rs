@@ -181,6 +181,23 @@ fn full_buffers_are_counted() {
     );
 }
 
+#[test]
+fn a_socket_that_the_kernel_lists_twice_counts_once() {
+    let line = |address, port, drops| {
+        format!(
+            "  1: {address}:{port} 00000000:0000 07 00000000:00000000 00:00000000 00000000 0 0 5 2 \
+             0000000000000000 {drops}\n"
+        )
+    };
+    let table = "  sl  local_address rem_address   st ... drops\n".to_owned()
+        + &line("0100007F", "0035", 15)
+        + &line("0100007F", "0036", 4)
+        + &line("0100007F", "0035", 16)
+        + &line("00000000", "0035", 100);
+    assert_eq!(drops_in(&table, &[0x35, 0x36]), 20);
+    assert_eq!(drops_in(&table, &[0x36]), 4);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
