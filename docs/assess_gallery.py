@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import time
 from pathlib import Path
 
 from cwndlab import assess, plots
@@ -48,11 +49,15 @@ def main() -> int:
     """Assess the rules, and write their dossiers, the table and the picture."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--full", action="store_true", help="all cells, 20 replicates of each")
-    quick = not options.parse_args().full
+    options.add_argument("--jobs", type=int, help="runs at a time; by default one per processor")
+    given = options.parse_args()
+    quick = not given.full
     found: list[Assessment] = []
     for rule in RULES:
-        one = assess(rule, suites=("rfc9743", ADVERSARY), quick=quick, store=STORE)
-        print(f"{one.rule}: {', '.join(f'{SIGNS[k]} {n} {k}' for k, n in counts(one).items())}",
+        began_s = time.process_time()
+        one = assess(rule, suites=("rfc9743", ADVERSARY), quick=quick, store=STORE, jobs=given.jobs)
+        print(f"{one.rule}: {', '.join(f'{SIGNS[k]} {n} {k}' for k, n in counts(one).items())}; "
+              f"{time.process_time() - began_s:.0f} s of processor time",
               flush=True)  # fmt: skip
         found.append(one)
     for one in found:
