@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         ScenarioError,
         StoreError,
     )
+    from cwndlab.designs import DesignResult, design
     from cwndlab.live_runs.result import LiveResult
     from cwndlab.live_runs.running import live
     from cwndlab.native import Ack, knobs, rule, rules, schema
@@ -56,6 +57,7 @@ _HOMES = {
     "ClusterError": "errors",
     "Comparison": "comparison",
     "CwndlabError": "errors",
+    "DesignResult": "designs",
     "Leave": "custom_rules",
     "Level": "runs.plan",
     "LiveError": "errors",
@@ -77,6 +79,7 @@ _HOMES = {
     "against": "pairwise",
     "assess": "assessment",
     "compare": "comparing",
+    "design": "designs",
     "dumbbell": "scenario",
     "export": "ns2.script",
     "knobs": "native",
@@ -100,6 +103,7 @@ __all__ = [
     "ClusterError",
     "Comparison",
     "CwndlabError",
+    "DesignResult",
     "Leave",
     "Level",
     "LiveError",
@@ -122,6 +126,7 @@ __all__ = [
     "against",
     "assess",
     "compare",
+    "design",
     "dumbbell",
     "environments",
     "export",

@@ -196,6 +196,22 @@ def _families() -> Schema:
     return _object({"families": _list(family)})
 
 
+def _design() -> Schema:
+    """Describe a search for rules."""
+    estimate = _object({**_fields("mean low high", _or_null(NUMBER)), "count": WHOLE})
+    sensitivity = _object({"change": TEXT, "value": NUMBER, "before": NUMBER})
+    rule = _object(
+        {"rule": TEXT, "size": WHOLE, "training": _map(_or_null(NUMBER)),
+         "validation": _map(_or_null(NUMBER)), "hidden": _map(estimate),
+         "differences": _map(_map(estimate)), "merged": _list(TEXT),
+         "robustness": _map(sensitivity)}
+    )  # fmt: skip
+    return _object(
+        {"specification": TABLE, "space": TEXT, "frontier": _list(rule), "references": _list(rule),
+         "worst_links": _list(TEXT), **_fields("tried runs packets", WHOLE), "wall_s": NUMBER}
+    )  # fmt: skip
+
+
 def _assessment() -> Schema:
     """Describe an assessment."""
     interval = _fields("mean low high", _or_null(NUMBER))
@@ -315,6 +331,7 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
     "sweep-event": ("a line of `cwndlab sweep`; the last has the result", _sweep_event),
     "assessment": ("`cwndlab assess`, and its assessment.json", _assessment),
     "search": ("`cwndlab search`, and its found.json", _search),
+    "design": ("`cwndlab design`, and its design.json", _design),
     "search-families": ("`cwndlab search --list`", _families),
     "results": ("`cwndlab results`, and its --export FILE.json", _results),
     "stored-run": ("`cwndlab results --run`", _stored_run),

@@ -143,7 +143,7 @@ class Worst:
         """Return the scenario with this link and a rule."""
         from cwndlab.patching import patched
 
-        return patched(patched(_base(), self.keys), {"flows.*.rule": rule})
+        return patched(patched(base(), self.keys), {"flows.*.rule": rule})
 
 
 def worst_link(
@@ -208,7 +208,8 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.3g} %"
 
 
-def _base() -> dict[str, Any]:
+def base() -> dict[str, Any]:
+    """Return the scenario that links are put into."""
     return {
         "profile": "linux",
         "duration": DURATION_S,
@@ -224,6 +225,6 @@ def _sweep(
     rules: Sequence[str], shapes: Mapping[str, Mapping[str, Any]], replicates: int, seed: int
 ) -> Sweep:
     return Sweep(
-        name="adversary", base=_base(), axes={"case": dict(shapes), "rule": list(rules)},
+        name="adversary", base=base(), axes={"case": dict(shapes), "rule": list(rules)},
         replicates=replicates, seed=seed, metrics=["goodput_left"],
     )  # fmt: skip

@@ -9,6 +9,7 @@ from cwndlab.cli.cellular import cellular
 from cwndlab.cli.compare import compare
 from cwndlab.cli.completion import complete_names, completion
 from cwndlab.cli.demo import demo
+from cwndlab.cli.design import design
 from cwndlab.cli.doctor import doctor
 from cwndlab.cli.environments import environments
 from cwndlab.cli.export import export
@@ -71,7 +72,7 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, export, compare, assess, sweep, results, report, reproduce, search, environments, cellular,
+    run, export, compare, assess, sweep, results, report, reproduce, search, design, environments, cellular,
     topology, studio, rules, knobs, schema, demo, theory, live, doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:

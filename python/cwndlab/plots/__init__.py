@@ -15,6 +15,7 @@ from cwndlab.plots.assessment import league, verdicts
 from cwndlab.plots.bars import comparison_bars
 from cwndlab.plots.beside import beside
 from cwndlab.plots.figure_style import FigureStyle, FigureStyleError
+from cwndlab.plots.frontier import frontier
 from cwndlab.plots.network import network
 from cwndlab.plots.notebook import notebook_html
 from cwndlab.plots.overview import overview
@@ -32,6 +33,7 @@ __all__ = [
     "available_bandwidths",
     "beside",
     "comparison_bars",
+    "frontier",
     "goodput_by_rule",
     "goodput_points",
     "league",

@@ -1,0 +1,238 @@
+"""The specification of a search for rules, the same in a TOML file and in Python."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cwndlab import custom_rules, environments, native
+from cwndlab.designs.aims import SIZE, Aim, Constraint, read_aims
+from cwndlab.designs.conditions import Conditions
+from cwndlab.designs.space import Family, Formulas, Space
+from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, missing, unknown
+from cwndlab.sweeps.base import read
+
+TRAINING, VALIDATION, HIDDEN = "training", "validation", "hidden"
+SETS = (TRAINING, VALIDATION, HIDDEN)
+NAMES = {
+    TRAINING: ("CL", "SQH", "RWL", "RDL"),
+    VALIDATION: ("CH", "SQL", "RDH"),
+    HIDDEN: ("RWH", "RWA", "RWM", "saw-tooth"),
+}
+"""Environments of each set, unless others are given; no two sets share one."""
+AGAINST = ("AIMD(1, 0.5)", "AIAD(1, 3)", "CUBIC")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Specification:
+    """What is searched, for which aims, on which conditions, and with how much work.
+
+    Parameters
+    ----------
+    name : str
+        Name of the search.
+    family : str
+        A rule with open parameters, ``"AIMD(?, ?)"``; empty to search formulas.
+    parameters : mapping
+        Bounds of the family's parameters: name to ``[low, high]``.
+    formulas : mapping
+        With an empty family: ``variables``, ``operators`` and ``terms`` of the grammar.
+    objectives : sequence of str or str
+        At least two.
+    constraints : sequence of str
+        What every rule must meet, in the mean.
+    training, validation, hidden : mapping
+        Conditions: ``env``, ``queue``, ``recovery``, or ``base`` and ``cases``; ``flows``.
+    duration, profile, assume
+        Of all conditions, unless one has its own.
+    against : sequence of str
+        Rules with which the frontier is compared on the hidden conditions.
+    budget : int
+        Rules to try.
+    population : int
+        Rules of a generation.
+    replicates, validate, confirm : int
+        Runs of each rule in each condition of training, validation and hidden conditions.
+    frontier : int
+        Largest number of rules on the frontier.
+    adversary : int
+        Links that an adversary tries against each of the best rules, at half of the budget; the
+        worst link of each joins the training. 0: no adversary.
+    robustness : bool
+        Whether to change each parameter of each rule on the frontier by 20 %.
+    seed : int
+        Seed of the search and of its runs.
+
+    Examples
+    --------
+    >>> found = Specification(family="AIMD(?, ?)", objectives="goodput, delay")
+    >>> [aim.text for aim in found.aims], found.sets["hidden"].env[0]
+    (['goodput', 'mean_queueing_delay_s'], 'RWH')
+    """
+
+    name: str = "design"
+    family: str = ""
+    parameters: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    formulas: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    objectives: Sequence[str] | str = ("goodput", "delay", "fairness")
+    constraints: Sequence[str] = ()
+    training: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    validation: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    hidden: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    duration: str = "40s"
+    profile: str = "linux"
+    assume: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    against: Sequence[str] = AGAINST
+    budget: int = 400
+    population: int = 40
+    replicates: int = 3
+    validate: int = 5
+    confirm: int = 20
+    frontier: int = 10
+    adversary: int = 0
+    robustness: bool = True
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for key, least in (("budget", 4), ("population", 4), ("replicates", 1), ("validate", 2),
+                           ("confirm", 2), ("frontier", 1), ("adversary", 0)):  # fmt: skip
+            value = getattr(self, key)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ScenarioError(invalid(key, value, f"a whole number, {least} or more"))
+        if 0 < self.adversary < 5:
+            raise ScenarioError(invalid("adversary", self.adversary, "0, or 5 links or more"))
+        for key in ("constraints", "against"):
+            if isinstance(getattr(self, key), str):
+                raise ScenarioError(invalid(key, getattr(self, key), "a list of texts"))
+        object.__setattr__(self, "against", [native.rule(rule) for rule in self.against])
+        object.__setattr__(self, "objectives", [aim.text for aim in self.aims])
+        if len(self.aims) < 2:
+            raise ScenarioError(invalid("objectives", list(self.objectives), "two or more"))
+        self.limits  # noqa: B018 (what is not valid is said now)
+        self.space  # noqa: B018
+        self._check_sets()
+
+    @classmethod
+    def load(cls, path: str | Path, **changes: Any) -> Specification:
+        """Read a specification from a TOML file; its rule files are relative to its directory.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        **changes
+            Keys that count instead of the file's.
+
+        Raises
+        ------
+        ScenarioError
+            If it is not a valid specification.
+        OSError
+            If it cannot be read.
+        """
+        file = Path(path)
+        try:
+            with custom_rules.data_beside(file.parent):
+                return cls.from_dict({"name": file.stem, **read(file), **changes})
+        except ScenarioError as error:
+            raise type(error)(f"{file}: {error}") from None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Specification:
+        """Make a specification from a dictionary shaped like its file."""
+        known = [entry.name for entry in dataclasses.fields(cls)]
+        for key in data:
+            if key not in known:
+                raise ScenarioError(unknown("key", key, known))
+        return cls(**data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, as `from_dict` takes it."""
+        return dataclasses.asdict(self)
+
+    @property
+    def aims(self) -> tuple[Aim, ...]:
+        """The objectives."""
+        return read_aims(self.objectives)
+
+    @property
+    def limits(self) -> tuple[Constraint, ...]:
+        """The constraints."""
+        return tuple(Constraint.read(text) for text in self.constraints)
+
+    @property
+    def measured(self) -> tuple[Aim, ...]:
+        """The objectives, then the aims of constraints that are no objectives."""
+        return tuple(dict.fromkeys((*self.aims, *(limit.aim for limit in self.limits))))
+
+    @property
+    def space(self) -> Space:
+        """Where the search looks."""
+        if self.family:
+            if self.formulas:
+                raise ScenarioError("`family` and `formulas` must not both be given")
+            if any(aim.kind == SIZE for aim in self.aims):
+                raise ScenarioError(
+                    invalid("objectives", SIZE, "no `size` where a family is searched")
+                )
+            bounds = {key: _span(key, span) for key, span in self.parameters.items()}
+            return Family.read(self.family, bounds)
+        if self.parameters:
+            raise ScenarioError(missing("family", "the rule whose parameters have these bounds"))
+        known = ("variables", "operators", "terms")
+        for key in self.formulas:
+            if key not in known:
+                raise ScenarioError(unknown("formulas", key, known))
+        return Formulas(
+            **{key: value if key == "terms" else tuple(value)
+               for key, value in self.formulas.items()}
+        )  # fmt: skip
+
+    @property
+    def sets(self) -> dict[str, Conditions]:
+        """Training, validation and hidden conditions."""
+        return {name: self._conditions(name) for name in SETS}
+
+    def _conditions(self, name: str) -> Conditions:
+        given: Mapping[str, Any] = getattr(self, name)
+        if not isinstance(given, Mapping):
+            raise ScenarioError(invalid(name, given, "a table of conditions"))
+        known = [entry.name for entry in dataclasses.fields(Conditions)]
+        for key in given:
+            if key not in known:
+                raise ScenarioError(unknown(name, key, known))
+        chosen: dict[str, Any] = {
+            "duration": self.duration, "profile": self.profile, "assume": self.assume,
+            "env": NAMES[name], **given,
+        }  # fmt: skip
+        for key in ("env", "queue", "recovery"):
+            value = chosen.get(key, getattr(Conditions, key))
+            chosen[key] = (value,) if isinstance(value, str) else tuple(value)
+        chosen["env"] = tuple(environments.names(list(chosen["env"])))
+        if bool(chosen.get("cases")) != bool(chosen.get("base")):
+            raise ScenarioError(missing(f"{name}.base and {name}.cases", "both, or neither"))
+        return Conditions(**chosen)
+
+    def _check_sets(self) -> None:
+        """Refuse a hidden condition that the search has seen."""
+        sets = self.sets
+        seen = {*sets[TRAINING].labels, *sets[VALIDATION].labels}
+        shared = [label for label in sets[HIDDEN].labels if label in seen]
+        if shared:
+            raise ScenarioError(
+                invalid("hidden", shared[0], "conditions that neither training nor validation has")
+            )
+
+
+def _span(key: str, span: Any) -> tuple[float, float]:
+    try:
+        low, high = span
+        return float(low), float(high)
+    except (TypeError, ValueError):
+        raise ScenarioError(
+            invalid(f"parameters.{key}", span, "two numbers, [low, high]")
+        ) from None
