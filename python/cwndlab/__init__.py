@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cwndlab.comparing import compare
     from cwndlab.comparison import Comparison
     from cwndlab.custom_rules import Leave, WindowRule
+    from cwndlab.designs import DesignResult, design
     from cwndlab.errors import (
         ClusterError,
         CwndlabError,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         ScenarioError,
         StoreError,
     )
-    from cwndlab.designs import DesignResult, design
     from cwndlab.live_runs.result import LiveResult
     from cwndlab.live_runs.running import live
     from cwndlab.native import Ack, knobs, rule, rules, schema

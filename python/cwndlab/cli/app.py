@@ -72,8 +72,8 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, export, compare, assess, sweep, results, report, reproduce, search, design, environments, cellular,
-    topology, studio, rules, knobs, schema, demo, theory, live, doctor, init, completion,
+    run, export, compare, assess, sweep, results, report, reproduce, search, design, environments,
+    cellular, topology, studio, rules, knobs, schema, demo, theory, live, doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:
     share_options(_command)

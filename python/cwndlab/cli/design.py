@@ -20,9 +20,7 @@ OUT = Path("out/design")
 
 @click.command()
 @click.argument("what", nargs=-1, metavar="[SPEC.toml | pick N]")
-@click.option(
-    "--family", metavar="RULE", help='Rule with open parameters, such as "AIMD(?, ?)".'
-)
+@click.option("--family", metavar="RULE", help='Rule with open parameters, such as "AIMD(?, ?)".')
 @click.option(
     "--aim", "aims", multiple=True, metavar="OBJECTIVES",
     help="Objectives, joined by commas: a metric, worst(METRIC), harm(RULE), share(RULE), "
@@ -182,9 +180,7 @@ def _sets(env: tuple[str, ...]) -> dict[str, Any]:
 
     names = environments.names([part.strip() for text in env for part in text.split(",")])
     if len(names) < len(SETS):
-        raise ScenarioError(
-            invalid("--env", ", ".join(names), f"{len(SETS)} environments or more")
-        )
+        raise ScenarioError(invalid("--env", ", ".join(names), f"{len(SETS)} environments or more"))
     return {name: {"env": names[at :: len(SETS)]} for at, name in enumerate(SETS)}
 
 

@@ -1,8 +1,8 @@
 """What a search for rules aims at: objectives, and constraints that a rule must meet.
 
 An objective is written as a metric, ``goodput``; as its worst value over the conditions,
-``worst(goodput)``; as ``harm(RULE)`` or ``share(RULE)`` beside flows of another rule; as an axiom in
-the fluid model, ``fluid(convergence)``; or as ``size``, the number of terms of a formula. A
+``worst(goodput)``; as ``harm(RULE)`` or ``share(RULE)`` beside flows of another rule; as an axiom
+in the fluid model, ``fluid(convergence)``; or as ``size``, the number of terms of a formula. A
 constraint is an objective with a limit, ``harm(AIMD(1, 0.5)) < 0.1``.
 """
 
@@ -27,9 +27,7 @@ SHORT = {
     "fairness": "jain_index",
 }
 """Short names of metrics."""
-EXPECTED = (
-    "a metric such as goodput, worst(METRIC), harm(RULE), share(RULE), fluid(AXIOM) or size"
-)
+EXPECTED = "a metric such as goodput, worst(METRIC), harm(RULE), share(RULE), fluid(AXIOM) or size"
 
 
 @dataclass(frozen=True)
@@ -220,5 +218,7 @@ def _metric(text: str) -> str:
     if name not in BY_KEY:
         raise ScenarioError(unknown("objective", text, [*SHORT, *BY_KEY]))
     if BY_KEY[name].more_is_better is None:
-        raise ScenarioError(invalid("objective", text, "a metric of which more, or less, is better"))
+        raise ScenarioError(
+            invalid("objective", text, "a metric of which more, or less, is better")
+        )
     return name

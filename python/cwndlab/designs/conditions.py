@@ -107,12 +107,11 @@ class Meter:
 
         Examples
         --------
-        >>> aims = [Aim.read("goodput"), Aim.read("harm(AIMD(1, 0.5))"), Aim.read("fluid(fairness)")]
-        >>> block = Conditions(duration="5s", flows=2)
-        >>> found = Meter(None, 1, None).measure(block, ["AIMD(1, 0.5)"], aims, seed=1, replicates=2)
-        >>> values = found["AIMD(1, 0.5)"]
-        >>> values.shape, float(values[1].max()), float(values[2, 0, 0])
-        ((3, 2, 1), 0.0, 1.0)
+        >>> aims = [Aim.read(text) for text in ("goodput", "harm(CUBIC)", "fluid(fairness)")]
+        >>> block, rule = Conditions(duration="5s", flows=2), "AIMD(1, 0.5)"
+        >>> found = Meter(None, 1, None).measure(block, [rule], aims, seed=1, replicates=2)
+        >>> found[rule].shape, round(float(found[rule][2, 0, 0]), 6)
+        ((3, 2, 1), 1.0)
         """
         shape = (len(aims), replicates, len(block.labels))
         found = {rule: np.full(shape, np.nan) for rule in rules}
@@ -199,9 +198,7 @@ class Meter:
     ) -> None:
         if not rules:
             return
-        chosen = assumed(
-            rules, assume=block.assume, profile=block.profile, duration=block.duration
-        )
+        chosen = assumed(rules, assume=block.assume, profile=block.profile, duration=block.duration)
         planned = against(
             rules, other, flows=block.flows, queue=block.queue, recovery=block.recovery,
             env=block.env, replicates=replicates, assume=chosen, seed=seed, run=False,

@@ -1,8 +1,10 @@
-"""NSGA-II of pymoo over a space of rules; the one module that imports pymoo.
+"""NSGA-II of pymoo over a space of rules; the one module that imports pymoo, which has no types.
 
 ``pip install 'cwndlab[design]'`` installs it.
 """
 
+# pyright: reportMissingTypeStubs=false, reportArgumentType=false
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,6 +16,9 @@ from cwndlab.designs.space import Family, Formulas, Space
 from cwndlab.errors import ScenarioError
 
 MISSING = "design: pymoo is not installed: expected `pip install 'cwndlab[design]'`"
+
+FIRST = 5
+"""Populations in the first generation of formulas: a good form is rarer than good numbers."""
 
 
 def nsga2(
@@ -86,11 +91,11 @@ def _hypercube(
 def _formulas(
     space: Formulas, population: int, seed: int, start: Sequence[Sequence[Any]]
 ) -> list[list[Any]]:
+    if start:
+        return [list(x) for x in start][:population]
     random = np.random.default_rng(seed)
-    found = [list(x) for x in start][:population] or [list(x) for x in space.starts()][:population]
-    while len(found) < population:
-        found.append(space.random(random))
-    return found
+    known = [list(x) for x in space.starts()][:population]
+    return known + [space.random(random) for _ in range(FIRST * population - len(known))]
 
 
 def _objects(rows: Sequence[Sequence[Any]]) -> np.ndarray:
@@ -114,7 +119,7 @@ def _operators(space: Formulas) -> dict[str, Any]:
         def __init__(self) -> None:
             super().__init__(2, 2, vtype=object)
 
-        def do(self, problem: Any, pop: Any, parents: Any = None, *_: Any,
+        def do(self, problem: Any, pop: Any, parents: Any = None, *_: Any,  # noqa: ARG002
                random_state: Any = None, **__: Any) -> Any:  # fmt: skip
             from pymoo.core.population import Population
 
@@ -128,7 +133,7 @@ def _operators(space: Formulas) -> dict[str, Any]:
     class Mutated(Mutation):
         """Changes one of the two formulas."""
 
-        def do(self, problem: Any, pop: Any, inplace: bool = True, *_: Any,
+        def do(self, problem: Any, pop: Any, inplace: bool = True, *_: Any,  # noqa: ARG002
                random_state: Any = None, **__: Any) -> Any:  # fmt: skip
             from pymoo.core.population import Population
 

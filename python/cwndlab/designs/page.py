@@ -123,5 +123,3 @@ def _sensitivity(one: Designed, aim: Aim) -> str:
         f"{aim.title} {aim.scale * found.before:.{aim.digits}f} becomes "
         f"{aim.scale * found.value:.{aim.digits}f} with {found.change}"
     )
-
-

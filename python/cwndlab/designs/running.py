@@ -314,8 +314,6 @@ def _spread(rules: Sequence[Tried], aims: Sequence[Aim], most: int) -> list[Trie
     places = costs / np.where(span > 0, span, 1.0)
     kept = [int(np.argmin(costs[:, 0]))]
     while len(kept) < most:
-        nearest = np.min(
-            [np.linalg.norm(places - places[at], axis=1) for at in kept], axis=0
-        )
+        nearest = np.min([np.linalg.norm(places - places[at], axis=1) for at in kept], axis=0)
         kept.append(int(np.argmax(nearest)))
     return [rules[at] for at in kept]

@@ -14,7 +14,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,7 @@ class Search:
             one.values, one.is_dropped = self._reduced(one.rule, one.size), False
 
     def frontier(self) -> list[Tried]:
-        """Return the rules that meet the constraints, and that no other beats in every objective."""
+        """Return the rules that meet the constraints and are not beaten in every objective."""
         whole = [one for one in self.tried.values() if not one.is_dropped]
         allowed = [one for one in whole if self._excess(one) <= 0.0]
         costs = np.array([self._costs(one) for one in allowed])
@@ -135,13 +135,23 @@ class Search:
         self._measure([rule for rule in first if rule not in dropped], replicates)
         for rule, x in wanted.items():
             size = self.space.size(x)
-            self.tried[rule] = Tried(
-                rule, x, size, self._generation, self._reduced(rule, size), rule in dropped
-            )
+            values = self._reduced(rule, size)
+            is_dropped = rule in dropped or self._is_copy(values, size)
+            self.tried[rule] = Tried(rule, x, size, self._generation, values, is_dropped)
         return [self.tried[rule] for rule in order]
 
+    def _is_copy(self, values: np.ndarray, size: int) -> bool:
+        """Tell whether a rule that is no longer does the same: part of this text does nothing."""
+        plain = [at for at, aim in enumerate(self.aims) if aim.kind != SIZE]
+        return any(
+            other.size <= size
+            and other.values.shape == values.shape
+            and np.array_equal(other.values[plain], values[plain])
+            for other in self.tried.values()
+        )
+
     def _worse_half(self, rules: Sequence[str], of: Mapping[str, Sequence[Any]]) -> list[str]:
-        """Return the half of some rules that is worse after one run, old rules' first run beside."""
+        """Return the half of new rules that is worse after one run, beside the old ones."""
         old = [one for one in self.tried.values() if not one.is_dropped]
         costs = np.array(
             [
@@ -234,7 +244,7 @@ def with_size(values: np.ndarray, aims: Sequence[Aim], size: int) -> np.ndarray:
 
 
 def ranks(costs: np.ndarray) -> np.ndarray:
-    """Number of the front of each row: 0 for those that no other beats in every objective.
+    """Return the number of each row's front: 0 for those that no other beats everywhere.
 
     Examples
     --------

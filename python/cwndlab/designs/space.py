@@ -6,6 +6,7 @@ words. A family has numbers between bounds; formulas have two trees, the increas
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,10 @@ from cwndlab import native
 from cwndlab.errors import RuleError, ScenarioError
 from cwndlab.message import invalid, missing, unknown
 from cwndlab.theory.axioms import Dynamics
+from cwndlab.theory.bimodal import Bimodal
 from cwndlab.theory.formulas import BINARY, UNARY, VARIABLES, Tree, folded, number, read
+from cwndlab.theory.multirate import MultiRate
+from cwndlab.theory.notation import parse
 
 OPEN = "?"
 LOG_FROM = 10.0
@@ -261,6 +265,8 @@ class Formulas:
                 for factor in (1 - NEAR, 1 + NEAR):
                     changed = [*x]
                     changed[which] = _with(x[which], path, number(node.number * factor))
+                    if changed[which] == x[which]:
+                        continue  # A number of 0.
                     try:
                         yield (
                             f"{node.text} of {name} {factor - 1:+.0%}",
@@ -285,7 +291,8 @@ class Formulas:
             depth = int(random.integers(1, 4))
             factor = Tree("*", (number(random.uniform(0.3, 0.98)), Tree("w")))
             decrease = factor if random.random() < 0.5 else self._tree(random, depth)
-            pair = [folded(self._tree(random, depth)), folded(decrease)]
+            increase = self._sum(random) if random.random() < 0.5 else self._tree(random, depth)
+            pair = [folded(increase), folded(decrease)]
             if self.is_valid(pair):
                 return pair
         raise ScenarioError(f"formulas: no valid rule in 1000 draws of {self.text}")
@@ -353,6 +360,25 @@ class Formulas:
                 return first, second
         return [*one], [*two]
 
+    def _sum(self, random: np.random.Generator) -> Tree:
+        """Draw a number times variables, or the difference or sum of two such products."""
+        signs = [head for head in ("+", "-") if head in self.operators]
+        found = self._product(random)
+        if signs and random.random() < 0.7:
+            head = signs[int(random.integers(len(signs)))]
+            first = found if random.random() < 0.5 else _constant(random)
+            found = Tree(head, (first, self._product(random)))
+        return found
+
+    def _product(self, random: np.random.Generator) -> Tree:
+        found = _constant(random)
+        for name in self.variables:
+            heads = [head for head in ("*", "/") if head in self.operators]
+            if heads and random.random() < 0.5:
+                head = heads[int(random.integers(len(heads)))]
+                found = Tree(head, (found, Tree(name)))
+        return found
+
     def _tree(self, random: np.random.Generator, depth: int) -> Tree:
         if depth <= 0 or random.random() < 0.15:
             if random.random() < 0.6:
@@ -363,6 +389,7 @@ class Formulas:
         return Tree(head, tuple(self._tree(random, depth - 1) for _ in range(count)))
 
 
+@functools.lru_cache(maxsize=1024)
 def dynamics(rule: str) -> Dynamics:
     """Return a rule in the fluid model (`cwndlab.theory.axioms`).
 
@@ -382,24 +409,21 @@ def dynamics(rule: str) -> Dynamics:
     if formula is not None:
         increase, decrease = read(formula[1]), read(formula[2])
         return Dynamics(lambda w: w + increase.value(w), lambda w: 0.0 * w + decrease.value(w))
-    from cwndlab.theory.notation import parse
-
     try:
         found = parse(rule)
     except ValueError as error:
         raise ScenarioError(f"fluid: {error}") from None
+    if isinstance(found, Bimodal | MultiRate):
+        raise ScenarioError(invalid("fluid", rule, "a rule whose decisions depend on the window"))
     controller = found.controller(1)
     flows = np.zeros(1, dtype=int)
     return Dynamics(
-        lambda w: np.asarray([controller.increase(w[at : at + 1], flows)[0]
-                              for at in range(len(w))]),
-        lambda w: np.asarray([controller.decrease(w[at : at + 1], flows)[0]
-                              for at in range(len(w))]),
-    )  # fmt: skip
+        lambda w: controller.increase(w, flows), lambda w: controller.decrease(w, flows)
+    )
 
 
 def _open_places(template: str) -> list[int]:
-    """Number of each parameter that is open, among all of the rule's."""
+    """Return the number of each open parameter among all of the rule's."""
     inner = template.partition("(")[2].rpartition(")")[0]
     places: list[int] = []
     for place, part in enumerate(inner.split(",")):
@@ -407,6 +431,10 @@ def _open_places(template: str) -> list[int]:
     if len(places) < template.count(OPEN):
         raise ScenarioError(invalid("family", template, 'open parameters in "(...)"'))
     return places
+
+
+def _constant(random: np.random.Generator) -> Tree:
+    return number(math.exp(random.uniform(math.log(0.01), math.log(3.0))))
 
 
 Path = tuple[int, ...]

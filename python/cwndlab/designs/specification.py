@@ -12,6 +12,7 @@ from cwndlab import custom_rules, environments, native
 from cwndlab.designs.aims import SIZE, Aim, Constraint, read_aims
 from cwndlab.designs.conditions import Conditions
 from cwndlab.designs.space import Family, Formulas, Space
+from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, missing, unknown
 from cwndlab.sweeps.base import read
@@ -187,10 +188,10 @@ class Specification:
         for key in self.formulas:
             if key not in known:
                 raise ScenarioError(unknown("formulas", key, known))
-        return Formulas(
-            **{key: value if key == "terms" else tuple(value)
-               for key, value in self.formulas.items()}
-        )  # fmt: skip
+        chosen: dict[str, Any] = {
+            key: value if key == "terms" else tuple(value) for key, value in self.formulas.items()
+        }
+        return Formulas(**chosen)
 
     @property
     def sets(self) -> dict[str, Conditions]:
@@ -198,8 +199,8 @@ class Specification:
         return {name: self._conditions(name) for name in SETS}
 
     def _conditions(self, name: str) -> Conditions:
-        given: Mapping[str, Any] = getattr(self, name)
-        if not isinstance(given, Mapping):
+        given: object = getattr(self, name)
+        if not is_mapping(given):
             raise ScenarioError(invalid(name, given, "a table of conditions"))
         known = [entry.name for entry in dataclasses.fields(Conditions)]
         for key in given:

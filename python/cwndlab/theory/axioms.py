@@ -1,12 +1,12 @@
 """Axioms of congestion control in a fluid model: how far a rule goes in each [1]_.
 
-Zarchy et al. model senders that adapt their windows once a round trip. The link carries C packets a
-round trip and its buffer holds tau more. While the sum X of the windows is above C + tau, a fraction
-1 - (C + tau) / X of the packets is lost, and every sender notices. Each axiom asks for a property to
-a degree; what is computed here is the largest degree (the smallest one where less is better) that
-the rule keeps in the last half of a run from unequal windows. The axiom of robustness to loss that
-is not congestion has no entry: a rule that acts on every loss has the degree 0 in this model,
-whatever it does.
+Zarchy et al. model senders that adapt their windows once a round trip. The link carries C packets
+a round trip and its buffer holds tau more. While the sum X of the windows is above C + tau, a
+fraction 1 - (C + tau) / X of the packets is lost, and every sender notices. Each axiom asks for a
+property to a degree; what is computed here is the largest degree (the smallest one where less is
+better) that the rule keeps in the last half of a run from unequal windows. The axiom of robustness
+to loss that is not congestion has no entry: a rule that acts on every loss has the degree 0 in this
+model, whatever it does.
 
 References
 ----------
@@ -16,18 +16,22 @@ References
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-Change = Callable[[np.ndarray], np.ndarray]
+Change = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Windows to windows, packets."""
 CAPACITY, BUFFER, SENDERS, ROUNDS = 100.0, 100.0, 4, 6000
 """Packets, packets, and round trips of a run; the first half is not measured."""
 
 
-class Dynamics(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Dynamics:
     """A rule in the model: windows after a round trip without loss, and after one with it."""
 
     grow: Change
@@ -48,7 +52,7 @@ class Axiom(NamedTuple):
 
 def windows(
     senders: Sequence[Dynamics],
-    start: Sequence[float],
+    start: Sequence[float] | NDArray[np.float64],
     *,
     capacity: float = CAPACITY,
     buffer: float = BUFFER,
@@ -82,20 +86,26 @@ def windows(
     """
     load = np.asarray(start, dtype=float)
     kinds = list(dict.fromkeys(senders))
-    of = np.array([kinds.index(sender) for sender in senders])
+    of = [np.array([sender is kind for sender in senders]) for kind in kinds]
     found = np.empty((rounds, len(load)))
-    for number in range(rounds):
-        found[number] = load
-        is_lost = load.sum() > capacity + buffer
-        changed = load.copy()
-        for index, kind in enumerate(kinds):
-            mine = of == index
-            changed[mine] = (kind.shrink if is_lost else kind.grow)(load[mine])
-        # A window that is not a number, or without end, ends the model's use: the senders stop.
-        load = np.clip(np.nan_to_num(changed, nan=1.0, posinf=1e9, neginf=1.0), 1.0, 1e9)
+    # A window that is not a number, or without end, ends the model's use: the senders stop.
+    with np.errstate(all="ignore"):
+        for number in range(rounds):
+            found[number] = load
+            is_lost = float(load.sum()) > capacity + buffer
+            if len(kinds) == 1:
+                load = (kinds[0].shrink if is_lost else kinds[0].grow)(load)
+            else:
+                changed = load.copy()
+                for kind, mine in zip(kinds, of, strict=True):
+                    changed[mine] = (kind.shrink if is_lost else kind.grow)(load[mine])
+                load = changed
+            # fmax and fmin take the number where the other is none.
+            load = np.fmin(np.fmax(load, 1.0), 1e9)
     return found
 
 
+@functools.lru_cache(maxsize=64)
 def _alone(rule: Dynamics) -> np.ndarray:
     start = np.linspace(1.0, 2.0 * CAPACITY / SENDERS, SENDERS)
     return windows([rule] * SENDERS, start)[ROUNDS // 2 :]
