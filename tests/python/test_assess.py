@@ -353,3 +353,45 @@ def test_bbr1_is_far_behind_on_some_link_and_bbr3_on_none_so_far(store):
     )
     assert next(iter(first.goodput.values())).high < 0.5
     assert first.behind.low > third.behind.high
+
+
+# --- recorded connections
+
+VECTORS = """SEQ {at}00000 2 7 1
+> 245
+t 51000
+< 29200
+t 400000
+> 300
+t 9000
+< 14600
+SEQ {at}90000 1 8 1
+> 100
+t 1000
+< 146000
+"""
+
+
+def test_recorded_connections_are_the_traffic_of_tcpeval(tmp_path):
+    tests = {one.name: one for one in suite("tcpeval").tests}
+    drawn = tests["access-link"]
+    first_s, last_s = (int(text.rstrip("s")) for text in drawn.base["measure"])
+    file = tmp_path / "two.tmix"
+    file.write_text("".join(VECTORS.format(at=10 * at) for at in range(first_s + 1, last_s)))
+    test = drawn.with_vectors(str(file))
+    found = test.sweep(["Reno", "CUBIC"], replicates=2).run()
+    slowdown = found.runs["arrivals.*.mean_slowdown"]
+    assert slowdown.is_not_null().all()
+    # A few hundred packets a second on 100 Mbit/s: nobody waits for others. From an initial window
+    # of 10 packets, 10 take one round trip, 20 take two, and 100 take four.
+    assert slowdown.is_between(1.0, 4.0).all()
+    assert "load" in drawn.axes
+    assert "load" not in found.runs.columns
+
+
+def test_recorded_connections_without_their_suite_are_refused(tmp_path, cli):
+    (tmp_path / "two.tmix").write_text(VECTORS.format(at=1))
+    found = cli("assess", "CUBIC", "--quick", "--vectors", "two.tmix")
+    assert found.returncode == 2
+    assert "vectors" in found.stderr
+    assert "tcpeval" in found.stderr

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from cwndlab.runs.store import Store
 
 REFERENCES = ("Reno", "CUBIC", "BBR3")
+VECTORS = "tcpeval"
+"""The suite whose traffic may be recorded connections."""
 Tell = Callable[[str, int, int], object]
 
 
@@ -34,6 +36,7 @@ def assess(
     sections: Sequence[str] = (),
     quick: bool = False,
     replicates: int | None = None,
+    vectors: str | Path | None = None,
     live: bool = False,
     seed: int = 1,
     store: Store | str | Path | None = None,
@@ -58,6 +61,8 @@ def assess(
         Whether to run the short tests.
     replicates : int, optional
         Runs of each cell, instead of the tests' numbers.
+    vectors : str or Path, optional
+        A file of connection vectors, in Tmix's original format, as the traffic of ``tcpeval``.
     live : bool
         Whether to run the rule in the kernel and in QUIC, too, where the machine can.
     seed : int
@@ -93,6 +98,13 @@ def assess(
     if not others:
         raise ScenarioError(invalid("against", list(against), "a rule other than the one assessed"))
     chosen = select(suites, quick=quick, sections=sections)
+    if vectors is not None:
+        if VECTORS not in suites:
+            raise ScenarioError(
+                invalid("vectors", vectors, f"the suite {VECTORS}, which uses them")
+            )
+        file = str(Path(vectors).resolve())
+        chosen = [one.with_vectors(file) if one.suite == VECTORS else one for one in chosen]
     sweeps = [test.sweep([own, *others], seed, replicates) for test in chosen]
     done, runs = 0, sum(len(sweep.plan) for sweep in sweeps)
     found: list[Tested] = []

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import Any
 
@@ -37,6 +37,8 @@ DUMBBELL = "dumbbell"
 RULE = "rule"
 """The axis of the rule under test and its references."""
 REPLICATES, QUICK_REPLICATES = 20, 8
+DRAWN = ("size", "gap", "phases", "exchanges", "think", "packet_sizes", "regular")
+"""Keys of arrivals that a file of connection vectors replaces."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,36 @@ class Test:
             zip=self.zip, replicates=replicates or self.replicates, seed=seed,
             metrics=[*self.judged, *self.shown], link=self.link, group=self.group, compare=RULE,
         )  # fmt: skip
+
+    def with_vectors(self, file: str) -> Test:
+        """Return the test with recorded connections as its traffic in both directions.
+
+        Arrivals ``out`` and ``in`` get the connection vectors of `file` (docs/scenario.md) for the
+        sizes and times that the suite draws. Axes of their rate of arrival are left out: a
+        recording has one load. Tests without such arrivals stay as they are.
+
+        Examples
+        --------
+        >>> test = next(one for one in suite("tcpeval").tests if one.name == "access-link")
+        >>> recorded = test.with_vectors("campus.tmix")
+        >>> recorded.base["arrivals"][0]["vectors"], recorded.axes
+        ({'file': 'campus.tmix'}, {})
+        """
+        entries = [dict(entry) for entry in self.base.get("arrivals", ())]
+        drawn = [entry for entry in entries if entry.get("name") in ("out", "in")]
+        if not drawn:
+            return self
+        for entry in drawn:
+            for key in DRAWN:
+                entry.pop(key, None)
+            entry["vectors"] = {"file": file}
+        gaps = {f"arrivals.{entry['name']}.gap" for entry in drawn}
+        axes = {
+            name: levels
+            for name, levels in self.axes.items()
+            if not (is_mapping(levels) and all(gaps >= {*keys} for keys in levels.values()))
+        }
+        return replace(self, base={**self.base, "arrivals": entries}, axes=axes)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     help="Runs of each cell, instead of the tests' numbers.",
 )  # fmt: skip
 @click.option(
+    "--vectors", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+    help="Connection vectors (Tmix) as the traffic of the suite tcpeval.",
+)  # fmt: skip
+@click.option(
     "--live", is_flag=True,
     help="Also run the rule in the kernel (BPF, root) and in QUIC (needs `make live`).",
 )  # fmt: skip
@@ -78,6 +82,7 @@ def assess(
     sections: tuple[str, ...],
     is_list: bool,
     replicates: int | None,
+    vectors: Path | None,
     live: bool,
     seed: int | None,
     out: Path | None,
@@ -92,8 +97,7 @@ def assess(
     """Assess a rule by the criteria of RFC 9743.
 
     It runs beside Reno, CUBIC and BBR3. Every criterion gets a verdict by a rule that is written
-    down (docs/assess.md), and DIR a
-    dossier with all numbers. After Ctrl-C the same command resumes.
+    down (docs/assess.md), and DIR a dossier with all numbers. After Ctrl-C the same command resumes.
     """
     options.check_cluster(on, jobs)
     options.check_format(as_json)
@@ -123,7 +127,7 @@ def assess(
     found = _assess(
         rule, against=options.rules_of("--against", against) or assessment.REFERENCES,
         suites=named, sections=wanted, quick=quick, replicates=replicates,
-        live=live, seed=1 if seed is None else seed, store=kept, jobs=jobs, on=on,
+        vectors=vectors, live=live, seed=1 if seed is None else seed, store=kept, jobs=jobs, on=on,
     )  # fmt: skip
     changed = None if earlier is None else before.changes(found, earlier)
     if as_json:
