@@ -36,7 +36,7 @@ mod signal;
 
 use crate::family::{option, positive};
 use crate::{Ack, Congestion, FamilyOf, MarkResponse, Needs, SlowStart, WindowRule};
-use signal::{Aggregation, FEEDBACK_S, Report};
+use signal::{FEEDBACK_S, Report, SignalAggregator};
 
 /// Smallest window, packets.
 const MIN_CWND: f64 = 4.0;
@@ -67,7 +67,7 @@ pub struct Nada {
     reference_signal_s: f64,
     /// Reference rate r_ref, packets/s.
     rate: f64,
-    aggregation: Aggregation,
+    aggregation: SignalAggregator,
     /// Congestion signal of the last report, seconds, and its receiving rate, packets/s.
     signal_s: f64,
     receiving: f64,
@@ -85,7 +85,7 @@ impl Nada {
             priority,
             reference_signal_s,
             rate: least,
-            aggregation: Aggregation::new(),
+            aggregation: SignalAggregator::new(),
             signal_s: 0.0,
             receiving: 0.0,
             is_ramping_up: true,

@@ -57,7 +57,7 @@ pub(super) struct Report {
 
 /// What is known of the path.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Aggregation {
+pub(super) struct SignalAggregator {
     base: BaseDelay,
     /// Queueing delays of the last packets, seconds.
     delays_s: [f64; FILTER],
@@ -70,7 +70,7 @@ pub(super) struct Aggregation {
     pub(super) mark_ratio: f64,
 }
 
-impl Aggregation {
+impl SignalAggregator {
     pub(super) fn new() -> Self {
         Self {
             base: BaseDelay::new(),
@@ -202,8 +202,8 @@ mod tests {
         rtt_s: impl Fn(u64) -> f64,
         lost: impl Fn(u64) -> u64,
         marked: impl Fn(u64) -> bool,
-    ) -> (Aggregation, Vec<Report>) {
-        let mut aggregation = Aggregation::new();
+    ) -> (SignalAggregator, Vec<Report>) {
+        let mut aggregation = SignalAggregator::new();
         let mut reports = Vec::new();
         for number in 1..=packets {
             aggregation.add(&Ack {
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn delays_are_warped_for_seven_loss_intervals_after_a_loss() {
-        let mut aggregation = Aggregation::new();
+        let mut aggregation = SignalAggregator::new();
         close(aggregation.warped_s(0.1), 0.1);
         // 100 packets until a loss, then 699 more: 700 are seven averages.
         aggregation.losses.add(100, 1, 1.0, 0.05);
