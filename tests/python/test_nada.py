@@ -71,10 +71,12 @@ def test_two_flows_share_by_priority(prio):
 
 
 def test_the_mode_is_accelerated_ramp_up_until_a_queue_builds():
-    """From 12.5 packets/s, gamma is 50/(40 + 220) = 0.19 per report; gradually it would take 500 s."""
-    trace = _calls(["NADA(rmax=250)"], "2Mbit", duration="20s", measure=("0s", "20s")).traces[
-        "rule"
-    ]
+    """From 12.5 packets/s gamma is 50/(40 + 220) = 0.19 per report.
+
+    The gradual update adds 2 % of rmax a second.
+    """
+    run = _calls(["NADA(rmax=250)"], "2Mbit", duration="20s", measure=("0s", "20s"))
+    trace = run.traces["rule"]
     full_s = trace.filter(pl.col("r_ref_packets_s") > 0.9 * 2e6 / WIRE_BITS)["time_s"][0]
     assert full_s < 8
     ramp_up = trace.filter(pl.col("phase").cast(pl.String) == "accelerated ramp-up")
@@ -95,10 +97,36 @@ def test_marks_keep_the_queue_short():
     assert link["utilization"] > 0.8
 
 
+def test_a_timeout_begins_again_with_the_least_rate():
+    """The link is down from 10 to 11 s: what 500 ms send is lost, and then nothing arrives."""
+    result = cwndlab.run(
+        {
+            "duration": "30s",
+            "profile": "linux",
+            "dumbbell": {
+                "rate": "10Mbit",
+                "delay": "20ms",
+                "queue": {"kind": "drop-tail", "limit": "100pkt"},
+                "outages": [{"kind": "every", "first": "10s", "every": "100s", "down": "1s"}],
+            },
+            "flows": [{"rule": "NADA(rmax=500)"}],
+            "trace": {"rule": "100ms"},
+        }
+    )
+    assert result.flows["timeouts"][0] > 0
+    trace = result.traces["rule"]
+    rate = dict(trace.select("time_s", "r_ref_packets_s").rows())
+    before = max(rate[time_s] for time_s in rate if 9 < time_s < 10)
+    after = min(rate[time_s] for time_s in rate if 11 < time_s < 12)
+    assert before == 500
+    assert after < 20
+    assert max(rate.values()) == 500 == rate[max(rate)]
+
+
 def test_loss_slows_down():
     """At 2 % the penalty is 40 ms, at 3 % 90 ms (equation 2): rates at rest are rmax / 4 and / 9.
 
-    The smoothed ratio varies, and the penalty with its square, so that a rate is lower than at rest.
+    The smoothed ratio varies, and the penalty with its square: a rate is lower than at rest.
     Where 500 ms have few packets, none of them may be lost, which is accelerated ramp-up again.
     """
     rates = {}

@@ -10,6 +10,7 @@
 //!                o <- x - prio xref rmax / r
 //!                r <- r - 0.5 (interval / 500 ms) (o / 500 ms) r - (x - x before) / 500 ms r
 //!                r <- min(rmax, max(rmin, r))
+//! on a timeout:  r <- rmin
 //! frames:        encoder max(rmin, r - min(0.05 r, 0.1 fps backlog)),
 //!                pacing  min(rmax, r + min(0.05 r, 0.1 fps backlog))
 //! ```
@@ -28,8 +29,9 @@
 //! incomplete, but late. RTTs stand for one-way delays, which a sender alone does not see: queues on
 //! the return path count, and the receiver acknowledges each packet at once. Marks end accelerated
 //! ramp-up like losses (the RFC names losses and delay only: a queue that marks below 10 ms would be
-//! filled for ever). x is at most 500 ms. An interval without feedback counts as 500 ms at most. The
-//! window only stops a sender without feedback: it is what the rate sends in srtt + 500 ms.
+//! filled for ever). x is at most 500 ms. An interval without feedback counts as 500 ms at most. Of
+//! feedback that does not arrive the RFC says nothing: the window, what the rate sends in srtt +
+//! 500 ms, stops the sender, and after a timeout it begins again with rmin.
 
 mod loss_intervals;
 mod signal;
@@ -132,8 +134,11 @@ impl WindowRule for Nada {
         (self.sending() * (ack.srtt_s + TAU_S)).max(MIN_CWND)
     }
 
-    /// The loss counts in the next report.
-    fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
+    /// A loss counts in the next report.
+    fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
+        if congestion == Congestion::Timeout {
+            self.rate = self.least;
+        }
         cwnd
     }
 
@@ -314,6 +319,9 @@ mod tests {
         // Loss and marks leave the window to the next report.
         assert_eq!(rule.decrease(cwnd, Congestion::FastRetransmit), cwnd);
         assert_eq!(rule.on_mark(cwnd, &Ack::default()), MarkResponse::Consumed);
+        close(rule.rate, 118.518_518_518_5);
+        rule.decrease(cwnd, Congestion::Timeout);
+        close(rule.rate, 12.5);
         // 12.5/s in 50 ms + 500 ms at least, but no less than 4 packets.
         assert_eq!(Nada::new(1.0, 2.0, 1.0, 0.01).increase(1.0, &Ack::default()), 4.0);
     }

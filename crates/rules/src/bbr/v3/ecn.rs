@@ -70,7 +70,7 @@ impl Ecn {
 
     /// What marks of this round trip leave of inflight_short.
     pub(super) fn factor(&self) -> Option<f64> {
-        self.marked_in_round.then(|| 1.0 - FACTOR * self.alpha)
+        self.marked_in_round.then_some(1.0 - FACTOR * self.alpha)
     }
 
     /// Adds packets reported as marked.
