@@ -107,7 +107,7 @@ def test_a_timeout_begins_again_with_the_least_rate():
                 "rate": "10Mbit",
                 "delay": "20ms",
                 "queue": {"kind": "drop-tail", "limit": "100pkt"},
-                "outages": [{"kind": "every", "first": "10s", "every": "100s", "down": "1s"}],
+                "outages": [{"from": "10s", "to": "11s", "arrivals": "lost"}],
             },
             "flows": [{"rule": "NADA(rmax=500)"}],
             "trace": {"rule": "100ms"},
