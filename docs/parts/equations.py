@@ -15,7 +15,8 @@ FILES = {
     "MRAIMD": "mraimd.rs", "CUBIC": "cubic.rs", "DCTCP": "dctcp.rs", "Prague": "prague.rs",
     "HighSpeed": "highspeed.rs",
     "Scalable": "scalable.rs", "Westwood": "westwood.rs", "Vegas": "vegas.rs", "HTCP": "htcp.rs",
-    "Illinois": "illinois.rs", "BIC": "bic.rs", "LEDBAT": "ledbat.rs", "BBR1": "bbr/v1.rs",
+    "Illinois": "illinois.rs", "BIC": "bic.rs", "LEDBAT": "ledbat.rs",
+    "NADA": "nada/mod.rs", "BBR1": "bbr/v1.rs",
     "BBR3": "bbr/v3.rs",
     "Rule": "formula/rule.rs",
 }  # fmt: skip

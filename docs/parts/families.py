@@ -13,12 +13,14 @@ WINDOW = "examples/rules-window.toml"
 MARKS = "examples/rules-marks.toml"
 # Pictures use the parameters that `cwndlab rules` prints, except where these make a rule equal to
 # another or its changes too small to see on this link. (LEDBAT's usual target, 100 ms, exceeds the
-# delay of this full queue.)
+# delay of this full queue. NADA's usual rate is an eighth of this link's, but
+# a larger one has a window beyond the picture.)
 SHOWN = {
     "Binomial": "Binomial(0.25, 0.75, 2, 0.5)",
     "IIAD": "IIAD(50, 20)",
     "SQRT": "SQRT(5, 2)",
     "LEDBAT": "LEDBAT(0.025, 1)",
+    "NADA": "NADA(rmax=500)",
     "Rule": 'Rule(inc="10*rtt", dec="max(w/2, w - 30)")',
 }
 # Rules with their own response to ECN marks have a second panel, with a queue that marks.

@@ -34,6 +34,8 @@ TOGETHER = {
     ("ArrivalSpec", "think"): {"exchanges": 4},
     ("ArrivalSpec", "vectors"): {"gap": None, "size": None},
     ("FlowSpec", "leave"): {"stop": None},
+    ("Frames", "every"): {"size": 10},
+    ("Frames", "deadline"): {"size": 10},
     ("QueueSpec codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
     ("QueueSpec fq-codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
 }

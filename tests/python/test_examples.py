@@ -144,6 +144,37 @@ def test_media():
     assert apart["late_share"] < 0.05 < 0.3 < usual["late_share"]
 
 
+def test_nada():
+    """Encoders that follow the link against ones that stay."""
+    calls = _run("nada")
+    first, second = calls.flows["goodput_bps"]
+    assert first / second == pytest.approx(1, abs=0.1)
+    assert 0.01 < calls.arrivals["late_share"][0] < 0.05
+    fixed = _run("nada", **{"flows__*__rule": "NADA(rmin=150, rmax=150)"})
+    assert fixed.arrivals["late_share"][0] > 0.5
+
+
+def test_fixed_rate_media():
+    """What does not react is seldom late and takes its rate; what does is late."""
+    fixed = _run("fixed-rate-media")
+    yielding = _run("fixed-rate-media", flows__camera__rule="CUBIC")
+    assert fixed.arrivals["late_share"][0] < 0.05 < 0.5 < yielding.arrivals["late_share"][0]
+    apart = _run("fixed-rate-media", dumbbell__queue__kind="fq-codel")
+    assert apart.arrivals["late_flows"][0] == 0
+
+
+def test_l4s_bbr():
+    """The flow that responds is in the L queue; without a response nothing is marked there."""
+    result = _run("l4s-bbr")
+    marks, plain = result.flows["goodput_bps"]
+    delays = result.flows["mean_rtt_s"]
+    assert result.links["l4s_marked_packets"][0] > 0
+    assert marks > plain
+    assert delays[0] < 0.5 * delays[1]
+    ignored = _run("l4s-bbr", **{"flows__*__rule": "BBR3"})
+    assert ignored.links["marked_packets"][0] == 0
+
+
 def test_aqm():
     delays = {
         kind: _run("aqm", dumbbell__queue__kind=kind).links["mean_queueing_delay_s"][0]

@@ -161,3 +161,49 @@ def test_bbr3_counts_losses_under_every_recovery(recovery):
     # With Reno and Tahoe a loss costs timeouts or packets sent again; taken for 2 % it leaves a
     # third of the link.
     assert cwndlab.run(scenario).aggregate_goodput_bps > 7e6
+
+
+def test_bbr3_with_ecn_keeps_the_l_queue_short_and_loses_nothing():
+    """Over DualPI2 on a path of 4 ms: marks bound what is in flight, where BBR3 alone loses.
+
+    Beyond `ecn_max_rtt` marks do not count.
+    """
+
+    def link(rule: str, delay: str = "2ms") -> dict:
+        result = cwndlab.run(
+            {
+                "duration": "40s",
+                "measure": ["10s", "40s"],
+                "profile": "linux",
+                "dumbbell": {
+                    "rate": "40Mbit",
+                    "delay": delay,
+                    "queue": {"kind": "dualpi2", "limit": "1000pkt"},
+                },
+                "flows": [{"rule": rule, "count": 2}],
+            }
+        )
+        return result.links.row(0, named=True)
+
+    responds, ignores = link("BBR3(ecn=on)"), link("BBR3")
+    assert responds["dropped_packets"] == 0 < ignores["dropped_packets"]
+    assert responds["l4s_marked_packets"] == responds["marked_packets"] > 0
+    assert responds["mean_queueing_delay_s"] < 0.5 * ignores["mean_queueing_delay_s"]
+    assert responds["utilization"] > 0.9
+    far = [
+        link(rule, "20ms")["l4s_marked_packets"]
+        for rule in ("BBR3(ecn=on)", "BBR3(ecn=on, ecn_max_rtt=0)")
+    ]
+    assert far[0] > 2 * far[1]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("BBR3(ecn=yes)", 'ecn: "yes" is not known: expected off or on'),
+        ("BBR3(ecn=on, ecn_max_rtt=-1)", "ecn_max_rtt: -1 is not valid"),
+    ],
+)
+def test_a_wrong_parameter_of_bbr3_is_named(rule, message):
+    with pytest.raises(cwndlab.CwndlabError, match=message):
+        cwndlab.rule(rule)

@@ -149,6 +149,12 @@ pub struct Needs {
     /// on each: for model-based rules. Round trips then begin when a packet sent in them is
     /// acknowledged in any way.
     pub recovery: bool,
+    /// The receiver acknowledges each packet at once, unless the scenario says otherwise: the rule
+    /// measures delays to the millisecond.
+    pub prompt_acks: bool,
+    /// [`WindowRule::encoder_rate_packets_s`](crate::WindowRule::encoder_rate_packets_s) returns a
+    /// rate.
+    pub encoder: bool,
     /// [`WindowRule::fault`](crate::WindowRule::fault) may return an error.
     pub faults: bool,
 }

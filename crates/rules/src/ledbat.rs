@@ -15,11 +15,11 @@
 //! queues on the return path count. There is no slow start (the RFC describes none): the window
 //! grows from its first value by the rule.
 
+use crate::base_delay::BaseDelay;
 use crate::family::{no_check, parameter, with_default};
 use crate::{Ack, Congestion, FamilyOf, SlowStart, WindowRule};
 
 const MIN_CWND: f64 = 2.0;
-const BASE_MINUTES: usize = 10;
 const CURRENT: usize = 4;
 
 /// LEDBAT.
@@ -27,9 +27,7 @@ const CURRENT: usize = 4;
 pub struct Ledbat {
     target_s: f64,
     gain: f64,
-    /// Minimum RTT of each of the last minutes, seconds.
-    base_s: [f64; BASE_MINUTES],
-    minute: u64,
+    base: BaseDelay,
     /// The last RTTs, seconds.
     current_s: [f64; CURRENT],
     next: usize,
@@ -39,32 +37,15 @@ impl Ledbat {
     /// `target_s`: target queueing delay, seconds; `gain`: packets per round trip with an empty
     /// queue.
     pub fn new(target_s: f64, gain: f64) -> Self {
-        let none = f64::INFINITY;
-        Self {
-            target_s,
-            gain,
-            base_s: [none; BASE_MINUTES],
-            minute: 0,
-            current_s: [none; CURRENT],
-            next: 0,
-        }
+        let current_s = [f64::INFINITY; CURRENT];
+        Self { target_s, gain, base: BaseDelay::new(), current_s, next: 0 }
     }
 
     fn queueing_delay_s(&mut self, ack: &Ack) -> f64 {
-        let minute = (ack.now_s / 60.0) as u64;
-        for passed in (self.minute + 1..=minute).take(BASE_MINUTES) {
-            self.base_s[passed as usize % BASE_MINUTES] = f64::INFINITY;
-        }
-        if minute > self.minute + BASE_MINUTES as u64 {
-            self.base_s = [f64::INFINITY; BASE_MINUTES];
-        }
-        self.minute = minute;
-        let slot = &mut self.base_s[minute as usize % BASE_MINUTES];
-        *slot = slot.min(ack.rtt_s);
+        self.base.update(ack.now_s, ack.rtt_s);
         self.current_s[self.next] = ack.rtt_s;
         self.next = (self.next + 1) % CURRENT;
-        let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
-        least(&self.current_s) - least(&self.base_s)
+        self.current_s.iter().copied().fold(f64::INFINITY, f64::min) - self.base.value_s()
     }
 }
 
@@ -85,14 +66,8 @@ impl WindowRule for Ledbat {
     }
 
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {
-        report(
-            "base_delay_s",
-            if self.base_s.iter().copied().fold(f64::INFINITY, f64::min).is_finite() {
-                self.base_s.iter().copied().fold(f64::INFINITY, f64::min)
-            } else {
-                f64::NAN
-            },
-        );
+        let base_s = self.base.value_s();
+        report("base_delay_s", if base_s.is_finite() { base_s } else { f64::NAN });
     }
 }
 

@@ -13,6 +13,7 @@
 //! ```
 
 mod arithmetic;
+mod base_delay;
 mod bbr;
 mod bic;
 mod bimodal;
@@ -31,6 +32,7 @@ mod illinois;
 mod ledbat;
 mod linear;
 mod mraimd;
+mod nada;
 mod notation;
 mod prague;
 mod registry;
@@ -58,6 +60,7 @@ pub use illinois::Illinois;
 pub use ledbat::Ledbat;
 pub use linear::Linear;
 pub use mraimd::MrAimd;
+pub use nada::Nada;
 pub use notation::{RuleError, RuleSpec};
 pub use prague::Prague;
 pub use registry::{FAMILIES, Family};

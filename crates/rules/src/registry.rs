@@ -2,7 +2,7 @@
 
 use crate::{
     FamilyOf, Rule, bbr, bic, bimodal, binomial, cubic, dctcp, formula, gaimd, highspeed, htcp,
-    illinois, ledbat, linear, mraimd, prague, scalable, vegas, westwood,
+    illinois, ledbat, linear, mraimd, nada, prague, scalable, vegas, westwood,
 };
 
 /// A named family of rules.
@@ -42,6 +42,7 @@ pub const FAMILIES: &[Family] = &[
     family!(Illinois(illinois::FAMILY)),
     family!(Bic(bic::FAMILY)),
     family!(Ledbat(ledbat::FAMILY)),
+    family!(Nada(nada::FAMILY)),
     family!(Bbr1(bbr::BBR1)),
     family!(Bbr3(bbr::BBR3)),
     family!(Formula(formula::FAMILY)),

@@ -2,7 +2,7 @@
 
 use crate::{
     Ack, Bbr1, Bbr3, Bic, Bimodal, Binomial, Congestion, Cubic, CustomRule, Dctcp, FormulaRule,
-    Gaimd, HighSpeed, Htcp, Illinois, Ledbat, Linear, MarkResponse, MrAimd, Needs, Prague,
+    Gaimd, HighSpeed, Htcp, Illinois, Ledbat, Linear, MarkResponse, MrAimd, Nada, Needs, Prague,
     Scalable, SlowStart, Vegas, Westwood, WindowRule,
 };
 use std::sync::Arc;
@@ -44,6 +44,8 @@ pub enum Rule {
     Bic(Box<Bic>),
     /// LEDBAT.
     Ledbat(Box<Ledbat>),
+    /// NADA.
+    Nada(Box<Nada>),
     /// BBR version 1.
     Bbr1(Box<Bbr1>),
     /// BBR version 3.
@@ -74,6 +76,7 @@ macro_rules! with {
             Rule::Illinois($rule) => $call,
             Rule::Bic($rule) => $call,
             Rule::Ledbat($rule) => $call,
+            Rule::Nada($rule) => $call,
             Rule::Bbr1($rule) => $call,
             Rule::Bbr3($rule) => $call,
             Rule::Formula($rule) => $call,
@@ -136,6 +139,10 @@ impl WindowRule for Rule {
         with!(self, rule => rule.pacing_rate_packets_s())
     }
 
+    fn encoder_rate_packets_s(&mut self, backlog_packets: u64) -> Option<f64> {
+        with!(self, rule => rule.encoder_rate_packets_s(backlog_packets))
+    }
+
     fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
         with!(self, rule => rule.restart_from_idle(cwnd, now_s))
     }
@@ -144,6 +151,7 @@ impl WindowRule for Rule {
         match (self, saved) {
             (Self::Bbr1(rule), Self::Bbr1(saved)) => rule.undo(*saved),
             (Self::Bbr3(rule), Self::Bbr3(saved)) => rule.undo(*saved),
+            (Self::Nada(rule), Self::Nada(saved)) => rule.undo(*saved),
             (rule, saved) => *rule = saved,
         }
     }

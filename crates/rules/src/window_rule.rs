@@ -33,6 +33,13 @@ pub trait WindowRule {
         None
     }
 
+    /// Rate at which a media encoder shall produce its next frame, packets/s, while
+    /// `backlog_packets` of earlier frames were never sent; `None` where the rule leaves the rate to
+    /// the application. Called at each frame, with [`Needs::encoder`].
+    fn encoder_rate_packets_s(&mut self, _backlog_packets: u64) -> Option<f64> {
+        None
+    }
+
     /// cwnd before the first packet after an idle period is sent: the application had no data, and
     /// nothing is in flight. Called with [`Needs::delivery_rate`].
     fn restart_from_idle(&mut self, cwnd: f64, _now_s: f64) -> f64 {

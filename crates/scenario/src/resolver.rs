@@ -156,8 +156,8 @@ impl Scenario {
                 reader.distribution(format!("flows[{i}].responses.size"), &mut responses.size)?;
                 reader.distribution(format!("flows[{i}].responses.think"), &mut responses.think)?;
             }
-            if let Some(frames) = &mut flow.frames {
-                reader.distribution(format!("flows[{i}].frames.size"), &mut frames.size)?;
+            if let Some(size) = flow.frames.as_mut().and_then(|frames| frames.size.as_mut()) {
+                reader.distribution(format!("flows[{i}].frames.size"), size)?;
             }
         }
         let mut recorded = BTreeMap::new();

@@ -182,8 +182,9 @@ pub struct Responses {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Frames {
-    /// Data packets of a frame.
-    pub size: Distribution<Packets>,
+    /// Data packets of a frame. Without it the rule, NADA, sets the rate of the encoder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Distribution<Packets>>,
     /// Interval between frames: "33.333ms" for 30 frames per second.
     pub every: Time,
     /// A frame that has not arrived so long after its start is late.

@@ -261,6 +261,11 @@ fn flows() {
                 "flows[0].frames.deadline: 0s is not valid: expected at least 10us",
             ),
             (
+                flow("frames = { every = \"33ms\" }"),
+                "flows[0].frames.size: `size` must be given for AIMD(1, 0.5): only NADA sets the \
+                 rate of an encoder",
+            ),
+            (
                 flow("frames = { size = 0, every = \"33ms\" }"),
                 "flows[0].frames.size: a mean of 0 is not valid: expected at least 1 packet, at \
                  most 1e12",

@@ -363,6 +363,34 @@ fn frames_that_the_link_cannot_carry_wait_for_those_before_them() {
 }
 
 #[test]
+fn an_encoder_follows_the_rate_of_its_rule() {
+    let link = "duration = 9.99\n[dumbbell]\nrate = \"8Mbit\"\ndelay = \"50ms\"\nback_rate = \
+                \"unlimited\"\n[tcp]\nsyn = false\ntimestamps = false\npacket_size = 960\ninitial_window = \
+                10\n";
+    let toml = |rate: u32, every: &str| {
+        format!(
+            "{link}[[flows]]\nrule = \"NADA(rmin={rate}, rmax={rate})\"\nframes = {{ every = \
+             \"{every}\" }}\n"
+        )
+    };
+    // 40 packets/s are 4 in 100 ms, which leave at once, 25, 50 and 75 ms later. The last one takes
+    // 1 ms and 50 ms.
+    let frames = transfers(&toml(40, "100ms"));
+    assert_eq!(frames.len(), 99);
+    for frame in &frames {
+        assert_eq!(frame.packets, 4);
+        assert!((frame.fct_s - 0.126).abs() < 1e-6, "{frame:?}");
+    }
+    // 20 packets/s are half a packet in 25 ms: the first frame has one, the encoder skips two, and
+    // from then on every other one.
+    let frames = transfers(&toml(20, "25ms"));
+    assert!(frames.iter().all(|frame| frame.packets == 1));
+    let starts_ms: Vec<_> = frames.iter().map(|frame| (frame.start_s * 1e3).round()).collect();
+    assert_eq!(starts_ms[..4], [0.0, 75.0, 125.0, 175.0]);
+    assert_eq!(starts_ms.len(), 199);
+}
+
+#[test]
 fn short_flows_count_the_bits_that_they_send() {
     // 99 flows arrive until 9.9 s, each a SYN of 40 bytes and a packet of 1052.
     let result = run(&format!(

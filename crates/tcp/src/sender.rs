@@ -234,6 +234,13 @@ impl Sender {
         self.update_fast_path();
     }
 
+    /// Rate at which a media encoder shall produce its next frame, packets/s; none where the rule
+    /// leaves that to the application.
+    pub fn encoder_rate_packets_s(&mut self) -> Option<f64> {
+        let backlog_packets = (self.tcb.data_end - 1 - self.tcb.highest_sent).max(0) as u64;
+        self.tcb.rule.encoder_rate_packets_s(backlog_packets)
+    }
+
     /// Closes the application: no data beyond what was sent.
     pub fn stop(&mut self, now_s: f64) {
         self.tcb.accumulate_cwnd_area(now_s);

@@ -24,10 +24,16 @@
 //!           inflight_long <- max(in flight then, 0.7 target)
 //! loss in other states, per round trip:
 //!           bw_short <- max(latest rate, 0.7 bw_short),  inflight_short alike
+//!
+//! with ecn = on, where min_rtt <= ecn_max_rtt; per round trip, F = share of packets marked:
+//!           alpha <- 15/16 alpha + F/16
+//! marks in states without probing, per round trip:
+//!           inflight_short <- (1 - alpha/3) inflight_short
+//! F of a sample in Refill and Up, or of 2 round trips of Startup, above 50 %: as loss above 2 %
 //! ```
 //!
-//! `w` and inflight in packets, bw in packets/s. The response to loss is in `v3/loss.rs`, ProbeRTT
-//! in `v3/round_trip.rs`.
+//! `w` and inflight in packets, bw in packets/s. The response to loss is in `v3/loss.rs`, that to
+//! marks in `v3/ecn.rs`, ProbeRTT in `v3/round_trip.rs`.
 //!
 //! Departures: the packets in flight at transmission and lost since are those of the packet
 //! acknowledged when a loss is detected, three packets after the lost one, not those of the lost
@@ -35,21 +41,24 @@
 //! is saved where recovery begins, as the draft's text says, and not again with the first loss of
 //! each round trip (`NoteLoss`): leaving Up begins such a round trip, and the next lost packet
 //! would overwrite what was saved; a timeout ends Up with the next ACK, and an ACK that proves it
-//! spurious restarts the probe at once; marks are ignored, as in the draft; packets are whole, and
+//! spurious restarts the probe at once; marks are ignored unless `ecn` is on, as in the draft, which has no
+//! response to them; packets are whole, and
 //! there is no offload; the wait between probes is hashed from the flow's own history, because a
 //! rule has no randomness.
 
 mod aggregation;
 mod bounds;
+mod ecn;
 mod loss;
 mod mode;
 mod round_trip;
 
 use super::{FullPipe, MIN_PIPE, MaxFilter, pseudo_random};
-use crate::family::no_check;
+use crate::family::{choice, no_check, option, parameter};
 use crate::{Ack, Congestion, FamilyOf, MarkResponse, Needs, SlowStart, WindowRule};
 use aggregation::Aggregation;
 use bounds::{Bounds, Saved};
+use ecn::Ecn;
 use mode::Mode;
 
 const PACING_MARGIN: f64 = 0.01;
@@ -99,6 +108,8 @@ pub struct Bbr3 {
     in_flight: u64,
     sample: f64,
     app_limited: bool,
+    /// Response to marks, if any.
+    ecn: Option<Box<Ecn>>,
 }
 
 impl Default for Bbr3 {
@@ -133,11 +144,17 @@ impl Default for Bbr3 {
             in_flight: 0,
             sample: 0.0,
             app_limited: false,
+            ecn: None,
         }
     }
 }
 
 impl Bbr3 {
+    /// A flow that responds to marks once its minimum RTT is at most `max_rtt_s`, at any if 0.
+    pub fn with_ecn(max_rtt_s: f64) -> Self {
+        Self { ecn: Some(Box::new(Ecn::new(max_rtt_s))), ..Self::default() }
+    }
+
     fn gains(&self) -> (f64, f64) {
         match self.mode {
             // 4 ln 2.
@@ -191,6 +208,7 @@ impl Bbr3 {
         let mut cwnd = self.restore(cwnd, ack);
         self.learn_from_losses(cwnd, ack);
         self.count_round(ack);
+        self.learn_from_marks(cwnd, ack);
         self.measure_rate(cwnd, bandwidth, ack);
         self.next_mode(cwnd, ack);
         let expired = self.measure_rtt(ack);
@@ -237,7 +255,11 @@ impl Bbr3 {
         }
         let probing = matches!(self.mode, Mode::Startup | Mode::Refill | Mode::Up);
         let (startup, largest) = (self.mode == Mode::Startup, self.max_bandwidth.value());
-        let lossy_startup = self.bounds.end_round(ack, probing, startup, largest, cwnd);
+        let factor = self.ecn.as_ref().and_then(|ecn| ecn.factor());
+        let lossy_startup = self.bounds.end_round(ack, probing, startup, largest, cwnd, factor);
+        if self.bounds.round_over {
+            self.forget_marks();
+        }
         self.aggregation.update(ack, bandwidth, cwnd, self.rounds, self.filled);
         if self.round_start && !ack.app_limited {
             self.full_pipe.update(rate);
@@ -245,6 +267,8 @@ impl Bbr3 {
         }
         if lossy_startup {
             self.saved.mode = Some(Mode::Startup);
+        }
+        if lossy_startup || (startup && self.ecn.as_ref().is_some_and(|ecn| ecn.fills_pipe())) {
             (self.filled, self.full_pipe.reached) = (true, true);
             self.bounds.inflight_long = self.target(f64::INFINITY).max(self.bounds.inflight_latest);
         }
@@ -254,6 +278,7 @@ impl Bbr3 {
         let in_flight = ack.in_flight_packets as f64;
         if self.mode == Mode::Startup && self.filled {
             (self.mode, self.drain_round) = (Mode::Drain, self.rounds);
+            self.forget_marks();
         }
         if self.mode == Mode::Drain
             && (in_flight <= self.inflight(self.bandwidth(), 1.0)
@@ -307,6 +332,7 @@ impl Bbr3 {
 
     fn enter_down(&mut self, ack: &Ack) {
         self.bounds.start_down();
+        self.forget_marks();
         (self.mode, self.cycle_s) = (Mode::Down, ack.now_s);
         let drawn = pseudo_random(ack);
         self.probe_wait_s = 2.0 + drawn;
@@ -417,7 +443,10 @@ impl WindowRule for Bbr3 {
         SlowStart::Grow(self.update(cwnd, ack))
     }
 
-    fn on_mark(&mut self, _: f64, _: &Ack) -> MarkResponse {
+    fn on_mark(&mut self, _: f64, ack: &Ack) -> MarkResponse {
+        if let Some(ecn) = &mut self.ecn {
+            ecn.add(ack.marked_packets);
+        }
         MarkResponse::Consumed
     }
 
@@ -426,7 +455,15 @@ impl WindowRule for Bbr3 {
     }
 
     fn needs(&self) -> Needs {
-        Needs { delivery_rate: true, pacing: true, recovery: true, ..Needs::default() }
+        let ecn = self.ecn.is_some();
+        Needs {
+            delivery_rate: true,
+            pacing: true,
+            recovery: true,
+            exact_marks: ecn,
+            l4s: ecn,
+            ..Needs::default()
+        }
     }
 
     /// Names of draft-ietf-ccwg-bbr, section 4.
@@ -482,6 +519,9 @@ impl WindowRule for Bbr3 {
         ] {
             report(name, value);
         }
+        if let Some(ecn) = &self.ecn {
+            report("ecn_alpha", ecn.alpha());
+        }
     }
 }
 
@@ -492,9 +532,25 @@ pub(crate) const FAMILY: FamilyOf<Box<Bbr3>> = FamilyOf {
     source: "draft-ietf-ccwg-bbr-06",
     example: "BBR3",
     deployed: true,
-    parameters: &[],
+    parameters: &[
+        choice(
+            "ecn",
+            "response to marks: with it the flow is an L4S flow, as Prague",
+            "off or on",
+            &["off", "on"],
+        ),
+        option(
+            parameter(
+                "ecn_max_rtt",
+                "minimum RTT up to which marks count, seconds; 0: any",
+                "from 0 to 1e6",
+                |x| (0.0..=1e6).contains(&x),
+            ),
+            0.005,
+        ),
+    ],
     check: no_check,
-    build: |_| Box::default(),
+    build: |p| Box::new(if p[0] == 1.0 { Bbr3::with_ecn(p[1]) } else { Bbr3::default() }),
 };
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::conditions::{
 use super::distributions::check_draw;
 use super::knobs::check_knobs;
 use crate::{ArrivalSpec, FlowSpec, Leave, Scenario};
+use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_units::Time;
 use std::collections::BTreeSet;
 
@@ -77,7 +78,21 @@ impl Scenario {
                         "`frames` must not be given when `packets` or `responses` is",
                     );
                 }
-                check_draw(&key("frames.size"), &frames.size, 1.0, "at least 1 packet")?;
+                match &frames.size {
+                    Some(size) => {
+                        check_draw(&key("frames.size"), size, 1.0, "at least 1 packet")?;
+                    }
+                    None if flow.rule.0.build(Arithmetic::Plain).needs().encoder => {}
+                    None => {
+                        return conflict(
+                            key("frames.size"),
+                            format!(
+                                "`size` must be given for {}: only NADA sets the rate of an encoder",
+                                flow.rule.0
+                            ),
+                        );
+                    }
+                }
                 for (name, time) in [("every", Some(frames.every)), ("deadline", frames.deadline)] {
                     if let Some(time) = time.filter(|time| *time < MIN_FRAME) {
                         return invalid(key(&format!("frames.{name}")), time, "at least 10us");

@@ -3,14 +3,14 @@
 use super::builder::Builder;
 use super::network_plan::FlowGroup;
 use crate::endpoint::arrivals::{ArrivalGroup, DrawnPacketSize, FlowTemplate, GroupCounters};
-use crate::endpoint::transfer::{ActiveTransfer, NextTransfer};
+use crate::endpoint::transfer::{ActiveTransfer, FrameSize, NextTransfer};
 use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use crate::packet::Flags;
 use crate::random::variable::RandomVariable;
-use cwndlab_rules::Arithmetic;
+use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_tcp::{Knobs, Recovery};
 use cwndlab_units::Time;
 use std::collections::VecDeque;
@@ -32,13 +32,25 @@ impl Builder<'_> {
                 think: RandomVariable::new(&responses.think, self.plan.stream("think", name)),
             },
             (None, Some(frames)) => {
-                NextTransfer::Frame { size: sizes(&frames.size), every_s: frames.every.seconds() }
+                let size = match &frames.size {
+                    Some(size) => FrameSize::Drawn(sizes(size)),
+                    None => FrameSize::Encoded { left_packets: 0.0 },
+                };
+                NextTransfer::Frame { size, every_s: frames.every.seconds() }
             }
             (None, None) => unreachable!("only groups with responses or frames have transfers"),
         };
         let packets = match &mut next {
-            NextTransfer::Response { size, .. } | NextTransfer::Frame { size, .. } => {
-                size.next_packets()
+            NextTransfer::Response { size, .. } => size.next_packets(),
+            NextTransfer::Frame { size, every_s } => {
+                let mut rule = group.spec.rule.0.build(Arithmetic::Plain);
+                let packets = size.next_packets(*every_s, rule.encoder_rate_packets_s(0));
+                // The first frame opens the connection, so that it has a packet; later ones make up
+                // for it.
+                if let (FrameSize::Encoded { left_packets }, 0) = (size, packets) {
+                    *left_packets -= 1.0;
+                }
+                packets.max(1)
             }
             NextTransfer::Exchanges(_) => unreachable!("listed flows have no exchanges"),
         };

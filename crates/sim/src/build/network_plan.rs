@@ -169,6 +169,7 @@ impl<'a> NetworkPlan<'a> {
                 knobs.ecn_feedback = EcnFeedback::AccEcn;
             }
         }
+        knobs.delayed_ack &= !needs.prompt_acks || own(|tcp| tcp.delayed_ack.is_some());
         if needs.exact_marks && knobs.ecn_feedback == EcnFeedback::Ece {
             knobs.ecn_feedback = EcnFeedback::ExactEce;
         }

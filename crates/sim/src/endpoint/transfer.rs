@@ -54,12 +54,40 @@ pub enum NextTransfer {
     /// A media frame, whether or not those before it are complete.
     Frame {
         /// Its packets.
-        size: RandomVariable,
+        size: FrameSize,
         /// Interval, seconds.
         every_s: f64,
     },
     /// The other responses of an arriving flow.
     Exchanges(Box<Exchanges>),
+}
+
+/// How large a media frame is.
+#[derive(Clone, Debug)]
+pub enum FrameSize {
+    /// Drawn.
+    Drawn(RandomVariable),
+    /// As the encoder rate of the rule says.
+    Encoded {
+        /// What that rate allowed so far less what the frames had, packets.
+        left_packets: f64,
+    },
+}
+
+impl FrameSize {
+    /// Packets of the next frame, `every_s` after the one before. An encoder whose rate does not
+    /// allow a packet yet skips the frame: 0.
+    pub fn next_packets(&mut self, every_s: f64, rate_packets_s: Option<f64>) -> u64 {
+        match self {
+            Self::Drawn(size) => size.next_packets(),
+            Self::Encoded { left_packets } => {
+                *left_packets += rate_packets_s.unwrap_or(0.0) * every_s;
+                let packets = left_packets.max(0.0).floor();
+                *left_packets -= packets;
+                packets as u64
+            }
+        }
+    }
 }
 
 /// A media frame that the receiver does not have yet.

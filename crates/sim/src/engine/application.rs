@@ -14,14 +14,22 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let now_s = self.now_s;
         let endpoint = &mut self.senders[flow as usize];
         let was_idle = endpoint.finish_s < NEVER;
-        endpoint.finish_s = NEVER;
         let data_end = endpoint.sender.data_end();
         let Some(app) = &mut endpoint.app else { return };
         app.request_s = NEVER;
         let Some(transfer) = &mut app.transfer else { return };
         let packets = match &mut transfer.next {
-            Some(NextTransfer::Response { size, .. } | NextTransfer::Frame { size, .. }) => {
+            Some(NextTransfer::Response { size, .. }) => {
                 let packets = size.next_packets();
+                (transfer.start_s, transfer.packets) = (now_s, packets);
+                packets
+            }
+            Some(NextTransfer::Frame { size, every_s }) => {
+                let rate = endpoint.sender.encoder_rate_packets_s();
+                let packets = size.next_packets(*every_s, rate);
+                if packets == 0 {
+                    return self.follow_concurrently(flow);
+                }
                 (transfer.start_s, transfer.packets) = (now_s, packets);
                 packets
             }
@@ -36,6 +44,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             }
             None => return,
         };
+        endpoint.finish_s = NEVER;
         self.add_frame(flow, data_end.saturating_add_unsigned(packets));
         self.on_sender(flow, |sender, now_s, knobs, wire| {
             sender.supply(now_s, packets, knobs, wire)

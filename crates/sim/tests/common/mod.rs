@@ -282,8 +282,12 @@ const RULES: &[&str] = &[
     "LEDBAT",
     "BBR1",
     "BBR3",
+    "BBR3(ecn=on, ecn_max_rtt=0)",
+    "Prague",
+    "NADA(rmax=400)",
     r#"Rule(inc="1/w^0.5", dec="w - 0.5*w^0.5")"#,
 ];
+const MODEL_BASED: &[&str] = &["BBR", "NADA"];
 const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack", "fack"];
 const FEEDBACK: &[&str] = &["ece", "exact-ece", "accecn", "accecn-without-option"];
 const SLOW_STARTS: &[&str] = &["standard", "hystart", "hystart++", "limited", "linux"];
@@ -305,7 +309,8 @@ fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
     (1u32..4, pick_text(RULES), schemes, start, end, own, knobs()).prop_map(
         move |(count, rule, (recovery, slow_start), start, (stop, packets), own, tcp)| {
             // Model-based rules have a slow start of their own.
-            let slow_start = slow_start.filter(|_| !rule.starts_with("BBR"));
+            let slow_start =
+                slow_start.filter(|_| !MODEL_BASED.iter().any(|name| rule.starts_with(name)));
             let tcp = object(tcp, vec![("slow_start", slow_start.map(Value::from))]);
             let base = json!({
                 "name": format!("f{index}"),

@@ -355,7 +355,18 @@ fn merge(target: &mut Value, extra: &Value) {
             }
             // A group that leaves by itself, or has a size, keeps it.
             "responses" | "frames" if target.get("packets").or(target.get("bytes")).is_some() => {}
+            // Half of the media flows of NADA have an encoder.
+            "frames" if is_encoded(target, value) => {
+                target[key] = value.clone();
+                target[key].as_object_mut().map(|frames| frames.remove("size"));
+            }
             _ => target[key] = value.clone(),
         }
     }
+}
+
+/// Whether the rule of `flow` sets the rate of its frames.
+fn is_encoded(flow: &Value, frames: &Value) -> bool {
+    flow["rule"].as_str().is_some_and(|rule| rule.starts_with("NADA"))
+        && frames["size"].as_u64().is_some_and(|size| size % 2 == 0)
 }

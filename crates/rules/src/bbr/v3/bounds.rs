@@ -47,7 +47,7 @@ pub(super) struct Bounds {
     losses_in_round: u32,
     /// `delivered` when the current loss round began, and whether one ends with this ACK.
     pub(super) round_ends: u64,
-    round_over: bool,
+    pub(super) round_over: bool,
     /// Recovery began before this round trip.
     in_recovery_since_round_start: bool,
 }
@@ -178,7 +178,8 @@ impl Bounds {
     }
 
     /// Updates the latest samples, and at the end of a round trip with loss outside of probes the
-    /// short-term bounds. True when losses show that Startup has filled the pipe.
+    /// short-term bounds. `mark_factor`: what marks of this round trip leave of inflight_short.
+    /// True when losses show that Startup has filled the pipe.
     pub(super) fn end_round(
         &mut self,
         ack: &Ack,
@@ -186,6 +187,7 @@ impl Bounds {
         startup: bool,
         max_bandwidth: f64,
         cwnd: f64,
+        mark_factor: Option<f64>,
     ) -> bool {
         self.bandwidth_latest = self.bandwidth_latest.max(ack.delivery_rate_packets_s);
         self.inflight_latest = self.inflight_latest.max(ack.delivered_since_sent_packets as f64);
@@ -195,12 +197,16 @@ impl Bounds {
             return false;
         }
         self.round_ends = ack.delivered_packets;
+        let before = |bound: f64, first: f64| if bound.is_finite() { bound } else { first };
+        let marked = mark_factor.map(|factor| factor * before(self.inflight_short, cwnd));
         if self.lost_in_round && !probing {
-            let before = |bound: f64, first: f64| if bound.is_finite() { bound } else { first };
             self.bandwidth_short =
                 self.bandwidth_latest.max(BETA * before(self.bandwidth_short, max_bandwidth));
             self.inflight_short =
                 self.inflight_latest.max(BETA * before(self.inflight_short, cwnd));
+        }
+        if let Some(marked) = marked.filter(|_| !probing) {
+            self.inflight_short = self.inflight_short.min(marked);
         }
         let full = startup
             && self.in_recovery_since_round_start

@@ -49,7 +49,8 @@ impl Bbr3 {
                 }
             }
         }
-        if !is_too_high(ack) && self.bounds.inflight_long.is_finite() {
+        let is_marked = self.ecn.as_ref().is_some_and(|ecn| ecn.is_too_high());
+        if !is_too_high(ack) && !is_marked && self.bounds.inflight_long.is_finite() {
             self.bounds.inflight_long =
                 self.bounds.inflight_long.max(ack.sent_in_flight_packets as f64);
             if self.mode == Mode::Up && self.is_limited {

@@ -164,7 +164,7 @@ fn losses_elsewhere_slow_down_toward_what_is_delivered() {
             ..Ack::default()
         };
         bounds.lose_in_round();
-        bounds.end_round(&ack, false, false, 1000.0, 200.0);
+        bounds.end_round(&ack, false, false, 1000.0, 200.0, None);
         bounds.advance(&ack);
     };
     // The latest round trip had 900/s and 80 packets: max(900, 0.7 x 1000), max(80, 0.7 x 200).
