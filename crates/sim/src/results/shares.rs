@@ -2,7 +2,7 @@
 //!
 //! In each bin the fair share is the mean goodput of the flows that are there for all of it. The
 //! definition of convergence is that of M. Dong et al., *PCC: Re-architecting Congestion Control for
-//! Consistent High Performance*, NSDI 2015, section 4.2.2, with this share in place of the ideal
+//! Consistent High Performance*, NSDI 2015, section 4.2, with this share in place of the ideal
 //! one.
 
 use crate::measure::shares::ShareRecord;

@@ -132,7 +132,7 @@ pub const FLOWS: &[Column] = &[
         "convergence time",
         "time from the flow's start to the earliest bin from which on its goodput was within \
          `shares.band` times its fair share of that share in each bin for `shares.hold` (Dong et \
-         al. 2015, section 4.2.2), at least 0. Bins, fair share and null as for `starved_s`; null \
+         al. 2015, section 4.2), at least 0. Bins, fair share and null as for `starved_s`; null \
          as well for a flow that did not converge",
     )
     .headed("converged\nafter")
