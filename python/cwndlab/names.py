@@ -20,7 +20,7 @@ def shown_environment(name: str) -> str:
 
     Examples
     --------
-    >>> shown_environment("trace:/home/a/./links/slow.down"), shown_environment("cellular")
+    >>> shown_environment("trace:/sweeps/./links/slow.down"), shown_environment("cellular")
     ('trace:links/slow.down', 'cellular')
     """
     _, here, written = name.partition(HERE) if name.startswith(TRACE) else ("", "", "")
