@@ -14,6 +14,7 @@ from cwndlab import environments, native
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.metrics import Metric, chosen, measure, patch_of
+from cwndlab.names import shown_environment
 from cwndlab.result_tables import html_of
 from cwndlab.runs.collection import Collection
 from cwndlab.runs.plan import Joint, Level, Plan
@@ -188,7 +189,7 @@ def plan_rules(
             Level(name, {f"flows.{TEST_FLOWS}.recovery": name}) for name in dict.fromkeys(recovery)
         ],
         "queue": [Level(name, {}) for name in queues],
-        "env": [Level(name, {}) for name in names],
+        "env": [Level(shown_environment(name), {}) for name in names],
         "rule": [Level(rule, {f"flows.{TEST_FLOWS}.rule": rule}) for rule in canonical],
     }
     joint = list(_joint(names, queues, chosen, range(seed, seed + replicates)))
@@ -204,7 +205,7 @@ def _joint(
 ) -> Iterator[Joint]:
     """Give the networks: each queue changes an environment's network, so one axis cannot set it."""
     for queue, name in itertools.product(queues, names):
-        where = {"queue": queue, "env": name}
+        where = {"queue": queue, "env": shown_environment(name)}
         yield Joint(where, environments.network(name, queue, chosen))
         for replicate, seed in enumerate(seeds if environments.environment(name).is_drawn else ()):
             tables = environments.network(name, queue, chosen, seed)

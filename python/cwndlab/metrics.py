@@ -22,7 +22,10 @@ from cwndlab.statistics import UNBOUNDED, Bounds, difference_bounds
 
 Read = Callable[[Mapping[str, Any], Mapping[str, Any]], float | None]
 """Measures a run (a dictionary) with its bottleneck link."""
-RTT_PERCENTILES = {key: {"trace.rtt": True} for key in ("p50_rtt_s", "p95_rtt_s", "p99_rtt_s")}
+RECORDED: dict[str, dict[str, Any]] = {
+    **{key: {"trace.rtt": True} for key in ("p50_rtt_s", "p95_rtt_s", "p99_rtt_s", "p999_rtt_s")},
+    **{key: {"trace.shares": True} for key in ("starved_s", "convergence_s")},
+}
 """Columns of flows that a run records on request, to the keys that ask for them."""
 
 
@@ -130,8 +133,33 @@ def _of_flows(key: str) -> Metric:
         meaning="mean of the flows'; only where it is asked for, because `trace.rtt`, which then "
         "is set, makes runs slower",
         digits=1,
-        patch=RTT_PERCENTILES[key],
+        patch=RECORDED[key],
     )
+
+
+def _of_transfers(key: str, **changes: Any) -> Metric:
+    """Mean over the groups of flows that have it: web pages, or videos."""
+    return Metric.of(
+        COLUMNS["arrivals"][key],
+        lambda run, _: mean(group.get(key) for group in run.get("arrivals", ())),
+        meaning="mean of the groups' in `arrivals`",
+        **{"digits": 2, **changes},
+    )
+
+
+def _shares(run: Mapping[str, Any]) -> list[tuple[float, float | None]]:
+    """Starvation and convergence of the flows that were measured."""
+    found = ((flow.get("starved_s"), flow.get("convergence_s")) for flow in run["flows"])
+    return [(starved_s, after_s) for starved_s, after_s in found if starved_s is not None]
+
+
+def _longest_starvation(run: Mapping[str, Any], _: Mapping[str, Any]) -> float | None:
+    return max((starved_s for starved_s, _ in _shares(run)), default=None)
+
+
+def _unconverged(run: Mapping[str, Any], _: Mapping[str, Any]) -> float | None:
+    shares = _shares(run)
+    return sum(after_s is None for _, after_s in shares) if shares else None
 
 
 def patch_of(metrics: Iterable[Metric]) -> dict[str, Any]:
@@ -183,9 +211,49 @@ METRICS: tuple[Metric, ...] = (
     _of_flows("p50_rtt_s"),
     _of_flows("p95_rtt_s"),
     _of_flows("p99_rtt_s"),
+    _of_flows("p999_rtt_s"),
     _of_run("fairness_spread"),
     _of_run("jain_index"),
     _of_run("lowest_share"),
+    Metric.of(
+        COLUMNS["flows"]["starved_s"], _longest_starvation, digits=0,
+        meaning="the longest of the flows'; `trace.shares` then is set",
+        patch=RECORDED["starved_s"],
+    ),
+    Metric.of(
+        COLUMNS["flows"]["convergence_s"],
+        lambda run, _: mean(after_s for _, after_s in _shares(run)), digits=0,
+        meaning="mean of those flows' that converged: read it beside `unconverged_flows`; "
+        "`trace.shares` then is set",
+        patch=RECORDED["convergence_s"],
+    ),
+    Metric(
+        key="unconverged_flows", label="flows that did not converge", short="not\nconverged",
+        unit="per run", more_is_better=False, bounds=_NOT_NEGATIVE,
+        meaning="number of flows with a `starved_s` and without a `convergence_s`; `trace.shares` "
+        "then is set",
+        read=_unconverged, digits=1, patch=RECORDED["convergence_s"],
+    ),
+    Metric.of(
+        COLUMNS["links"]["l4s_marked_packets"], lambda _, link: link["l4s_marked_packets"],
+        meaning="the link's, of the measuring window", unit="per run", digits=1, needs_link=True,
+    ),
+    Metric(
+        key="classic_marked_packets", label="marked packets without L4S",
+        short="classic\nmarks", unit="per run", bounds=_NOT_NEGATIVE,
+        meaning="the link's `marked_packets` - `l4s_marked_packets`: with `dualpi2` the marks of "
+        "its C queue",
+        read=lambda _, link: link["marked_packets"] - link["l4s_marked_packets"],
+        digits=1, needs_link=True,
+    ),
+    _of_transfers("mean_page_load_s", digits=0),
+    _of_transfers("p95_page_load_s", digits=0),
+    _of_transfers("startup_delay_s"),
+    _of_transfers("rebuffering_s"),
+    _of_transfers("rebuffering_share"),
+    _of_transfers("rebufferings", unit="per run", digits=1),
+    _of_transfers("mean_bitrate_bps"),
+    _of_transfers("bitrate_switches", unit="per run", digits=1),
     Metric(
         key="timeouts", label="timeouts", unit="per run", more_is_better=False,
         bounds=_NOT_NEGATIVE, meaning="sum of the flows' `timeouts`",

@@ -11,6 +11,21 @@ from cwndlab.message import same_name
 TRACE = "trace:"
 """Begins the name of an environment that is a file: delivery opportunities in mahimahi's format."""
 
+HERE = "/./"
+"""In the name of a recorded link, separates the directory of a sweep's file from the path in it."""
+
+
+def shown_environment(name: str) -> str:
+    """Return the name of an environment as tables show it: of a recorded link, as it was written.
+
+    Examples
+    --------
+    >>> shown_environment("trace:/sweeps/./links/slow.down"), shown_environment("cellular")
+    ('trace:links/slow.down', 'cellular')
+    """
+    _, here, written = name.partition(HERE) if name.startswith(TRACE) else ("", "", "")
+    return f"{TRACE}{written}" if here else name
+
 
 @functools.cache
 def recoveries() -> tuple[str, ...]:

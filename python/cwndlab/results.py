@@ -70,7 +70,7 @@ class Result:
     ----------
     flows, links, cross, arrivals : polars.DataFrame
         One row per flow, per link, per source of cross traffic, per group of finite flows or of
-        responses.
+        other transfers.
     traces : dict of polars.DataFrame
         The traces that the scenario's ``[trace]`` table selects: ``cwnd``, ``rule``, ``queue``,
         ``rate``, ``packets``; and ``transfers`` if there are finite flows.

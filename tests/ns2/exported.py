@@ -21,12 +21,14 @@ WITH_ARRIVALS = ("web-traffic",)
 """Examples with flows that arrive (test_arrivals.py)."""
 REFUSED = {
     "ack-aggregation": "dumbbell.back_rate",
+    "adaptive-video": "flows[0].video",
     "aqm": "dumbbell.queue.kind",
     "asymmetric": "flows[0].rule",
     "cellular": "dumbbell.rate",
     "cellular-synthetic": "dumbbell.rate",
     "cobalt": "dumbbell.queue.kind",
     "connections": "flows[0].rule",
+    "convergence": "flows[0].rule",
     "custom-rule": "flows[0].rule",
     "fixed-rate-media": "flows[0].frames",
     "handover": "dumbbell.jitter",
@@ -49,6 +51,7 @@ REFUSED = {
     "rules-marks": "dumbbell.outages",
     "rules-window": "dumbbell.outages",
     "second-topology": "links[1].queue.kind",
+    "web-page": "flows[0].page",
     "wifi": "dumbbell.jitter",
 }
 """The other examples, with the key that ns-2 cannot express; sweeps are not scenarios."""

@@ -118,7 +118,10 @@ def test_a_trace_is_an_environment_of_sweeps_and_of_one_rule_against_another(rec
         f'replicates = 1\nduration = "2s"\n[axes]\nrule = ["CUBIC"]\nenv = ["{name}", "cellular"]\n'
     )
     swept = cwndlab.Sweep.load(recorded.parent / "s.toml").run()
-    assert swept.runs["env"].to_list() == [f"trace:{recorded}", "cellular"]
+    assert swept.runs["env"].to_list() == [name, "cellular"]
+    assert swept.sweep == cwndlab.Sweep.from_dict(swept.sweep.to_dict())
+    again = cwndlab.Sweep.from_dict(swept.sweep.to_dict())
+    assert [level.label for level in again.plan.axes["env"]] == [name, "cellular"]
     shared = cwndlab.against("CUBIC", "Reno", env=f"trace:{recorded}", replicates=1, duration="2s")
     assert shared.runs.height > 0
 

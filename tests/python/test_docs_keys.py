@@ -36,6 +36,10 @@ TOGETHER = {
     ("FlowSpec", "leave"): {"stop": None},
     ("Frames", "every"): {"size": 10},
     ("Frames", "deadline"): {"size": 10},
+    **{
+        ("Page", key): {"main": 20, "embedded": 5, "size": 9, key: KEYS["Page"][key]}
+        for key in ("main", "embedded", "size", "chained", "parse", "think")
+    },
     ("QueueSpec codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
     ("QueueSpec fq-codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
 }
@@ -96,6 +100,12 @@ def _with_example(name: str, key: str) -> dict:
         "Leave": lambda: scenario["flows"][0].update(count=8, leave=table),
         "Responses": lambda: scenario["flows"][0].update(responses=table),
         "Frames": lambda: scenario["flows"][0].update(frames=table),
+        "Page": lambda: scenario["flows"][0].update(page=table),
+        "PageObject": lambda: scenario["flows"][0].update(
+            page={"objects": [{"name": "html", "size": 9}, table], "think": "1s"}
+        ),
+        "Video": lambda: scenario["flows"][0].update(video=table),
+        "ShareSpec": lambda: scenario.update(shares=table),
         "ArrivalSpec": lambda: scenario.update(arrivals=[table]),
         "VectorFile": lambda: scenario.update(
             arrivals=[{"rule": "AIMD(1, 0.5)", "vectors": table}]

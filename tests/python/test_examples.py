@@ -273,3 +273,30 @@ def test_wifi():
     assert flow["p99_rtt_s"] > 0.1
     bbr1 = _run("wifi", flows__download__rule="BBR1").flows["goodput_bps"][0]
     assert bbr1 < 0.8 * flow["goodput_bps"]
+
+
+def test_web_page():
+    """A queue for each flow keeps the download's packets out of the way of small objects."""
+    usual = _run("web-page").arrivals.row(0, named=True)
+    apart = _run("web-page", dumbbell__queue__kind="fq-codel").arrivals.row(0, named=True)
+    alone = _run("web-page", flows__browser__count=1).arrivals.row(0, named=True)
+    assert usual["loaded_pages"] > 10
+    assert apart["mean_page_load_s"] < 0.7 * usual["mean_page_load_s"]
+    assert alone["mean_page_load_s"] > 1.5 * usual["mean_page_load_s"]
+
+
+def test_adaptive_video():
+    video = _run("adaptive-video").arrivals.row(0, named=True)
+    slow = _run("adaptive-video", dumbbell__rate="1500kbit").arrivals.row(0, named=True)
+    assert video["startup_delay_s"] < 4
+    assert video["bitrate_switches"] > 5
+    assert slow["mean_bitrate_bps"] < 0.5 * video["mean_bitrate_bps"]
+
+
+def test_convergence():
+    flows = {flow["flow"]: flow for flow in _run("convergence").flows.to_dicts()}
+    wide = {flow["flow"]: flow
+            for flow in _run("convergence", shares__band=0.5).flows.to_dicts()}  # fmt: skip
+    converged = [name for name, flow in flows.items() if flow["convergence_s"] is not None]
+    assert len(converged) < 3
+    assert all(wide[name]["convergence_s"] <= flows[name]["convergence_s"] for name in converged)

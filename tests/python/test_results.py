@@ -219,7 +219,7 @@ def test_tables_of_other_traffic_are_printed(cli, tmp_path):
     for word in (
         "Cross traffic",
         "offered",
-        "Finite flows, responses and frames",
+        "Finite flows and transfers",
         "slowdown",
         "web",
         "residual",

@@ -57,6 +57,15 @@ impl EndpointKind {
                 "live runs do not support media frames",
             );
         }
+        if let Some(i) = scenario.flows.iter().position(|flow| flow.page.is_some()) {
+            return unsupported(&format!("flows[{i}].page"), "live runs do not support web pages");
+        }
+        if let Some(i) = scenario.flows.iter().position(|flow| flow.video.is_some()) {
+            return unsupported(
+                &format!("flows[{i}].video"),
+                "live runs do not support adaptive video",
+            );
+        }
         let dumbbell = scenario.dumbbell.iter().map(|link| ("dumbbell".into(), link.ecn_mangling));
         let links = scenario.links.iter().enumerate();
         let links = links.map(|(i, link)| (format!("links[{i}]"), link.ecn_mangling));
@@ -74,6 +83,12 @@ impl EndpointKind {
         }
         if scenario.trace.rtt {
             return unsupported("trace.rtt", "live runs do not measure percentiles of the RTT");
+        }
+        if scenario.trace.shares {
+            return unsupported(
+                "trace.shares",
+                "live runs do not measure starvation and convergence",
+            );
         }
         if scenario.trace.rule.is_some() {
             return unsupported(

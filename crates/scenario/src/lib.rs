@@ -31,10 +31,13 @@ mod router_profile;
 mod routing;
 mod scenario;
 mod serde_messages;
+mod share_spec;
 mod trace_spec;
 mod trace_start;
 mod traffic;
+mod video;
 mod waveform;
+mod web_page;
 mod word_or_time;
 
 pub use arrivals::{ArrivalSpec, PacketSize, Phase, VectorFile};
@@ -55,10 +58,13 @@ pub use resolver::Resolver;
 pub use router_profile::RouterProfile;
 pub use routing::{FlowPath, Routes};
 pub use scenario::{Bdp, ProfileName, Scenario};
+pub use share_spec::ShareSpec;
 pub use trace_spec::{Sampling, TraceSpec};
 pub use trace_start::TraceStart;
 pub use traffic::{
     CrossSpec, FlowSpec, Frames, Join, Leave, MAX_SOURCES, RecoveryName, Responses, RuleText,
     instance,
 };
+pub use video::Video;
 pub use waveform::{Shape, Waveform};
+pub use web_page::{Page, PageObject};

@@ -159,6 +159,18 @@ impl Scenario {
             if let Some(size) = flow.frames.as_mut().and_then(|frames| frames.size.as_mut()) {
                 reader.distribution(format!("flows[{i}].frames.size"), size)?;
             }
+            if let Some(page) = &mut flow.page {
+                let key = |name: &str| format!("flows[{i}].page.{name}");
+                for (name, number) in [
+                    ("main", &mut page.main),
+                    ("embedded", &mut page.embedded),
+                    ("size", &mut page.size),
+                ] {
+                    number.iter_mut().try_for_each(|n| reader.distribution(key(name), n))?;
+                }
+                page.parse.iter_mut().try_for_each(|t| reader.distribution(key("parse"), t))?;
+                reader.distribution(key("think"), &mut page.think)?;
+            }
         }
         let mut recorded = BTreeMap::new();
         for (i, arrivals) in self.arrivals.iter_mut().enumerate() {

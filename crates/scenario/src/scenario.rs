@@ -4,6 +4,7 @@ use crate::arrivals::ArrivalSpec;
 use crate::knobs::KnobOverrides;
 use crate::link::{Dumbbell, LinkSpec};
 use crate::router_profile::RouterProfile;
+use crate::share_spec::ShareSpec;
 use crate::trace_spec::TraceSpec;
 use crate::traffic::{CrossSpec, FlowSpec};
 use cwndlab_tcp::Profile;
@@ -35,6 +36,9 @@ pub struct Scenario {
     /// Bin length for `rate_cov`, the coefficient of variation of a flow's rate.
     #[serde(default = "one_second")]
     pub rate_bin: Time,
+    /// How starvation and convergence are measured, where `trace.shares` asks for them.
+    #[serde(default, skip_serializing_if = "ShareSpec::is_default")]
+    pub shares: ShareSpec,
     /// The bandwidth-delay product that "bdp" stands for in buffers; by default the first rate of
     /// the link and the mean round trip of the flows that cross it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

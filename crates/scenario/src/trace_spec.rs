@@ -27,6 +27,9 @@ pub struct TraceSpec {
     /// Percentiles of each flow's RTT, as columns of the flows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rtt: bool,
+    /// Starvation and convergence of each flow, as columns of the flows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shares: bool,
 }
 
 impl TraceSpec {

@@ -2,7 +2,9 @@
 
 use crate::distribution::{Distribution, Packets};
 use crate::knobs::KnobOverrides;
+use crate::video::Video;
 use crate::waveform::Waveform;
+use crate::web_page::Page;
 use cwndlab_tcp::{Knobs, Recovery, ShortPacket};
 use cwndlab_units::{Bytes, Rate, RateLimit, Span, Time};
 use schemars::JsonSchema;
@@ -71,6 +73,12 @@ pub struct FlowSpec {
     /// Sends media frames at an interval, one behind the other on one connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<Frames>,
+    /// Loads web pages: the flows are the connections of one browser.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<Page>,
+    /// Plays adaptive video.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub video: Option<Video>,
     /// Priority of its packets, 0 (highest) to 3.
     #[serde(default = "low_priority")]
     pub priority: u8,
@@ -113,6 +121,21 @@ pub struct FlowSpec {
 }
 
 impl FlowSpec {
+    /// The keys that make a flow carry transfers without end, and whether each is given.
+    pub fn repeated(&self) -> [(&'static str, bool); 4] {
+        [
+            ("responses", self.responses.is_some()),
+            ("frames", self.frames.is_some()),
+            ("page", self.page.is_some()),
+            ("video", self.video.is_some()),
+        ]
+    }
+
+    /// Whether its flows carry transfers without end.
+    pub fn has_transfers(&self) -> bool {
+        self.repeated().iter().any(|(_, is_given)| *is_given)
+    }
+
     /// Packets to transfer, and the last one if it is short; none without end.
     pub fn segments(&self, knobs: &Knobs) -> (Option<u64>, Option<ShortPacket>) {
         let Some(bytes) = self.bytes else { return (self.packets, None) };

@@ -183,7 +183,7 @@ const MANY_FLOWS: u64 = 5_000;
 fn network_run<S: EventScheduler>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
     let trace = &scenario.trace;
     let samples = trace.cwnd.is_some() || trace.rule.is_some() || trace.rate.is_some();
-    if trace.packets || trace.rtt || samples {
+    if trace.packets || trace.rtt || trace.shares || samples {
         return Box::new(NetworkRun {
             network: build::<S, TraceRecorder>(scenario, options, TraceRecorder::new(scenario)),
         });

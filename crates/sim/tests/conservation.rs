@@ -83,6 +83,11 @@ fn check_transfers(group: &ArrivalResult, shortest_packets: u64) -> Held {
         group.p50_fct_s <= group.p95_fct_s && group.p95_fct_s <= group.p99_fct_s,
         finite(group.mean_fct_s) && group.mean_fct_s.is_some() == (group.finished_flows > 0),
         group.mean_slowdown.is_none_or(|slowdown| slowdown >= 1.0 - 1e-9),
+        group.page.loaded_pages <= group.page.pages,
+        group.page.p50_page_load_s <= group.page.p95_page_load_s,
+        group.page.mean_page_load_s.is_some() == group.page.loaded_pages.is_some_and(|n| n > 0),
+        group.video.rebuffering_share.is_none_or(|share| (0.0..=1.0).contains(&share)),
+        group.video.bitrate_switches.is_none_or(|switches| switches <= group.arrived_flows),
     );
     Ok(())
 }

@@ -54,7 +54,9 @@ fn rule_rows(simulation: &Simulation<'_>) -> Vec<NamedRow> {
 /// The scenario with these traces.
 fn traced(json: &Value, trace: Value) -> Scenario {
     let mut json = json.clone();
+    let shares = json["trace"]["shares"].take();
     json["trace"] = trace;
+    json["trace"]["shares"] = Value::Bool(shares == Value::Bool(true));
     Scenario::from_json(&json.to_string()).unwrap_or_else(|error| panic!("{error}\n{json}"))
 }
 

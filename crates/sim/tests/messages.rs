@@ -249,8 +249,8 @@ fn flows() {
             ),
             (
                 flow("bytes = 3\nframes = { size = 3, every = \"33ms\" }"),
-                "flows[0].bytes: `bytes` must not be given when `packets`, `responses` or `frames` \
-                 is",
+                "flows[0].bytes: `bytes` must not be given when `packets`, `responses`, `frames`, \
+                 `page` or `video` is",
             ),
             (
                 flow("frames = { size = 3, every = \"1us\" }"),
@@ -278,6 +278,131 @@ fn flows() {
                 flow("from = \"a\"\nto = \"b\""),
                 "flows[0].from: `from` and `to` must not be given in a dumbbell: use [[links]]",
             ),
+        ],
+    );
+}
+
+#[test]
+fn web_pages() {
+    let page = |keys: &str| format!("{FLOW}[flows.page]\n{keys}");
+    let objects = |list: &str| page(&format!("think = 1\nobjects = [{list}]"));
+    let drawn = |keys: &str| page(&format!("think = 1\nmain = 9\nembedded = 5\nsize = 3\n{keys}"));
+    let object = "{ name = \"a\", size = 1 }";
+    assert_all(
+        traffic,
+        [
+            (
+                page("think = 1"),
+                "flows[0].page: either `objects` or `main`, `embedded` and `size` must be given",
+            ),
+            (
+                page("think = 1\nmain = 5\nsize = 2"),
+                "flows[0].page: either `objects` or `main`, `embedded` and `size` must be given",
+            ),
+            (
+                objects(&format!("{object}, {object}")),
+                "flows[0].page.objects[1].name: \"a\" is not valid: expected a unique object name",
+            ),
+            (
+                objects("{ name = \"a\", size = 0 }"),
+                "flows[0].page.objects[0].size: 0 is not valid: expected 1 to 1000000000000",
+            ),
+            (
+                objects("{ name = \"a\", size = 1, after = [\"b\"] }, { name = \"b\", size = 1 }"),
+                "flows[0].page.objects[0].after: \"b\" is not valid: expected names of objects \
+                 before it in the list",
+            ),
+            (
+                objects("{ name = \"a\", size = 1, after = [\"a\"] }"),
+                "flows[0].page.objects[0].after: \"a\" is not valid: expected names of objects \
+                 before it in the list",
+            ),
+            (
+                page(&format!("think = 1\nchained = 0.1\nobjects = [{object}]")),
+                "flows[0].page.chained: `chained` must not be given when `objects` is: the list \
+                 says it",
+            ),
+            (drawn("chained = 1.5"), "flows[0].page.chained: 1.5 is not valid: expected 0 to 1"),
+            (
+                page("think = 1\nmain = 0\nembedded = 5\nsize = 3"),
+                "flows[0].page.main: a mean of 0 is not valid: expected at least 1 packet, at most \
+                 1e12",
+            ),
+            (
+                page("think = 1\nmain = 1\nembedded = 20000\nsize = 3"),
+                "flows[0].page.embedded: a mean of 20000 is not valid: expected at most 10000 \
+                 objects",
+            ),
+            (
+                format!(
+                    "{FLOW}join = {{ batch = 1, every = 1 }}\npage = {{ objects = [{object}], think = 1 }}"
+                ),
+                "flows[0].join: `join` must not be given when `page` is: its flows are one browser",
+            ),
+            (
+                format!("{FLOW}packets = 5\npage = {{ objects = [{object}], think = 1 }}"),
+                "flows[0].page: `page` must not be given when `packets`, `responses` or `frames` is",
+            ),
+        ],
+    );
+    assert!(is_valid(&format!("{DUMBBELL}{}", drawn("chained = 1\nparse = \"10ms\""))));
+    assert!(is_valid(&format!("{DUMBBELL}{}", objects(object))));
+}
+
+#[test]
+fn videos() {
+    let video = |keys: &str| format!("{FLOW}[flows.video]\n{keys}");
+    let one = "bitrates = [\"1Mbit\"]\n";
+    assert_all(
+        traffic,
+        [
+            (
+                video("bitrates = []"),
+                "flows[0].video.bitrates: [] is not valid: expected one or more ascending bitrates",
+            ),
+            (
+                video("bitrates = [\"2Mbit\", \"1Mbit\"]"),
+                "flows[0].video.bitrates: [2Mbit, 1Mbit] is not valid: expected one or more \
+                 ascending bitrates",
+            ),
+            (
+                video(&format!("{one}segment = 0")),
+                "flows[0].video.segment: 0s is not valid: expected at least 1ms",
+            ),
+            (
+                video(&format!("{one}cushion = 0")),
+                "flows[0].video.cushion: 0s is not valid: expected a time above 0",
+            ),
+            (
+                video(&format!("{one}buffer = 7")),
+                "flows[0].video.buffer: 7s is not valid: expected at least startup and a segment, \
+                 8s",
+            ),
+            (
+                format!(
+                    "{FLOW}video = {{ bitrates = [\"1Mbit\"] }}\nframes = {{ size = 1, every = 1 }}"
+                ),
+                "flows[0].video: `video` must not be given when `packets`, `responses`, `frames` or \
+                 `page` is",
+            ),
+        ],
+    );
+    assert!(is_valid(&format!("{DUMBBELL}{}", video(one))));
+}
+
+#[test]
+fn shares() {
+    let shares = |keys: &str| format!("{FLOW}[shares]\n{keys}");
+    assert_all(
+        traffic,
+        [
+            (shares("band = 0"), "shares.band: 0 is not valid: expected above 0, at most 1"),
+            (
+                shares("starved_below = 1.5"),
+                "shares.starved_below: 1.5 is not valid: expected above 0, at most 1",
+            ),
+            (shares("hold = 0.5"), "shares.hold: 500ms is not valid: expected at least bin = 1s"),
+            (shares("bin = 0"), "shares.bin: 0s is not valid: expected at least 1us"),
         ],
     );
 }

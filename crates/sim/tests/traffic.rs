@@ -453,3 +453,157 @@ fn flows_that_would_join_after_the_stop_never_start() {
     );
     assert_eq!(result.arrivals[0].unfinished_flows, 0);
 }
+
+#[test]
+fn a_listed_web_page_by_hand() {
+    // The html comes with the SYN on the first connection, S + 204 ms. The style sheet follows there,
+    // 102 ms. The script is requested 50 ms after the html and opens the second connection: S + 203
+    // ms. The image waits for both, and takes 104 ms on the first connection: 2 S + 561 ms in all.
+    // On open connections a page takes 104 + 50 + 103 + 104 = 361 ms, a cycle with the pause 861 ms.
+    // The twelfth page begins at 2 S + 1.061 + 10 x 0.861 = 9.671 s; its image is not complete at
+    // 10 s.
+    let toml = format!(
+        r#"duration = 10
+        {LINK}
+        [[flows]]
+        rule = "AIMD(1, 0.5)"
+        count = 2
+        [flows.page]
+        think = 0.5
+        objects = [
+            {{ name = "html", size = 4 }},
+            {{ name = "style", size = 2, after = ["html"] }},
+            {{ name = "script", size = 3, after = ["html"], parse = "50ms" }},
+            {{ name = "image", size = 4, after = ["script", "style"] }},
+        ]
+        "#
+    );
+    let group = run(&toml).arrivals.remove(0);
+    assert_eq!((group.page.pages, group.page.loaded_pages), (Some(12), Some(11)));
+    let first_s = 2.0 * SYN_S + 0.561;
+    assert!(
+        (group.page.mean_page_load_s.unwrap() - (first_s + 10.0 * 0.361) / 11.0).abs() < 1e-9,
+        "{group:?}"
+    );
+    assert!((group.page.p50_page_load_s.unwrap() - 0.361).abs() < 1e-9, "{group:?}");
+    assert!((group.page.p95_page_load_s.unwrap() - first_s).abs() < 1e-9, "{group:?}");
+    // Objects are transfers: of 12 pages all but an image.
+    assert_eq!((group.arrived_flows, group.finished_flows, group.unfinished_flows), (48, 47, 1));
+    let objects = transfers(&toml);
+    assert_eq!(objects[..4].iter().map(|object| object.packets).collect::<Vec<_>>(), [4, 2, 3, 4]);
+    let starts_s = [0.0, SYN_S + 0.204, SYN_S + 0.254, 2.0 * SYN_S + 0.457];
+    for (object, start_s) in objects.iter().zip(starts_s) {
+        assert!((object.start_s - start_s).abs() < 1e-9, "{object:?} {start_s}");
+    }
+    // The browser is closed while the second page loads: neither that one nor another one ends.
+    let closed = run(&toml.replace("count = 2", "count = 2\n        stop = 1.2"));
+    let group = &closed.arrivals[0];
+    assert_eq!((group.page.pages, group.page.loaded_pages), (Some(2), Some(1)));
+    assert_eq!(closed.flows[1].delivered_packets, 3);
+}
+
+#[test]
+fn more_connections_than_objects_stay_closed() {
+    // Five embedded objects of one packet each on two connections, whatever else there is: while one
+    // is requested on each, the others wait. html 204 ms + S; then 1 + 100 ms on the open connection,
+    // S + 100 + 101 ms on the other; three more on the open one before that is through: 4 x 101 ms.
+    let toml = |count: u32| {
+        format!(
+            "duration = 5\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\ncount = {count}\npage = {{ \
+             main = 4, embedded = 5, size = 1, think = 100 }}\n"
+        )
+    };
+    let result = run(&toml(2));
+    let load_s = result.arrivals[0].page.mean_page_load_s.unwrap();
+    // At 202 ms two objects of the open connection and the first of the other one (201 ms + S) are
+    // complete: the fifth object takes the third turn of the other one or of the open one.
+    assert!((SYN_S + 0.204 + 0.302..SYN_S + 0.204 + 0.305).contains(&load_s), "{load_s}");
+    // With six connections all five are requested at once: one on the open connection, four on those
+    // that open.
+    let result = run(&toml(9));
+    let opened = result.flows.iter().filter(|flow| flow.sent_packets > 0).count();
+    assert_eq!(opened, 5);
+    let load_s = result.arrivals[0].page.mean_page_load_s.unwrap();
+    assert!((SYN_S + 0.204 + 0.201..SYN_S + 0.204 + 0.207).contains(&load_s), "{load_s}");
+}
+
+#[test]
+fn a_video_of_more_than_the_link_carries_by_hand() {
+    // Segments of 2000 packets, a second of 16 Mbit/s. Of the first one slow start has sent 124
+    // packets when the link is busy for good, 505 ms after the answer to the SYN: the last packet is
+    // acknowledged S + 100 + 505 + 1876 + 100 = S + 2581 ms after the start. Every later one takes
+    // 2000 + 100 ms, so that playback stands still for 1.1 s after each second.
+    let toml = |measure: &str| {
+        format!(
+            "duration = 20\n{measure}\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nvideo = {{ \
+             bitrates = [\"16Mbit\"], segment = 1 }}\n"
+        )
+    };
+    let group = run(&toml("")).arrivals.remove(0);
+    let first_s = SYN_S + 2.581;
+    assert!((group.video.startup_delay_s.unwrap() - first_s).abs() < 1e-9, "{group:?}");
+    // The ninth segment is complete at 19.381 s, and its second not over at 20 s.
+    assert_eq!((group.arrived_flows, group.finished_flows), (10, 9));
+    assert_eq!((group.video.rebufferings, group.video.bitrate_switches), (Some(8), Some(0)));
+    assert!((group.video.rebuffering_s.unwrap() - 8.8).abs() < 1e-8, "{group:?}");
+    assert_near(group.video.rebuffering_share.unwrap(), 8.8 / (20.0 - first_s), 1e-9);
+    assert_eq!(group.video.mean_bitrate_bps, Some(16e6));
+    // From 10 s on: the rest of the pause that ends at S + 10.981 s, and four more.
+    let group = run(&toml("measure = [10, 20]")).arrivals.remove(0);
+    assert_eq!(group.video.rebufferings, Some(4));
+    assert!((group.video.rebuffering_s.unwrap() - (SYN_S + 0.981 + 4.4)).abs() < 1e-8);
+}
+
+#[test]
+fn a_video_that_the_link_can_carry_fills_its_buffer_and_then_waits() {
+    // From 6 s of buffer on, a segment of 1 s is requested each second: in 60 s those that were
+    // played since the start, less than a second after 0, and the 6 s of the buffer.
+    let video = |bitrates: &str| {
+        let toml = format!(
+            "duration = 60\n{LINK}[[flows]]\nrule = \"AIMD(1, 0.5)\"\nvideo = {{ bitrates = \
+             [{bitrates}], segment = 1, buffer = 6, reservoir = 2, cushion = 2 }}\n"
+        );
+        run(&toml).arrivals.remove(0)
+    };
+    let only = video("\"1Mbit\"");
+    assert_eq!((only.arrived_flows, only.video.rebufferings), (65, Some(0)));
+    assert_eq!(only.video.mean_bitrate_bps, Some(1e6));
+    // With a buffer of 4 s and more the highest bitrate is requested, and up to 2 s the lowest: one
+    // switch up in between, or two.
+    let both = video("\"1Mbit\", \"1.5Mbit\", \"2Mbit\"");
+    assert!((1..=2).contains(&both.video.bitrate_switches.unwrap()), "{both:?}");
+    assert!((1.85e6..2e6).contains(&both.video.mean_bitrate_bps.unwrap()), "{both:?}");
+}
+
+#[test]
+fn starvation_and_convergence_by_hand() {
+    // Windows of 10 and 2 packets on a link that carries both: a sixth of the sum, a third of the fair
+    // share, for the second, which is there for whole bins from 4 s on. The first stops at 20 s, and
+    // the second then has all there is.
+    let flow = |name: &str, keys: &str, window: u32| {
+        format!(
+            "[[flows]]\nname = \"{name}\"\nrule = \"AIMD(1, 0.5)\"\n{keys}\ntcp = {{ window = \
+             {window} }}\n"
+        )
+    };
+    let toml = |below: f64, shares: bool| {
+        let flows = [
+            flow("large", "stop = 20", 10),
+            flow("small", "start = 3.5", 2),
+            flow("web", "responses = { size = 1, think = 1 }", 2),
+        ];
+        format!(
+            "duration = 30\nshares = {{ hold = 4, starved_below = {below} }}\ntrace = {{ shares = \
+             {shares} }}\n{LINK}{}",
+            flows.concat()
+        )
+    };
+    let times = |toml: &str| {
+        let flows = run(toml).flows;
+        flows.iter().map(|flow| (flow.starved_s, flow.convergence_s)).collect::<Vec<_>>()
+    };
+    let found = times(&toml(0.4, true));
+    assert_eq!(found, [(Some(0.0), Some(0.0)), (Some(16.0), Some(16.5)), (None, None)]);
+    assert_eq!(times(&toml(0.3, true))[1], (Some(0.0), Some(16.5)));
+    assert_eq!(times(&toml(0.4, false)), [(None, None); 3]);
+}

@@ -26,6 +26,9 @@ _FLOWS: Digits = {
     "p50_rtt_s": 1,
     "p95_rtt_s": 1,
     "p99_rtt_s": 1,
+    "p999_rtt_s": 1,
+    "starved_s": 0,
+    "convergence_s": 0,
     "mean_cwnd_packets": 1,
     "retransmitted_packets": 0,
     "fast_retransmits": 0,
@@ -65,9 +68,26 @@ _ARRIVALS: Digits = {
     "p95_fct_s": 1,
     "p99_fct_s": 1,
     "mean_slowdown": 2,
+    "loaded_pages": 0,
+    "mean_page_load_s": 0,
+    "p95_page_load_s": 0,
+    "startup_delay_s": 0,
+    "rebufferings": 0,
+    "rebuffering_share": 2,
+    "mean_bitrate_bps": 3,
+    "bitrate_switches": 0,
     "dropped_packets": 0,
     "timeouts": 0,
 }
+_OF_SOME_TRAFFIC = {
+    "late_flows": ("late_flows", "late_share"),
+    "pages": ("loaded_pages", "mean_page_load_s", "p95_page_load_s"),
+    "rebufferings": (
+        "startup_delay_s", "rebufferings", "rebuffering_share", "mean_bitrate_bps",
+        "bitrate_switches",
+    ),
+}  # fmt: skip
+"""A column that only some traffic has, to the columns that are left out without that traffic."""
 _OPTIONAL = {
     "flows": ("fast_retransmits", "retransmitted_packets", "mean_cwnd_packets"),
     "links": (
@@ -85,6 +105,9 @@ _OPTIONAL = {
         "p95_fct_s",
         "arrived_flows",
         "finished_flows",
+        "p99_fct_s",
+        "mean_slowdown",
+        "mean_fct_s",
     ),
 }
 """What a narrow terminal does not show of a table, the first one first."""
@@ -102,7 +125,7 @@ def print_tables(result: Result) -> None:
     if result.cross.height:
         _print("Cross traffic", "cross", result.cross, ("source",), _CROSS)
     if result.arrivals.height:
-        title = "Finite flows, responses and frames (FCT: flow completion time)"
+        title = "Finite flows and transfers (FCT: flow completion time)"
         _print(title, "arrivals", result.arrivals, ("group", "rule", "recovery"),
                _of_arrivals(result.arrivals))  # fmt: skip
 
@@ -139,16 +162,20 @@ def _of_flows(flows: pl.DataFrame) -> Digits:
     """Leave out percentiles of the RTT that are not recorded, and ECN cuts if there are none."""
     left_out = set[str]()
     if flows["p95_rtt_s"].is_null().all():
-        left_out |= {"p50_rtt_s", "p95_rtt_s", "p99_rtt_s"}
+        left_out |= {"p50_rtt_s", "p95_rtt_s", "p99_rtt_s", "p999_rtt_s"}
+    if flows["starved_s"].is_null().all():
+        left_out |= {"starved_s", "convergence_s"}
     if not flows["ecn_reductions"].sum():
         left_out.add("ecn_reductions")
     return {key: digits for key, digits in _FLOWS.items() if key not in left_out}
 
 
 def _of_arrivals(arrivals: pl.DataFrame) -> Digits:
-    """Leave out late frames if no frame has a deadline."""
-    late = () if arrivals["late_flows"].count() else ("late_flows", "late_share")
-    return {key: digits for key, digits in _ARRIVALS.items() if key not in late}
+    """Leave out late frames if no frame has a deadline; web pages and videos if there are none."""
+    left_out = {
+        key for sign, keys in _OF_SOME_TRAFFIC.items() if not arrivals[sign].count() for key in keys
+    }
+    return {key: digits for key, digits in _ARRIVALS.items() if key not in left_out}
 
 
 def _of_links(result: Result) -> Digits:

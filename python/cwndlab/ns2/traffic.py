@@ -46,6 +46,10 @@ def _group_lines(
         raise refused_key(f"flows[{index}].responses", "the script has no requests and responses")
     if "frames" in spec:
         raise refused_key(f"flows[{index}].frames", "the script has no media frames")
+    if "page" in spec:
+        raise refused_key(f"flows[{index}].page", "the script has no web pages")
+    if "video" in spec:
+        raise refused_key(f"flows[{index}].video", "the script has no adaptive video")
     if "bytes" in spec:
         raise refused(f"flows[{index}].bytes", spec["bytes"], "`packets`, all of one size")
     ends = endpoints(document, index)

@@ -13,7 +13,7 @@ from cwndlab.documents import is_list, is_mapping, is_table
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, missing, plural
 from cwndlab.metrics import patch_of
-from cwndlab.names import TRACE, known_value
+from cwndlab.names import HERE, TRACE, known_value
 from cwndlab.patching import patched
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.scenario import Scenario
@@ -111,7 +111,9 @@ def absolute(value: Any, folder: Path) -> Any:
         return value
     place, colon, rest = value.partition(":")
     if f"{place}{colon}" == TRACE:
-        return f"{TRACE}{(folder / rest).resolve()}"
+        # `shown_environment` finds in it what was written.
+        is_whole = Path(rest).is_absolute()
+        return f"{TRACE}{rest}" if is_whole else f"{TRACE}{folder.resolve()}{HERE}{rest}"
     if colon:
         return f"{(folder / place).resolve()}:{rest}" if place.endswith(".py") else value
     # Built-in rules have a name and perhaps parameters, but no file suffix.

@@ -11,7 +11,7 @@ from typing import Any
 from cwndlab.columns import COLUMNS, RUN, TABLES
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, nearest, unknown
-from cwndlab.metrics import BY_KEY, RTT_PERCENTILES, Metric, mean, only
+from cwndlab.metrics import BY_KEY, RECORDED, Metric, mean, only
 
 METRIC = (
     f"{', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
@@ -65,7 +65,7 @@ def find(key: str) -> Measure:
         lambda run, _: _mean(key, run[table], _NAMES[table], name, column_name),
         key=key,
         label=f"{column.label} of {whose}",
-        patch=RTT_PERCENTILES.get(column_name) if table == "flows" else None,
+        patch=RECORDED.get(column_name) if table == "flows" else None,
     )
 
 

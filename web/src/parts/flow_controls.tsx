@@ -117,6 +117,8 @@ function Group({ index, first, alone }: { index: number; first: number; alone: b
 function traffic(group: Document): string {
   if (group.responses !== undefined) return "request-response";
   if (group.frames !== undefined) return "media frames";
+  if (group.page !== undefined) return "web pages";
+  if (group.video !== undefined) return "adaptive video";
   const { packets, bytes } = group;
   if (packets !== undefined) return `${packets as number} packets`;
   return bytes === undefined ? "bulk download" : `${bytes as string}`;

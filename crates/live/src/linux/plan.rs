@@ -264,6 +264,8 @@ mod tests {
             ("", "tcp = { initial_ssthresh = 20 }", "flows[0].tcp.initial_ssthresh: "),
             ("", "responses = { size = 10, think = \"1s\" }", "flows[0].responses: "),
             ("", "frames = { size = 10, every = \"33ms\" }", "flows[0].frames: "),
+            ("", "page = { objects = [{ name = \"a\", size = 1 }], think = 1 }", "flows[0].page: "),
+            ("", "video = { bitrates = [\"1Mbit\"] }", "flows[0].video: "),
             (
                 "arrivals = [{ name = \"a\", rule = \"AIMD(1, 0.5)\", gap = \"1s\", size = 10 }]",
                 "",

@@ -8,13 +8,14 @@ mod knobs;
 mod links;
 pub(super) mod queue_conditions;
 mod queues;
+mod repeated_transfers;
 mod traffic;
 
 use crate::knobs::KnobOverrides;
 use crate::routing::Routes;
 use crate::scenario::Scenario;
 use crate::trace_spec::Sampling;
-use conditions::{Checked, invalid, positive};
+use conditions::{Checked, invalid, positive, share};
 use cwndlab_tcp::Knobs;
 use cwndlab_units::Time;
 use std::collections::BTreeSet;
@@ -96,6 +97,13 @@ impl Scenario {
         }
         if let Some(every) = self.trace.rate {
             samples("trace.rate", every, flows + self.links.len().max(2) as u64)?;
+        }
+        let shares = &self.shares;
+        samples("shares.bin", shares.bin, if self.trace.shares { flows } else { 1 })?;
+        share("shares.starved_below", shares.starved_below)?;
+        share("shares.band", shares.band)?;
+        if shares.hold < shares.bin {
+            return invalid("shares.hold", shares.hold, format!("at least bin = {}", shares.bin));
         }
         samples("rate_bin", self.rate_bin, 1)
     }

@@ -5,8 +5,8 @@ use super::conditions::{
 };
 use super::distributions::check_draw;
 use super::knobs::check_knobs;
+use super::repeated_transfers::check_repeated_transfers;
 use crate::{ArrivalSpec, FlowSpec, Leave, Scenario};
-use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_units::Time;
 use std::collections::BTreeSet;
 
@@ -18,8 +18,6 @@ const MAX_EXCHANGES: f64 = 1e4;
 const MAX_PACKET_SIZE: u64 = 65_000;
 /// Shortest mean time between arrivals.
 const MIN_GAP: Time = Time::ns(1_000);
-/// Shortest interval between frames, and shortest deadline.
-const MIN_FRAME: Time = Time::ns(10_000);
 
 impl Scenario {
     pub(super) fn check_flows<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {
@@ -43,11 +41,11 @@ impl Scenario {
                     "1 to 1e18 packets",
                 );
             }
-            let is_repeated = flow.responses.is_some() || flow.frames.is_some();
-            if flow.bytes.is_some() && (flow.packets.is_some() || is_repeated) {
+            if flow.bytes.is_some() && (flow.packets.is_some() || flow.has_transfers()) {
                 return conflict(
                     key("bytes"),
-                    "`bytes` must not be given when `packets`, `responses` or `frames` is",
+                    "`bytes` must not be given when `packets`, `responses`, `frames`, `page` or \
+                     `video` is",
                 );
             }
             if let Some(bytes) = flow.bytes.filter(|bytes| !(1..=1 << 60).contains(&bytes.0)) {
@@ -61,44 +59,7 @@ impl Scenario {
                 );
             }
             check_join_and_leave(flow, &key)?;
-            if let Some(responses) = &flow.responses {
-                if flow.packets.is_some() {
-                    return conflict(
-                        key("responses"),
-                        "`responses` must not be given when `packets` is",
-                    );
-                }
-                check_draw(&key("responses.size"), &responses.size, 1.0, "at least 1 packet")?;
-                check_draw(&key("responses.think"), &responses.think, 0.0, "0 s or more")?;
-            }
-            if let Some(frames) = &flow.frames {
-                if flow.packets.is_some() || flow.responses.is_some() {
-                    return conflict(
-                        key("frames"),
-                        "`frames` must not be given when `packets` or `responses` is",
-                    );
-                }
-                match &frames.size {
-                    Some(size) => {
-                        check_draw(&key("frames.size"), size, 1.0, "at least 1 packet")?;
-                    }
-                    None if flow.rule.0.build(Arithmetic::Plain).needs().encoder => {}
-                    None => {
-                        return conflict(
-                            key("frames.size"),
-                            format!(
-                                "`size` must be given for {}: only NADA sets the rate of an encoder",
-                                flow.rule.0
-                            ),
-                        );
-                    }
-                }
-                for (name, time) in [("every", Some(frames.every)), ("deadline", frames.deadline)] {
-                    if let Some(time) = time.filter(|time| *time < MIN_FRAME) {
-                        return invalid(key(&format!("frames.{name}")), time, "at least 10us");
-                    }
-                }
-            }
+            check_repeated_transfers(flow, &key)?;
             priority(key("priority"), flow.priority)?;
             check_knobs(&flow.tcp, &key("tcp"))?;
             self.check_slow_start(&flow.rule, &flow.tcp, key("tcp"))?;

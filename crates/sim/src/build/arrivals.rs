@@ -1,71 +1,19 @@
-//! Builds arriving flows, and the transfers of flows with responses or frames.
+//! Builds arriving flows.
 
 use super::builder::Builder;
 use super::network_plan::FlowGroup;
 use crate::endpoint::arrivals::{ArrivalGroup, DrawnPacketSize, FlowTemplate, GroupCounters};
-use crate::endpoint::transfer::{ActiveTransfer, FrameSize, NextTransfer};
 use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use crate::packet::Flags;
-use crate::random::variable::RandomVariable;
-use cwndlab_rules::{Arithmetic, WindowRule};
+use cwndlab_rules::Arithmetic;
 use cwndlab_tcp::{Knobs, Recovery};
 use cwndlab_units::Time;
 use std::collections::VecDeque;
 
 impl Builder<'_> {
-    /// The first response or frame of a flow, which starts with the flow.
-    pub(super) fn first_transfer(
-        &self,
-        group: &FlowGroup,
-        name: &str,
-        transfers: u32,
-        start_s: f64,
-        base_rtt_s: f64,
-    ) -> ActiveTransfer {
-        let sizes = |size| RandomVariable::new(size, self.plan.stream("size", name));
-        let mut next = match (&group.spec.responses, &group.spec.frames) {
-            (Some(responses), _) => NextTransfer::Response {
-                size: sizes(&responses.size),
-                think: RandomVariable::new(&responses.think, self.plan.stream("think", name)),
-            },
-            (None, Some(frames)) => {
-                let size = match &frames.size {
-                    Some(size) => FrameSize::Drawn(sizes(size)),
-                    None => FrameSize::Encoded { left_packets: 0.0 },
-                };
-                NextTransfer::Frame { size, every_s: frames.every.seconds() }
-            }
-            (None, None) => unreachable!("only groups with responses or frames have transfers"),
-        };
-        let packets = match &mut next {
-            NextTransfer::Response { size, .. } => size.next_packets(),
-            NextTransfer::Frame { size, every_s } => {
-                let mut rule = group.spec.rule.0.build(Arithmetic::Plain);
-                let packets = size.next_packets(*every_s, rule.encoder_rate_packets_s(0));
-                // The first frame opens the connection, so that it has a packet; later ones make up
-                // for it.
-                if let (FrameSize::Encoded { left_packets }, 0) = (size, packets) {
-                    *left_packets -= 1.0;
-                }
-                packets.max(1)
-            }
-            NextTransfer::Exchanges(_) => unreachable!("listed flows have no exchanges"),
-        };
-        let bottleneck_tx_s = self.plan.bottleneck_tx_s(group);
-        ActiveTransfer {
-            group: transfers,
-            start_s,
-            packets,
-            base_rtt_s,
-            bottleneck_tx_s,
-            next: Some(next),
-            is_truncated: false,
-        }
-    }
-
     /// The packet sizes of a group of arriving flows; appends the knobs of each.
     pub(super) fn packet_sizes(
         &self,

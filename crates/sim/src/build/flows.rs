@@ -4,15 +4,14 @@ use super::builder::Builder;
 use super::flow_schedule::flow_schedule;
 use super::info::{FlowInfos, GroupInfo};
 use super::network_plan::FlowGroup;
+use super::transfers::TransferPlace;
 use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint};
-use crate::endpoint::transfer::PendingFrames;
 use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use cwndlab_rules::Arithmetic;
 use cwndlab_tcp::{NEVER, Receiver, Recovery, Sender};
-use std::collections::VecDeque;
 
 impl Builder<'_> {
     /// Adds the flows of a group.
@@ -40,7 +39,9 @@ impl Builder<'_> {
         engine.datapath.sinks.receivers.reserve_exact(flows);
         engine.datapath.access_links.reserve(flows * self.stages(group).1.len());
         infos.base_rtts_s.reserve_exact(flows);
-        let transfers = (spec.responses.is_some() || spec.frames.is_some()).then(|| {
+        let video = self.video_law(group, engine.datapath.sinks.window);
+        let first_flow = engine.senders.len() as u32;
+        let transfers = spec.has_transfers().then(|| {
             transfer_groups.push(spec.name.clone());
             transfer_groups.len() as u32 - 1
         });
@@ -57,22 +58,23 @@ impl Builder<'_> {
                 self.plan.links_rtt_s(&group.path) + 2.0 * (access.source.1 + access.sink.1);
             // A flow that would stop before it starts never starts.
             let (start_s, stop_s) = times.unwrap_or((NEVER, NEVER));
-            let frames =
-                transfers.filter(|_| spec.frames.is_some()).map(|group_number| PendingFrames {
-                    group: group_number,
-                    base_delay_s: self.plan.forward_delay_s(&group.path)
-                        + access.source.1
-                        + access.sink.1,
-                    bottleneck_tx_s: self.plan.bottleneck_tx_s(group),
-                    pending: VecDeque::new(),
-                });
-            let transfer = transfers
-                .map(|transfers| self.first_transfer(group, &name, transfers, start_s, base_rtt_s));
+            let delay_s = access.source.1 + access.sink.1;
+            let frames = transfers.and_then(|transfers| self.frames(group, transfers, delay_s));
+            if let (Some(page), 0) = (&spec.page, i) {
+                let browser = self.browser(page, group, (start_s, stop_s));
+                engine.add_browser(browser, first_flow);
+            }
+            let transfer = transfers.map(|transfers| {
+                let browser = engine.browsers.len().saturating_sub(1) as u32;
+                let place = TransferPlace { group: transfers, browser, number: i as u32 };
+                let times = (start_s, stop_s);
+                self.first_transfer(group, &name, place, video.as_ref(), times, base_rtt_s)
+            });
             let (packets, short) = match &transfer {
                 Some(transfer) => (Some(transfer.packets), None),
                 None => spec.segments(&knobs),
             };
-            if start_s < NEVER {
+            if start_s < NEVER && spec.page.is_none() {
                 engine.datapath.timers.push(start_s, TimerKind::FlowStart, flow);
             }
             if stop_s < NEVER {
@@ -82,7 +84,11 @@ impl Builder<'_> {
                 if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
             let mut sender = Sender::new(rule, recovery, packets, timer_phase_s, &knobs);
             sender.set_short_packet(short);
-            let app = ApplicationState::of(&sender, stop_s, transfer);
+            let mut app = ApplicationState::of(&sender, stop_s, transfer);
+            if let (Some(app), true) = (&mut app, spec.page.is_some()) {
+                // Another connection may cause a request at any time.
+                app.request_s = 0.0;
+            }
             engine.senders.push(SenderEndpoint {
                 app,
                 ..SenderEndpoint::new(sender, indices, knobs_index, spec.priority)

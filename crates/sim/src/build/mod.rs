@@ -16,6 +16,7 @@ mod network_plan;
 mod queues;
 mod rates;
 mod routes;
+mod transfers;
 
 pub use drawn_network::{
     ArrivingFlow, DrawnArrivals, DrawnFlow, DrawnLink, DrawnNetwork, DrawnSource,

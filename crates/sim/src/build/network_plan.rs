@@ -66,6 +66,8 @@ fn arriving(spec: &ArrivalSpec) -> FlowSpec {
         leave: None,
         responses: None,
         frames: None,
+        page: None,
+        video: None,
         priority,
         bytes: None,
         packets: Some(1),

@@ -1,11 +1,12 @@
-//! Transfers: finite amounts of data, by arriving flows, by responses to requests, and by
-//! media frames.
+//! Transfers: finite amounts of data, by arriving flows, by responses to requests, by media frames,
+//! by objects of web pages and by segments of videos.
 
 use crate::endpoint::connections::Exchanges;
+use crate::endpoint::video_player::VideoPlayer;
 use crate::random::variable::RandomVariable;
 use std::collections::VecDeque;
 
-/// A completed transfer: an arriving flow, a response or a frame.
+/// A completed transfer: an arriving flow, a response, a frame, an object or a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
     /// Number of its group.
@@ -58,6 +59,15 @@ pub enum NextTransfer {
         /// Interval, seconds.
         every_s: f64,
     },
+    /// An object of a web page, when the browser of this number asks for one on this connection.
+    Object {
+        /// Number of the browser.
+        browser: u32,
+        /// Number of the connection among those of the browser.
+        connection: u32,
+    },
+    /// A segment of a video, when its player asks for one.
+    Segment(Box<VideoPlayer>),
     /// The other responses of an arriving flow.
     Exchanges(Box<Exchanges>),
 }
@@ -135,6 +145,11 @@ impl ActiveTransfer {
     /// Whether it is one of media frames.
     pub fn is_frame(&self) -> bool {
         matches!(self.next, Some(NextTransfer::Frame { .. }))
+    }
+
+    /// Whether it is an object of a web page.
+    pub fn is_object(&self) -> bool {
+        matches!(self.next, Some(NextTransfer::Object { .. }))
     }
 
     /// Its record when its sender has nothing left to send at `now_s`; none while responses of the

@@ -1,5 +1,7 @@
-//! Data that applications supply on an open connection: responses to requests, and media frames.
+//! Data that applications supply on an open connection: responses to requests, media frames,
+//! segments of videos, and objects of web pages, which open their connections.
 
+use crate::endpoint::page_loader::PageLoader;
 use crate::endpoint::transfer::{Frame, NextTransfer};
 use crate::engine::flow_slots::MAX_TRANSFERS;
 use crate::engine::state::Engine;
@@ -33,6 +35,11 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 (transfer.start_s, transfer.packets) = (now_s, packets);
                 packets
             }
+            Some(NextTransfer::Segment(player)) => {
+                let packets = player.request(now_s);
+                (transfer.start_s, transfer.packets) = (now_s, packets);
+                packets
+            }
             Some(NextTransfer::Exchanges(exchanges)) => {
                 let Some((_, packets)) = exchanges.left.pop_front() else { return };
                 transfer.packets += packets;
@@ -42,7 +49,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 }
                 packets
             }
-            None => return,
+            Some(NextTransfer::Object { .. }) | None => return,
         };
         endpoint.finish_s = NEVER;
         self.add_frame(flow, data_end.saturating_add_unsigned(packets));
@@ -50,6 +57,47 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             sender.supply(now_s, packets, knobs, wire)
         });
         self.follow_concurrently(flow);
+    }
+
+    /// Adds a browser; `first_flow` and those behind it are its connections.
+    pub(crate) fn add_browser(&mut self, browser: PageLoader, first_flow: u32) {
+        self.browsers.push((browser, first_flow));
+        self.arm_page_request(self.browsers.len() as u32 - 1);
+    }
+
+    /// A browser requests what it knows of and has connections for.
+    pub(crate) fn on_page_request(&mut self, browser: u32) {
+        let now_s = self.now_s;
+        self.browsers[browser as usize].0.on_timer(now_s);
+        loop {
+            let (loader, first_flow) = &mut self.browsers[browser as usize];
+            let Some(request) = loader.next_request(now_s) else { break };
+            let flow = *first_flow + request.connection;
+            let endpoint = &mut self.senders[flow as usize];
+            endpoint.finish_s = NEVER;
+            let transfer = endpoint.app.as_mut().and_then(|app| app.transfer.as_mut());
+            let Some(transfer) = transfer else { break };
+            (transfer.start_s, transfer.packets) = (now_s, request.packets);
+            self.on_sender(flow, |sender, now_s, knobs, wire| {
+                sender.supply(now_s, request.packets, knobs, wire);
+                if request.opens {
+                    sender.start(now_s, knobs, wire);
+                }
+            });
+        }
+        self.arm_page_request(browser);
+    }
+
+    /// A connection of a browser has carried an object.
+    pub(crate) fn on_object_complete(&mut self, browser: u32, connection: u32) {
+        self.browsers[browser as usize].0.on_complete(connection, self.now_s);
+        self.arm_page_request(browser);
+    }
+
+    fn arm_page_request(&mut self, browser: u32) {
+        if let Some(time_s) = self.browsers[browser as usize].0.next_timer_s(self.now_s) {
+            self.datapath.timers.push(time_s, TimerKind::PageRequest, browser);
+        }
     }
 
     /// If the flow sends frames: the one that its sender is about to be given, up to packet `end`,

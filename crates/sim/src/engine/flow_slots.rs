@@ -162,6 +162,11 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.datapath.note_overflow(overflows);
         let wait_s = match &mut transfer.next {
             Some(NextTransfer::Response { think, .. }) => Some(think.next()),
+            Some(NextTransfer::Segment(player)) => Some(player.receive(now_s)),
+            Some(NextTransfer::Object { browser, connection }) => {
+                let (browser, connection) = (*browser, *connection);
+                return self.on_object_complete(browser, connection);
+            }
             Some(NextTransfer::Exchanges(exchanges)) if !exchanges.left.is_empty() => {
                 // The next response of a concurrent connection has its timer already.
                 if exchanges.is_concurrent {

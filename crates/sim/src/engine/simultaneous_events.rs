@@ -109,6 +109,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             TimerKind::FlowStart
             | TimerKind::Pacing
             | TimerKind::FlowArrival
+            | TimerKind::PageRequest
             | TimerKind::Request
             | TimerKind::WindowEdge
             | TimerKind::AppStop => return 0.0,

@@ -2,6 +2,7 @@
 
 use crate::endpoint::arrivals::ArrivalGroup;
 use crate::endpoint::cross_traffic::CrossSource;
+use crate::endpoint::page_loader::PageLoader;
 use crate::endpoint::tcp::SenderEndpoint;
 use crate::event::scheduler::EventScheduler;
 use crate::event::simultaneous::SimultaneousEvent;
@@ -24,6 +25,8 @@ pub struct Engine<S: EventScheduler, T: Tracer> {
     /// of the clock, so an earlier one may still appear.
     pub(crate) fault: Option<(f64, u32)>,
     pub(crate) cross: Vec<CrossSource>,
+    /// Browsers, and the first of the flows that are the connections of each.
+    pub(crate) browsers: Vec<(PageLoader, u32)>,
     pub(crate) datapath: Datapath<S, T>,
     pub(crate) knobs: Arc<[Knobs]>,
     pub(crate) now_s: f64,
@@ -73,6 +76,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             groups: Vec::new(),
             fault: None,
             cross: Vec::new(),
+            browsers: Vec::new(),
             datapath,
             knobs: Arc::from([]),
             now_s: 0.0,

@@ -20,9 +20,14 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 self.follow_concurrently(flow);
             }
             TimerKind::FlowArrival => self.on_arrival(flow),
+            TimerKind::PageRequest => self.on_page_request(flow),
             TimerKind::Request => self.on_request(flow),
             TimerKind::AppStop => {
                 let endpoint = &mut self.senders[flow as usize];
+                // A connection that no object has opened has nothing to stop.
+                if endpoint.sender.last_event_s() == NEVER {
+                    return;
+                }
                 let is_busy = endpoint.finish_s == NEVER;
                 if let Some(app) = &mut endpoint.app {
                     (app.stop_s, app.request_s) = (NEVER, NEVER);

@@ -15,6 +15,8 @@ pub enum TimerKind {
     FlowStart,
     /// A flow of `[[arrivals]]` arrives; the number of its group stands for the flow.
     FlowArrival,
+    /// A browser requests objects of a web page; its number stands for the flow.
+    PageRequest,
     /// A request reaches a sender.
     Request,
     /// Delayed ACK.

@@ -2,6 +2,7 @@
 
 pub mod goodput_bins;
 pub mod histogram;
+pub mod shares;
 pub mod trace;
 pub mod trace_hash;
 pub mod window;

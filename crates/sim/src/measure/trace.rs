@@ -2,6 +2,7 @@
 //! that a run without traces pays nothing.
 
 use super::histogram::Histogram;
+use super::shares::ShareRecord;
 use super::window::MeasurementWindow;
 use crate::packet::{CROSS, Flags, Packet};
 use cwndlab_rules::WindowRule;
@@ -198,6 +199,10 @@ pub trait Tracer {
     fn rtts(&self, _flow: u32) -> Option<&Histogram> {
         None
     }
+    /// Goodput of the flows in bins, if starvation and convergence are measured.
+    fn shares(&self) -> Option<&ShareRecord> {
+        None
+    }
     /// The sender of `flow` is about to process an event at `now_s`.
     fn before(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
     /// The sender of `flow` has processed an event.
@@ -273,6 +278,8 @@ pub struct TraceRecorder {
     rate_bin_s: Option<f64>,
     /// RTTs of each flow within the measurement window; empty unless wanted.
     rtts: Vec<Histogram>,
+    /// Goodput of each flow in bins, if starvation and convergence are measured.
+    share_record: Option<ShareRecord>,
     measured: MeasurementWindow,
     /// Packet events.
     pub packets: Vec<PacketRow>,
@@ -317,6 +324,10 @@ impl TraceRecorder {
             phases: vec![""; flows],
             rate_bin_s: scenario.trace.rate.map(|bin| bin.seconds()),
             rtts: if scenario.trace.rtt { vec![Histogram::default(); flows] } else { Vec::new() },
+            share_record: scenario
+                .trace
+                .shares
+                .then(|| ShareRecord::new(scenario.shares.bin.seconds(), flows)),
             measured: MeasurementWindow { from_s, to_s },
             rates: vec![Vec::new(); flows],
             carried: vec![Vec::new(); lines + arrivals],
@@ -370,7 +381,7 @@ impl Tracer for TraceRecorder {
 
     #[inline]
     fn records_deliveries(&self) -> bool {
-        self.packets_wanted || self.rate_bin_s.is_some()
+        self.packets_wanted || self.rate_bin_s.is_some() || self.share_record.is_some()
     }
 
     fn packet(&mut self, row: PacketRow) {
@@ -409,9 +420,16 @@ impl Tracer for TraceRecorder {
         self.rtts.get(flow as usize)
     }
 
+    fn shares(&self) -> Option<&ShareRecord> {
+        self.share_record.as_ref()
+    }
+
     /// Records the state that has held at each sampling time since the last event.
     #[inline]
     fn before(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
+        if let Some(record) = &mut self.share_record {
+            record.note_start(now_s, flow);
+        }
         while let Some(time_s) = self.window_samples.next_s(flow, now_s) {
             self.window(time_s, flow, sender, knobs);
         }
@@ -436,6 +454,9 @@ impl Tracer for TraceRecorder {
     }
 
     fn goodput(&mut self, now_s: f64, flow: u32, bits: u64) {
+        if let Some(record) = &mut self.share_record {
+            record.add(now_s, flow, bits);
+        }
         if let (Some(bin), true) = (self.rate_bin_s, self.lists(flow)) {
             add(&mut self.rates[flow as usize], (now_s / bin) as usize, bits);
         }

@@ -1,9 +1,12 @@
 //! Results of listed flows, and fairness metrics.
 
 use super::mean::mean;
+use super::shares::{FlowShares, flow_shares};
 use crate::build::{BuiltNetwork, GroupInfo};
+use crate::endpoint::tcp::SenderEndpoint;
 use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
+use cwndlab_scenario::Scenario;
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
@@ -31,9 +34,12 @@ pub struct FlowResult {
     pub p50_rtt_s: Option<f64>,
     pub p95_rtt_s: Option<f64>,
     pub p99_rtt_s: Option<f64>,
+    pub p999_rtt_s: Option<f64>,
     pub mean_rto_s: Option<f64>,
     pub mean_cwnd_packets: f64,
     pub rate_cov: Option<f64>,
+    pub starved_s: Option<f64>,
+    pub convergence_s: Option<f64>,
     pub base_rtt_s: f64,
     pub finish_s: Option<f64>,
     pub total_sent_packets: u64,
@@ -113,9 +119,13 @@ pub fn lowest_share(values: impl ExactSizeIterator<Item = f64> + Clone) -> Optio
 }
 
 /// Results of all listed flows.
-pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) -> Vec<FlowResult> {
+pub fn flow_results<S: EventScheduler, T: Tracer>(
+    network: &BuiltNetwork<S, T>,
+    scenario: &Scenario,
+) -> Vec<FlowResult> {
     let BuiltNetwork { engine, flows, .. } = network;
     let (datapath, window) = (&engine.datapath, &engine.datapath.sinks.window);
+    let shares = shares_of(network, scenario);
     // Exact capacity: growing a list of a million by doubling would take twice the memory.
     let mut results = Vec::with_capacity(flows.base_rtts_s.len());
     for (flow, &base_rtt_s) in flows.base_rtts_s.iter().enumerate() {
@@ -123,6 +133,7 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) 
         let (endpoint, sink) = (&engine.senders[flow], &datapath.sinks.receivers[flow]);
         let delivered_bytes = sink.delivered_bytes(&engine.knobs[endpoint.knobs as usize]);
         let did = engine.measured(flow);
+        let shares = shares.get(flow).copied().unwrap_or_default();
         let rtts = datapath.trace.rtts(flow as u32);
         let rtt_s = |q| rtts.and_then(|rtts| rtts.quantile_s(q));
         let [timeouts, fast_retransmits, ecn_reductions] =
@@ -144,6 +155,7 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) 
             p50_rtt_s: rtt_s(0.5),
             p95_rtt_s: rtt_s(0.95),
             p99_rtt_s: rtt_s(0.99),
+            p999_rtt_s: rtt_s(0.999),
             mean_rto_s: mean(did.rto_sum_s, did.rto_count),
             mean_cwnd_packets: did.cwnd_area / window.seconds(),
             rate_cov: sink.bins.coefficient_of_variation(
@@ -151,6 +163,8 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) 
                 window,
                 datapath.sinks.bin_s,
             ),
+            starved_s: shares.starved_s,
+            convergence_s: shares.convergence_s,
             base_rtt_s,
             finish_s: endpoint.finish_s(),
             total_sent_packets: endpoint.sender.counters(engine.now_s).sent,
@@ -160,6 +174,21 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(network: &BuiltNetwork<S, T>) 
         });
     }
     results
+}
+
+/// Starvation and convergence of the listed flows, if they are measured. A flow with transfers does
+/// not count: its pauses are its own.
+fn shares_of<S: EventScheduler, T: Tracer>(
+    network: &BuiltNetwork<S, T>,
+    scenario: &Scenario,
+) -> Vec<FlowShares> {
+    let engine = &network.engine;
+    let Some(record) = engine.datapath.trace.shares() else { return Vec::new() };
+    let end_s = |endpoint: &SenderEndpoint| {
+        endpoint.transfer().is_none().then(|| endpoint.finish_s().unwrap_or(f64::INFINITY))
+    };
+    let ends_s: Vec<_> = engine.senders[..engine.listed_flows].iter().map(end_s).collect();
+    flow_shares(record, &scenario.shares, scenario.duration.seconds(), &ends_s)
 }
 
 #[cfg(test)]

@@ -1,13 +1,17 @@
 //! Results of a run. Names and units are defined here for JSON, Parquet, data frames and docs
 //! alike.
 
+mod applications;
 mod columns;
 mod flows;
 mod links;
 mod mean;
 mod run;
+mod shares;
 mod traffic;
+mod unfinished;
 
+pub use applications::{PageResult, VideoResult};
 pub use columns::{Better, Column, ColumnType, RUN, TABLES, TRACES, Table, trace_column, unit_of};
 pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index, lowest_share};
 pub use links::LinkResult;

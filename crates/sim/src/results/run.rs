@@ -66,7 +66,7 @@ pub fn collect<S: EventScheduler, T: Tracer>(
 ) -> RunResult {
     let engine = &network.engine;
     let (datapath, window) = (&engine.datapath, &engine.datapath.sinks.window);
-    let flows = flow_results(network);
+    let flows = flow_results(network, scenario);
     let arrivals = arrival_results(network, scenario, &flows);
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
     let weighted = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0));

@@ -1,17 +1,15 @@
-//! Results of cross traffic, arriving flows, responses and frames.
+//! Results of cross traffic, arriving flows, and the transfers of listed flows.
 
+use super::applications::{PageResult, VideoResult, page_result, video_result};
 use super::flows::FlowResult;
-use super::mean::mean;
+use super::mean::{mean, quantile};
+use super::unfinished::{late_frames, unanswered};
 use crate::build::BuiltNetwork;
 use crate::endpoint::arrivals::GroupCounters;
 use crate::endpoint::tcp::{ReceiverEndpoint, SenderEndpoint};
-use crate::endpoint::transfer::Frame;
-use crate::engine::state::Engine;
 use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
-use crate::measure::window::MeasurementWindow;
 use cwndlab_scenario::{CrossSpec, Scenario};
-use cwndlab_tcp::NEVER;
 use serde::Serialize;
 
 /// Cross traffic of one `[[cross]]` entry, over the measurement window.
@@ -29,7 +27,7 @@ pub struct CrossResult {
     pub delivered_bps: f64,
 }
 
-/// Arriving flows of one group, responses or frames, over the measurement window.
+/// Arriving flows of one group, or the transfers of listed flows, over the measurement window.
 #[derive(Clone, Debug, Serialize)]
 #[allow(
     missing_docs,
@@ -49,6 +47,10 @@ pub struct ArrivalResult {
     pub p95_fct_s: Option<f64>,
     pub p99_fct_s: Option<f64>,
     pub mean_slowdown: Option<f64>,
+    #[serde(flatten)]
+    pub page: PageResult,
+    #[serde(flatten)]
+    pub video: VideoResult,
     pub goodput_bps: f64,
     pub delivered_bps: f64,
     pub sent_packets: u64,
@@ -83,12 +85,6 @@ pub fn cross_results<S: EventScheduler, T: Tracer>(
         }
     };
     scenario.cross.iter().zip(&network.cross_counts).map(result).collect()
-}
-
-/// The quantile `q` of sorted values.
-fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
-    let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
-    sorted.get(rank - 1).copied()
 }
 
 /// Results of all groups with transfers.
@@ -173,6 +169,8 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
             p95_fct_s: quantile(&times, 0.95),
             p99_fct_s: quantile(&times, 0.99),
             mean_slowdown: average(&slowdowns),
+            page: page_result(network, name),
+            video: video_result(network, name, scenario.duration.seconds()),
             goodput_bps: (counters.delivered_bytes * 8) as f64 / window.seconds(),
             delivered_bps: (counters.arrived_bytes * 8) as f64 / window.seconds(),
             sent_packets: counters.sent,
@@ -183,58 +181,4 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
         }
     };
     network.transfer_groups.iter().enumerate().map(result).collect()
-}
-
-/// Frames of a group that started in the window and did not arrive within their deadline; none
-/// without a deadline. `times`: of those that arrived.
-fn late_frames<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
-    scenario: &Scenario,
-    group: usize,
-    times: &[f64],
-) -> Option<u64> {
-    let name = &network.transfer_groups[group];
-    let spec = scenario.flows.iter().find(|flow| flow.name == *name)?;
-    let deadline_s = spec.frames.as_ref()?.deadline?.seconds();
-    let overdue_s = scenario.duration.seconds() - deadline_s;
-    let window = &network.engine.datapath.sinks.window;
-    let pending = pending_frames(&network.engine, group)
-        .filter(|frame| window.contains(frame.start_s) && frame.start_s < overdue_s);
-    let late = times.iter().filter(|&&fct_s| fct_s > deadline_s).count();
-    Some((late + pending.count()) as u64)
-}
-
-/// Frames of a group that have not arrived.
-fn pending_frames<S: EventScheduler, T: Tracer>(
-    engine: &Engine<S, T>,
-    group: usize,
-) -> impl Iterator<Item = &Frame> {
-    let receivers = engine.datapath.sinks.receivers.iter();
-    receivers
-        .filter_map(|receiver| receiver.frames.as_deref())
-        .filter(move |frames| frames.group as usize == group)
-        .flat_map(|frames| &frames.pending)
-}
-
-/// Responses or frames of a group that started in the window and were not complete at the end of
-/// the run.
-fn unanswered<S: EventScheduler, T: Tracer>(
-    engine: &Engine<S, T>,
-    group: usize,
-    window: &MeasurementWindow,
-) -> u64 {
-    let busy = |endpoint: &SenderEndpoint| {
-        endpoint.finish_s == NEVER && endpoint.app.as_ref().is_none_or(|app| app.request_s == NEVER)
-    };
-    let in_progress = |endpoint: &SenderEndpoint| {
-        endpoint.transfer().is_some_and(|transfer| {
-            let is_open = transfer.is_truncated || busy(endpoint);
-            transfer.group as usize == group
-                && !transfer.is_frame()
-                && is_open
-                && window.contains(transfer.start_s)
-        })
-    };
-    let frames = pending_frames(engine, group).filter(|frame| window.contains(frame.start_s));
-    (engine.senders.iter().filter(|endpoint| in_progress(endpoint)).count() + frames.count()) as u64
 }

@@ -471,9 +471,14 @@ pub fn scenario() -> impl Strategy<Value = Value> {
                     vec(optional_features::source(numbers), 1..3),
                     optional_features::arrivals(numbers),
                 );
-                (Just(flows), Just(cross), network, whole, option::weighted(0.6, extras)).prop_map(
-                    move |(flows, cross, network, whole, extras)| {
+                let shares = option::weighted(0.15, numbers.time(0.02, 0.3));
+                (Just(flows), Just(cross), network, whole, (option::weighted(0.6, extras), shares))
+                    .prop_map(move |(flows, cross, network, whole, (extras, shares))| {
                         let mut scenario = assemble(numbers, flows, cross, network, whole);
+                        if let Some(bin) = shares {
+                            scenario["trace"] = json!({ "shares": true });
+                            scenario["shares"] = json!({ "bin": bin, "hold": 2.0 * bin });
+                        }
                         if let Some((links, flows, sources, arrivals)) = extras {
                             optional_features::put(
                                 &mut scenario,
@@ -485,8 +490,7 @@ pub fn scenario() -> impl Strategy<Value = Value> {
                         }
                         remove_without_effect(&mut scenario);
                         scenario
-                    },
-                )
+                    })
             },
         )
     })

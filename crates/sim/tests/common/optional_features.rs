@@ -1,6 +1,6 @@
 //! What a random scenario may have beside flows, links and sources: all queues, losses in bursts
-//! and marks, jitter, outages, markers, flows that arrive, join, leave and answer requests, bursts,
-//! priorities, ECN.
+//! and marks, jitter, outages, markers, flows that arrive, join, leave, answer requests, load web
+//! pages and play videos, bursts, priorities, ECN.
 
 use super::{Numbers, RECOVERIES, RULES, object, pick, pick_text};
 use proptest::collection::vec;
@@ -181,6 +181,32 @@ pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
             object(json!({ "size": size, "every": every }), vec![deadline])
         },
     );
+    let page = (1u32..12, numbers.time(0.0, 0.1), numbers.time(0.02, 0.3), any::<bool>()).prop_map(
+        |(size, parse, think, random)| match random {
+            true => json!({
+                "main": size, "embedded": { "kind": "uniform", "low": 0, "high": 9 },
+                "size": { "kind": "log-normal", "mean": size, "sigma": 1.0 }, "chained": 0.3,
+                "parse": { "kind": "exponential", "mean": parse.max(0.001) }, "think": think,
+            }),
+            false => json!({
+                "objects": [
+                    { "name": "a", "size": size },
+                    { "name": "b", "size": 3, "after": ["a"] },
+                    { "name": "c", "size": 2, "after": ["a"], "parse": parse },
+                    { "name": "d", "size": size, "after": ["b", "c"] },
+                    { "name": "e", "size": 1 },
+                ],
+                "think": think,
+            }),
+        },
+    );
+    let video = (numbers.rate(), numbers.time(0.02, 0.2), 1u32..6).prop_map(|(rate, time, n)| {
+        let time = time.max(0.02);
+        json!({
+            "bitrates": [rate / 8.0, rate / 4.0, rate], "segment": time, "reservoir": time,
+            "cushion": f64::from(n) * time, "buffer": f64::from(n + 3) * time,
+        })
+    });
     let join = (1u32..3, numbers.time(0.1, 0.5))
         .prop_map(|(batch, every)| json!({ "batch": batch, "every": every }));
     let leave = (1u32..3, numbers.time(0.3, 1.0))
@@ -188,24 +214,36 @@ pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
     (
         option::weighted(0.2, responses),
         option::weighted(0.2, frames),
+        (option::weighted(0.2, page), option::weighted(0.15, video)),
         option::weighted(0.2, join),
         option::weighted(0.2, leave),
         option::weighted(0.3, 0u8..4),
         any::<bool>(),
         (option::weighted(0.1, 1u32..5), option::weighted(0.1, 1u32..20)),
     )
-        .prop_map(|(responses, frames, join, leave, priority, ecn, (parts, ahead))| {
-            let rest = vec![
-                ("ack_division", parts.map(|n| json!(n))),
-                ("optimistic_acks", ahead.map(|n| json!(n))),
-                ("frames", frames.filter(|_| responses.is_none())),
-                ("responses", responses),
-                ("join", join),
-                ("leave", leave),
-                ("priority", priority.map(|p| json!(p))),
-            ];
-            object(json!({ "ecn": ecn }), rest)
-        })
+        .prop_map(
+            |(responses, frames, applications, join, leave, priority, ecn, (parts, ahead))| {
+                let (page, video) = applications;
+                let mut is_free = responses.is_none();
+                let frames = frames.filter(|_| is_free);
+                is_free &= frames.is_none();
+                let page = page.filter(|_| is_free);
+                is_free &= page.is_none();
+                let video = video.filter(|_| is_free);
+                let rest = vec![
+                    ("ack_division", parts.map(|n| json!(n))),
+                    ("optimistic_acks", ahead.map(|n| json!(n))),
+                    ("frames", frames),
+                    ("responses", responses),
+                    ("join", join.filter(|_| page.is_none())),
+                    ("leave", leave.filter(|_| page.is_none())),
+                    ("page", page),
+                    ("video", video),
+                    ("priority", priority.map(|p| json!(p))),
+                ];
+                object(json!({ "ecn": ecn }), rest)
+            },
+        )
         .boxed()
 }
 
@@ -354,7 +392,8 @@ fn merge(target: &mut Value, extra: &Value) {
                 }
             }
             // A group that leaves by itself, or has a size, keeps it.
-            "responses" | "frames" if target.get("packets").or(target.get("bytes")).is_some() => {}
+            "responses" | "frames" | "page" | "video"
+                if target.get("packets").or(target.get("bytes")).is_some() => {}
             // Half of the media flows of NADA have an encoder.
             "frames" if is_encoded(target, value) => {
                 target[key] = value.clone();

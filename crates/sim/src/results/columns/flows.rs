@@ -92,6 +92,7 @@ pub const FLOWS: &[Column] = &[
     Column::time("p50_rtt_s", "median RTT", RTT_PERCENTILES).headed("p50 RTT").lower(),
     Column::time("p95_rtt_s", "p95 RTT", RTT_PERCENTILES).lower(),
     Column::time("p99_rtt_s", "p99 RTT", RTT_PERCENTILES).lower(),
+    Column::time("p999_rtt_s", "p99.9 RTT", RTT_PERCENTILES).lower(),
     Column::time(
         "mean_rto_s",
         "mean RTO",
@@ -113,6 +114,28 @@ pub const FLOWS: &[Column] = &[
          mean) of the packets counted by `delivered_packets` in bins of `rate_bin`, over the \
          whole bins of the window. null with fewer than two bins",
     )
+    .lower(),
+    Column::time(
+        "starved_s",
+        "longest starvation",
+        "longest time without a break in which the flow starved: whole bins of `shares.bin` in \
+         which its goodput was below `shares.starved_below` times its fair share, the mean goodput \
+         of the listed flows that were there for the whole bin. Whole run, from the flow's start to \
+         its `finish_s`; starvation that lasts until the end may be longer. null unless \
+         `trace.shares` asks for it, for flows whose traffic pauses by itself (`responses`, \
+         `frames`, `page`, `video`), and for live flows",
+    )
+    .headed("starved")
+    .lower(),
+    Column::time(
+        "convergence_s",
+        "convergence time",
+        "time from the flow's start to the earliest bin from which on its goodput was within \
+         `shares.band` times its fair share of that share in each bin for `shares.hold` (Dong et \
+         al. 2015, section 4.2), at least 0. Bins, fair share and null as for `starved_s`; null \
+         as well for a flow that did not converge",
+    )
+    .headed("converged\nafter")
     .lower(),
     Column::time(
         "base_rtt_s",

@@ -3,6 +3,7 @@
 use super::Column;
 
 const FCT_PERCENTILES: &str = "percentiles of the times of `mean_fct_s`";
+const PAGE_PERCENTILES: &str = "percentiles of the times of `mean_page_load_s`";
 const SUMMED: &str = "as for a flow, summed";
 
 /// One row per entry of `[[cross]]`.
@@ -37,8 +38,8 @@ pub const CROSS: &[Column] = &[
     .lower(),
 ];
 
-/// One row per entry of `[[arrivals]]`, and per group of flows with `responses` or
-/// `frames`.
+/// One row per entry of `[[arrivals]]`, and per group of flows with `responses`, `frames`, `page`
+/// or `video`.
 pub const ARRIVALS: &[Column] = &[
     Column::text("group", "name of the entry"),
     Column::text("rule", "as for a flow"),
@@ -84,6 +85,69 @@ pub const ARRIVALS: &[Column] = &[
          it larger than 1 in an empty network too",
     )
     .headed("mean\nslowdown")
+    .lower(),
+    Column::count("pages", "pages", "web pages that began in the window; null without `page`"),
+    Column::count("loaded_pages", "loaded pages", "of these, those that loaded before the run ended")
+        .headed("loaded"),
+    Column::time(
+        "mean_page_load_s",
+        "mean page load time",
+        "mean of the page load time: from the request of the first object (of the first page, from \
+         the first SYN) to the ACK of the last packet of the last object at the sender, parse times \
+         included. Loaded pages only",
+    )
+    .headed("mean\npage load")
+    .lower(),
+    Column::time("p50_page_load_s", "median page load time", PAGE_PERCENTILES)
+        .headed("p50\npage load")
+        .lower(),
+    Column::time("p95_page_load_s", "p95 page load time", PAGE_PERCENTILES)
+        .headed("p95\npage load")
+        .lower(),
+    Column::time(
+        "startup_delay_s",
+        "startup delay",
+        "mean over the players that began to play of the time from the start of the flow to the \
+         begin of playback, whole run; null without `video`",
+    )
+    .headed("startup")
+    .lower(),
+    Column::count(
+        "rebufferings",
+        "rebufferings",
+        "times at which the buffer of a player ran empty and playback stood still, all players \
+         together; not those before playback began",
+    )
+    .headed("rebuf-\nferings")
+    .lower(),
+    Column::time(
+        "rebuffering_s",
+        "rebuffering time",
+        "time in which playback stood still after it had begun, in the window, all players together",
+    )
+    .lower(),
+    Column::fraction(
+        "rebuffering_share",
+        "share of rebuffering",
+        "`rebuffering_s` / the time from the begin of playback on, in the window, all players \
+         together",
+    )
+    .headed("rebuf-\nfering")
+    .in_percent()
+    .lower(),
+    Column::rate(
+        "mean_bitrate_bps",
+        "mean bitrate",
+        "mean bitrate of the segments requested in the window",
+    )
+    .headed("bitrate")
+    .higher(),
+    Column::count(
+        "bitrate_switches",
+        "bitrate switches",
+        "of these segments, those of another bitrate than the one before, all players together",
+    )
+    .headed("switches")
     .lower(),
     Column::rate("goodput_bps", "goodput", "unique payload that arrived in the window x 8 / T")
         .higher(),
