@@ -20,6 +20,9 @@ plans assume. A coarse plan runs under every reading, and claims are judged by t
     function = "misfit"                   # of quantities.py: (data, settings) -> numbers by name
     half = ["reno/drop-tail", ...]        # settings whose printed numbers choose a reading
     held = ["sack/drop-tail", ...]        # settings whose printed numbers judge it
+    outside = ["reno/drr", ...]           # settings that the coarse plan lacks, and so neither
+
+`cwndlab reproduce PAPER/ID --reading N` runs whole plans under one of the readings.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ import numpy as np
 from cwndlab.errors import ScenarioError
 from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
+from cwndlab.message import invalid
 from cwndlab.outputs import stamped
 from cwndlab.patching import patched
 from cwndlab.reproduction.claims import FITTED, Claim
@@ -61,6 +65,9 @@ FEW = 0.1
 """Share of readings up to which a claim counts as refuted, and from 1 - `FEW` on as robust."""
 PERMUTATIONS = 2000
 LEVEL = 0.05
+PARTS = {"half": "fitted half", "held": "held half", "outside": "in neither half"}
+PAIRS = "pairs"
+"""Name of the number of printed pairs among the scores of a misfit."""
 
 
 @dataclass(frozen=True)
@@ -196,6 +203,17 @@ class Readings:
         }
 
 
+def reading_name(number: int) -> str:
+    """Name a reading.
+
+    Examples
+    --------
+    >>> reading_name(0), reading_name(6)
+    ('as assumed', 'reading 6')
+    """
+    return f"reading {number}" if number else "as assumed"
+
+
 def is_defined(paper: Paper) -> bool:
     """Whether a paper's open values are written down."""
     return (paper.folder / FILE).is_file()
@@ -277,10 +295,7 @@ def run(
                         paper.rules)  # fmt: skip
             _judge(paper, entry, data)
             if "fit" in asked:
-                function = getattr(paper.module("quantities"), asked["fit"]["function"])
-                entry.misfit = {
-                    part: function(data, asked["fit"][part]) for part in ("half", "held")
-                }
+                entry.misfit = misfit(paper, data, asked)
             found.readings.append(entry)
     found.wall_s = time.perf_counter() - began_s
     folder = Path(out) / key
@@ -294,6 +309,57 @@ def changes_of(values: Sequence[OpenValue], choices: Sequence[int]) -> dict[str,
     """Return the keys and values of a reading's choices."""
     pairs = zip(values, choices, strict=False)
     return {key: item for value, at in pairs for key, item in value.choices[at].items()}
+
+
+def assumptions_of(key: str, number: int) -> dict[str, Any]:
+    """Return what a reading of a paper assumes of the environments.
+
+    Parameters
+    ----------
+    key : str
+        The paper.
+    number : int
+        The reading; 0 is what the plans assume.
+
+    Raises
+    ------
+    ScenarioError
+        If the paper has no such reading, or one that changes more than its environments.
+
+    Examples
+    --------
+    >>> assumptions_of("akella2002", 0)
+    {}
+    >>> assumptions_of("akella2002", 6)["rtt"]
+    '60ms'
+    """
+    from cwndlab.environments import Assumptions
+
+    asked, values = read(load(key))
+    drawn = hypercube(values, asked["readings"], asked["seed"])
+    if number > len(drawn):
+        raise ScenarioError(invalid("reading", number, f"a whole number from 0 to {len(drawn)}"))
+    changes = changes_of(values, drawn[number - 1]) if number else {}
+    Assumptions().with_(**changes)
+    return changes
+
+
+def misfit(
+    paper: Paper, data: Data, asked: Mapping[str, Any] | None = None
+) -> dict[str, dict[str, float]]:
+    """Return differences from printed numbers, by part of `PARTS`; none without such numbers.
+
+    A part has those of its settings that are in the data.
+    """
+    if asked is None:
+        asked = read(paper)[0] if is_defined(paper) else {}
+    if "fit" not in asked or any(plan not in data.boards for plan in asked["plans"]):
+        return {}
+    function = getattr(paper.module("quantities"), asked["fit"]["function"])
+    known = {name for plan in asked["plans"] for name in data.boards[plan].settings}
+    chosen = {part: [name for name in asked["fit"].get(part, ()) if name in known]
+              for part in PARTS}  # fmt: skip
+    return {part: function(data, names) for part, names in chosen.items() if names}
 
 
 def _boards(

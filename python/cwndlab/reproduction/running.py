@@ -94,6 +94,13 @@ class Reproduction(ResultTables):
     beside: list[Beside] = field(default_factory=list[Beside])
     folder: Path = Path()
 
+    @property
+    def misfit(self) -> dict[str, dict[str, float]]:
+        """Differences from the printed numbers that readings are fitted on and judged by."""
+        from cwndlab.reproduction import open_values
+
+        return open_values.misfit(self.paper, self.data)
+
     def judged_of(self, id: str) -> list[Judged]:
         """Return the claims of an experiment."""
         return [entry for entry in self.judged if entry.claim.id == id]
@@ -190,6 +197,7 @@ class Reproduction(ResultTables):
             "assume": dict(self.assume),
             "claims": [entry.to_dict() for entry in self.judged],
             "published": [entry.to_dict() for entry in self.beside],
+            "misfit": self.misfit,
             "runs": sum(cost.runs for cost in self.costs),
             "runs_done_now": sum(cost.done_now for cost in self.costs),
             "runs_failed": sum(cost.failed for cost in self.costs),

@@ -179,18 +179,19 @@ def misfit(data: Data, chosen: Sequence[str]) -> dict[str, float]:
     """Root mean square difference from the printed D_a per environment and C_a of some settings.
 
     Ours are distances from the best of those choices of parameters that were run; the printed ones
-    are from the best of nine. ``all`` weighs all numbers equally.
+    are from the best of nine. ``all`` weighs all numbers equally; ``pairs`` is how many there are.
     """
     means = data.means("appendix")
     differences: dict[str, list[float]] = {"D_a": [], "C_a": []}
     for setting, family in itertools.product(chosen, FAMILIES):
         theirs = printed(setting, family)
         ours = family_scores(means, "goodput", setting, family)
-        both = [rule for rule in theirs if rule in ours]
+        known = [rule for rule in theirs if rule in ours]
         for at, (score, scale) in enumerate((("D_a", len(means.cases)), ("C_a", 1))):
-            differences[score] += [(ours[rule][at] - theirs[rule][at]) / scale for rule in both]
+            differences[score] += [(ours[rule][at] - theirs[rule][at]) / scale for rule in known]
     found = {score: _root_mean_square(values) for score, values in differences.items()}
-    return {**found, "all": _root_mean_square([*differences["D_a"], *differences["C_a"]])}
+    both = [*differences["D_a"], *differences["C_a"]]
+    return {**found, "all": _root_mean_square(both), "pairs": len(differences["D_a"])}
 
 
 def _root_mean_square(values: Sequence[float]) -> float:
