@@ -86,7 +86,8 @@ PROFILES = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35", DATED)
 )  # fmt: skip
 @click.option(
     "--reading", type=options.whole_number(0, 1000), metavar="N",
-    help="Whole plans under reading N of --readings; 0 is what they assume.",
+    help="Plans with all their rules under reading N of --readings, in the settings of its coarse "
+    "plan; 0 is what the plans assume.",
 )  # fmt: skip
 @options.assume_option
 @options.jobs_option
@@ -142,6 +143,7 @@ def reproduce(
     given = Assumptions.from_texts(assume)
     values = {text.partition("=")[0].strip() for text in assume}
     assumed = {name: getattr(given, name) for name in values}
+    axes: dict[str, dict[str, Any]] = {}
     options.make_folder(out)
     if witness is None and ns is not None:
         raise click.UsageError("`--ns` needs `--witness ns2`")
@@ -186,6 +188,7 @@ def reproduce(
                 "a reading of one paper, and has values of its own"
             )
         assumed = open_values.assumptions_of(next(iter(chosen)), reading)
+        axes = open_values.settings_of(next(iter(chosen)))
     is_beside = reading is not None or profile == DATED
     if page is not None:
         own = assumed if reading is None else {}
@@ -205,7 +208,7 @@ def reproduce(
     done: list[Reproduction] = []
     for key, ids in chosen.items():
         found = _reproduce(
-            key, ids, quick=quick, out=out, assume=assumed, replicates=replicates,
+            key, ids, quick=quick, out=out, assume=assumed, axes=axes, replicates=replicates,
             profile=read_scope(key).profile if profile == DATED else profile,
             store=kept, jobs=jobs, on=on,
         )  # fmt: skip

@@ -20,9 +20,9 @@ plans assume. A coarse plan runs under every reading, and claims are judged by t
     function = "misfit"                   # of quantities.py: (data, settings) -> numbers by name
     half = ["reno/drop-tail", ...]        # settings whose printed numbers choose a reading
     held = ["sack/drop-tail", ...]        # settings whose printed numbers judge it
-    outside = ["reno/drr", ...]           # settings that the coarse plan lacks, and so neither
 
-`cwndlab reproduce PAPER/ID --reading N` runs whole plans under one of the readings.
+`cwndlab reproduce PAPER/ID --reading N` runs plans under one of the readings, with all of their
+rules, in the settings of the coarse plan.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from cwndlab.patching import patched
 from cwndlab.reproduction.claims import FITTED, Claim
 from cwndlab.reproduction.paper import Paper, load
 from cwndlab.reproduction.readings import read_toml
-from cwndlab.reproduction.results_grid import Data
+from cwndlab.reproduction.results_grid import RULE, Data
 from cwndlab.reproduction.running import Tell, opened_runs, own_measures, run_keys
 from cwndlab.reproduction.sensitivity import is_about, is_met
 from cwndlab.statistics import Bounds
@@ -65,7 +65,7 @@ FEW = 0.1
 """Share of readings up to which a claim counts as refuted, and from 1 - `FEW` on as robust."""
 PERMUTATIONS = 2000
 LEVEL = 0.05
-PARTS = {"half": "fitted half", "held": "held half", "outside": "in neither half"}
+PARTS = {"half": "fitted half", "held": "held half"}
 PAIRS = "pairs"
 """Name of the number of printed pairs among the scores of a misfit."""
 
@@ -342,6 +342,19 @@ def assumptions_of(key: str, number: int) -> dict[str, Any]:
     changes = changes_of(values, drawn[number - 1]) if number else {}
     Assumptions().with_(**changes)
     return changes
+
+
+def settings_of(key: str) -> dict[str, dict[str, Any]]:
+    """Return the axes of settings of a paper's coarse plans, by plan.
+
+    Examples
+    --------
+    >>> settings_of("akella2002")
+    {'appendix': {'queue': ['drop-tail', 'red', 'ecn']}}
+    """
+    asked = read(load(key))[0]
+    axes = {name: levels for name, levels in asked.get("axes", {}).items() if name != RULE}
+    return {plan: axes for plan in asked["plans"]}
 
 
 def misfit(

@@ -216,6 +216,7 @@ def reproduce(
     replicates: int | None = None,
     profile: str | None = None,
     assume: Mapping[str, Any] | None = None,
+    axes: Mapping[str, Mapping[str, Any]] | None = None,
     store: Store | str | Path | None = None,
     jobs: int | None = None,
     on: str | Client | None = None,
@@ -243,6 +244,8 @@ def reproduce(
         An ns-2 whose endpoints and routers all runs have, such as ``"ns2-2001"``.
     assume : mapping, optional
         Assumptions of the environments (`cwndlab.environments.Assumptions`).
+    axes : mapping, optional
+        Plan to axes that it has instead of its own, such as ``{"appendix": {"queue": ["red"]}}``.
     store : Store, str or Path, optional
         Store of finished runs, by default ``OUT/store``.
     jobs : int, optional
@@ -293,6 +296,7 @@ def reproduce(
                 sweep = about.sweep(
                     plan, quick=quick, assume=assume, replicates=replicates, profile=profile
                 )
+                sweep = replace(sweep, axes={**sweep.axes, **(axes or {}).get(plan, {})})
                 boards[plan], cost = _run(sweep, about, plan, kept, executor, progress)
                 costs.append(cost)
     data = Data(boards, about.rules)
