@@ -106,7 +106,7 @@ def test_orders_of_a_family_beside_the_printed_ones(tmp_path):
                                                            "ns2": grid(theirs)})  # fmt: skip
     witness_records.write(tmp_path / witness_page.FOLDER, "akella2002", {"appendix": record})
     text = witness_page.write(tmp_path).read_text()
-    # Behind the best choice, MIMD(1.125, 0.5): (0.60 - 0.02) / 2. Behind the worst: (1.64 - 0.60) / 2.
+    # Behind the best choice: (0.60 - 0.02) / 2. Where the worst is the best: (1.64 - 0.60) / 2.
     assert "| sack/drr | MIMD(1.125, 0.8) | 0.60 | 0.29 | 0.52 | 0.14 |" in text
     (line,) = [line for line in text.splitlines() if line.startswith("| sack/drr | MIMD | 9 |")]
     assert [cell.strip() for cell in line.split("|")[4:7]] == ["1.00", "-1.00", "-1.00"]

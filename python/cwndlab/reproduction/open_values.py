@@ -354,7 +354,7 @@ def settings_of(key: str) -> dict[str, dict[str, Any]]:
     """
     asked = read(load(key))[0]
     axes = {name: levels for name, levels in asked.get("axes", {}).items() if name != RULE}
-    return {plan: axes for plan in asked["plans"]}
+    return dict.fromkeys(asked["plans"], axes)
 
 
 def misfit(

@@ -6,6 +6,7 @@ without ns-2, and of the explanations in the papers' ``witness.toml``.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -223,9 +224,11 @@ def _orders(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     if len(rows) < 3:
         return []
     columns = [[float(cell) for cell in column] for column in list(zip(*rows, strict=True))[1:]]
-    pairs = [(columns[at], columns[to]) for first in (0, 3)
-             for at, to in ((first, first + 1), (first, first + 2), (first + 1, first + 2))]  # fmt: skip
-    found = [float(spearmanr(one, other).statistic) for one, other in pairs]
+    found = [
+        float(spearmanr(one, other).statistic)
+        for score in (columns[:3], columns[3:])
+        for one, other in itertools.combinations(score, 2)
+    ]
     return [[str(len(rows)), *("-" if math.isnan(value) else f"{value:.2f}" for value in found)]]
 
 
