@@ -175,6 +175,20 @@ def correlations(means: Means, metric: str, setting: str, family: str) -> tuple[
     return by_d, by_c
 
 
+def most_without(means: Means, setting: str, family: str, at: int) -> tuple[str, float]:
+    """Find the environment without which a correlation is largest, and that correlation.
+
+    `at` is 0 for D_a, 1 for C_a.
+    """
+    found = {
+        case: correlations(means.only([other for other in means.cases if other != case]),
+                           "goodput", setting, family)[at]
+        for case in means.cases
+    }  # fmt: skip
+    best = max(found, key=found.__getitem__)
+    return best, found[best]
+
+
 def misfit(data: Data, chosen: Sequence[str]) -> dict[str, float]:
     """Root mean square difference from the printed D_a per environment and C_a of some settings.
 
