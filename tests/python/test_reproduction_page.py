@@ -126,7 +126,7 @@ def test_the_year_of_ns2_and_single_readings_are_said_and_stay(found, tmp_path):
     assert data["papers"]["psaras2009"]["dated"]["profile"] == "ns2-2009"
     assert data["papers"]["psaras2009"]["dated"]["verdicts"] == {}
     with pytest.raises(ScenarioError, match="psaras2009/fig7"):
-        summary.under_reading(found, 3, tmp_path)
+        summary.under_reading(found, tmp_path)
     # As though the first claim held in one alone, and the last was decided in one alone.
     opposite = {"holds": "fails", "fails": "holds"}
     verdicts = [entry.verdict for entry in claims]
@@ -149,7 +149,7 @@ def test_the_year_of_ns2_and_single_readings_are_said_and_stay(found, tmp_path):
 def test_a_part_of_a_paper_is_no_page(found, tmp_path):
     from dataclasses import replace
 
-    for changes in ({"is_quick": True}, {"assume": {"floor": 1}}, {"ids": []}):
+    for changes in ({"is_quick": True}, {"assume": {"floor": 1}}, {"reading": 0}, {"ids": []}):
         with pytest.raises(ScenarioError, match="psaras2009"):
             summary.update([replace(found, **changes)], tmp_path)
     assert not list(tmp_path.iterdir())

@@ -143,7 +143,6 @@ def reproduce(
     given = Assumptions.from_texts(assume)
     values = {text.partition("=")[0].strip() for text in assume}
     assumed = {name: getattr(given, name) for name in values}
-    axes: dict[str, dict[str, Any]] = {}
     options.make_folder(out)
     if witness is None and ns is not None:
         raise click.UsageError("`--ns` needs `--witness ns2`")
@@ -187,12 +186,10 @@ def reproduce(
                 "`--reading` cannot be used with `--assume`, `--profile` or several papers: it is "
                 "a reading of one paper, and has values of its own"
             )
-        assumed = open_values.assumptions_of(next(iter(chosen)), reading)
-        axes = open_values.settings_of(next(iter(chosen)))
+        open_values.assumptions_of(next(iter(chosen)), reading)
     is_beside = reading is not None or profile == DATED
     if page is not None:
-        own = assumed if reading is None else {}
-        if quick or own or profile not in (None, DATED) or (replicates and reading is None):
+        if quick or assumed or profile not in (None, DATED) or (replicates and reading is None):
             raise click.UsageError(
                 "`--page` cannot be used with `--quick`, `--assume`, `--replicates` or `--profile` "
                 f"other than {DATED}: the page has full runs only"
@@ -208,7 +205,7 @@ def reproduce(
     done: list[Reproduction] = []
     for key, ids in chosen.items():
         found = _reproduce(
-            key, ids, quick=quick, out=out, assume=assumed, axes=axes, replicates=replicates,
+            key, ids, quick=quick, out=out, assume=assumed, reading=reading, replicates=replicates,
             profile=read_scope(key).profile if profile == DATED else profile,
             store=kept, jobs=jobs, on=on,
         )  # fmt: skip
@@ -226,7 +223,7 @@ def reproduce(
         from cwndlab.reproduction import summary
 
         if reading is not None:
-            written = summary.under_reading(done[0], reading, page)
+            written = summary.under_reading(done[0], page)
         elif profile == DATED:
             written = summary.of_date(done, page)
         else:

@@ -80,10 +80,11 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
         known = [about["id"] for about in data["papers"].get(entry.paper.key, {}).get(
             "experiments", ())]  # fmt: skip
         is_whole = {*entry.ids, *known} >= {*entry.paper.experiments}
-        if entry.is_quick or entry.assume or not entry.ids or not is_whole:
+        is_changed = entry.assume or entry.reading is not None
+        if entry.is_quick or is_changed or not entry.ids or not is_whole:
             raise ScenarioError(
                 f"`page` needs full runs, and `{entry.paper.key}` was run with --quick, "
-                "--assume, or an ID although the page lacks others"
+                "--assume, --reading, or an ID although the page lacks others"
             )
     images = folder / "images" / NAME
     images.mkdir(parents=True, exist_ok=True)
@@ -153,8 +154,8 @@ def vary(found: Sensitivity | Readings, folder: Path) -> Path:
     return _write(data, folder)
 
 
-def under_reading(found: Reproduction, number: int, folder: Path) -> Path:
-    """Add the differences from printed numbers of whole plans under a reading to the page.
+def under_reading(found: Reproduction, folder: Path) -> Path:
+    """Add the differences from printed numbers under a reading to the page.
 
     Raises
     ------
@@ -170,7 +171,7 @@ def under_reading(found: Reproduction, number: int, folder: Path) -> Path:
         )
     data = read(folder)
     known = data["papers"][key].setdefault("under_readings", {})
-    known[str(number)] = {
+    known[str(found.reading)] = {
         "experiments": found.ids,
         "replicates": min(cost.replicates for cost in found.costs),
         "runs": sum(cost.runs for cost in found.costs),
