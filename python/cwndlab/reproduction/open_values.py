@@ -87,10 +87,14 @@ class OpenValue:
         'red_min 5pkt, red_max 15pkt'
         >>> OpenValue("round trip", [{"rtt": "60ms"}], "").text(0)
         '60ms'
+        >>> OpenValue("starts", [{"flows.tcp.start": ["0s", "1s"]}], "").text(0)
+        '0s to 1s'
         """
-        chosen = self.choices[choice]
+        chosen = {
+            key.rpartition(".")[2]: _said(value) for key, value in self.choices[choice].items()
+        }
         if len(chosen) == 1:
-            return str(next(iter(chosen.values())))
+            return next(iter(chosen.values()))
         return ", ".join(f"{key} {value}" for key, value in chosen.items())
 
 
@@ -438,6 +442,12 @@ def _ends(paper: Paper, claim: Claim, data: Data) -> Bounds:
 def _middle(ends: Bounds) -> float:
     known = [end for end in ends if math.isfinite(end)]
     return sum(known) / len(known) if known else 0.0
+
+
+def _said(value: Any) -> str:
+    """Write a value, or the ends of an interval."""
+    ends: Sequence[Any] = value if isinstance(value, list) else [value]
+    return " to ".join(map(str, ends))
 
 
 def _ranks(values: Sequence[float]) -> np.ndarray:
