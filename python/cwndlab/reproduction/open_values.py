@@ -32,7 +32,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -446,8 +446,9 @@ def _middle(ends: Bounds) -> float:
 
 def _said(value: Any) -> str:
     """Write a value, or the ends of an interval."""
-    ends: Sequence[Any] = value if isinstance(value, list) else [value]
-    return " to ".join(map(str, ends))
+    return (
+        " to ".join(map(str, cast("list[Any]", value))) if isinstance(value, list) else str(value)
+    )
 
 
 def _ranks(values: Sequence[float]) -> np.ndarray:
