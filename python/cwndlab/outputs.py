@@ -281,7 +281,7 @@ def _reproduce() -> Schema:
     return _object(
         {"paper": TEXT, "quick": TRUTH, "assume": TABLE,
          "claims": _list(_open({**_fields("id claim statement section verdict", TEXT)})),
-         "published": _list(_open({"id": TEXT, "what": TEXT})),
+         "published": _list(_open({"id": TEXT, "what": TEXT})), "misfit": _map(TABLE),
          **_fields("runs runs_done_now runs_failed", WHOLE), **_fields("computed_s wall_s", NUMBER)}
     )  # fmt: skip
 

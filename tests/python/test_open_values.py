@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from cwndlab import reproduction as reproduce
 from cwndlab.errors import ScenarioError
 from cwndlab.reproduction import open_values as values
 from cwndlab.reproduction.readings_figure import draw
+from cwndlab.reproduction.results_grid import ResultsGrid
 
 RTT = values.OpenValue("round trip", [{"rtt": "120ms"}, {"rtt": "60ms"}], "not stated")
 STEP = values.OpenValue("step", [{"step": "1s"}, {"step": "5s"}, {"step": "10s"}], "not stated")
@@ -73,6 +75,37 @@ def test_open_values_have_reasons_and_choices_that_run(key):
 def test_a_paper_without_open_values_is_refused():
     with pytest.raises(ScenarioError, match=r"needs a paper with `open-values\.toml`"):
         values.run("attie2003", out="unused")
+
+
+def test_the_misfit_of_two_choices_by_hand():
+    paper = reproduce.load("akella2002")
+    # Two environments, in which the second choice is behind by 0.1 and 0.3. Printed: D_a 0.19 and
+    # 0.07, C_a 0.06 and 0.03, of AIMD(1, 0.5) and AIMD(1, 0.8) with Reno over drop-tail.
+    goodput = np.array([[[[0.9], [0.8]], [[0.8], [0.5]]]])
+    grid = ResultsGrid(("reno/drop-tail",), ("CL", "CH"), ("AIMD(1, 0.5)", "AIMD(1, 0.8)"),
+                       {"goodput": goodput})  # fmt: skip
+    found = values.misfit(paper, reproduce.Data({"appendix": grid}, paper.rules))
+    assert list(found) == ["half"]
+    scores = found["half"]
+    assert scores["pairs"] == 2
+    # Per environment: (0 - 0.19) / 2 and (0.4 - 0.07) / 2.
+    assert scores["D_a"] == pytest.approx(((0.095**2 + 0.165**2) / 2) ** 0.5)
+    # 0 - 0.06 and 0.3 - 0.03.
+    assert scores["C_a"] == pytest.approx(((0.06**2 + 0.27**2) / 2) ** 0.5)
+    every = 0.095**2 + 0.165**2 + 0.06**2 + 0.27**2
+    assert scores["all"] == pytest.approx((every / 4) ** 0.5)
+
+
+def test_runs_without_the_fitted_plan_have_no_misfit():
+    paper = reproduce.load("akella2002")
+    assert values.misfit(paper, reproduce.Data({}, paper.rules)) == {}
+    other = reproduce.load("attie2003")
+    assert values.misfit(other, reproduce.Data({}, other.rules)) == {}
+
+
+def test_a_reading_beyond_the_hypercube_is_refused():
+    with pytest.raises(ScenarioError, match=r"reading: 13 is not valid: expected .* from 0 to 12"):
+        values.assumptions_of("akella2002", 13)
 
 
 def test_a_small_hypercube_end_to_end(tmp_path, monkeypatch):

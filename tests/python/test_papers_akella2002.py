@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -18,6 +19,7 @@ from cwndlab import reproduction as reproduce
 from cwndlab.reproduction import Data, reading, readings, running, waveforms
 from cwndlab.reproduction import sensitivity as varied
 from cwndlab.reproduction.readings import VERDICTS
+from cwndlab.reproduction.results_grid import ResultsGrid
 from cwndlab.searches.evolution import SEED_STEP
 from cwndlab.statistics import Estimate
 from cwndlab.sweeps import Sweep
@@ -247,3 +249,16 @@ def test_sensitivity_varies_one_value_at_a_time(tmp_path, monkeypatch):
     assert again.took_s == pytest.approx(found.to_dict()["computed_s"])
     assert again.took_s > 0
     assert [entry.met for entry in again.variants] == [entry.met for entry in found.variants]
+
+
+def test_the_environment_that_makes_an_order_unlike_the_printed_one():
+    # Printed D_a of MIMD with SACK over DRR: the first three choices 0.02, 0.09, 0.60. CL has that
+    # order, SQH the reverse one by more.
+    rules = ("MIMD(1.125, 0.5)", "MIMD(1.125, 0.65)", "MIMD(1.125, 0.8)")
+    goodput = np.array([[[[0.9], [0.8], [0.7]], [[0.1], [0.4], [0.9]]]])
+    grid = ResultsGrid(("sack/drr",), ("CL", "SQH"), rules, {"goodput": goodput})
+    paper = reproduce.load("akella2002")
+    means = Data({"appendix": grid}, paper.rules).means("appendix")
+    quantities = paper.module("quantities")
+    assert quantities.correlations(means, "goodput", "sack/drr", "MIMD") == (-1.0, -1.0)
+    assert quantities.most_without(means, "sack/drr", "MIMD", 0) == ("SQH", 1.0)

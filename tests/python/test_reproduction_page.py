@@ -113,10 +113,43 @@ def test_what_assumed_values_decide_is_said_and_stays(found, tmp_path):
     assert summary.update([found], tmp_path).read_text() == text
 
 
+def test_the_year_of_ns2_and_single_readings_are_said_and_stay(found, tmp_path):
+    claims = found.judged
+    names = [f"fig7/{entry.claim.name}" for entry in claims]
+    with pytest.raises(ScenarioError, match='page: "psaras2009" is not known'):
+        summary.of_date([found], tmp_path)
+    summary.update([found], tmp_path)
+    # Theory has no year, and nothing printed that a reading is judged by.
+    summary.of_date([found], tmp_path)
+    file = tmp_path / "reproduction.json"
+    data = json.loads(file.read_text())
+    assert data["papers"]["psaras2009"]["dated"]["profile"] == "ns2-2009"
+    assert data["papers"]["psaras2009"]["dated"]["verdicts"] == {}
+    with pytest.raises(ScenarioError, match="psaras2009/fig7"):
+        summary.under_reading(found, tmp_path)
+    # As though the first claim held in one alone, and the last was decided in one alone.
+    opposite = {"holds": "fails", "fails": "holds"}
+    verdicts = [entry.verdict for entry in claims]
+    dated = dict(zip(names, [opposite[verdicts[0]], *verdicts[1:-1], "undecided"], strict=True))
+    data["papers"]["psaras2009"]["dated"] |= {"verdicts": dated, "runs": {"a": 1000, "b": 234}}
+    scores = {"D_a": 0.25, "all": 0.5, "pairs": 7}
+    data["papers"]["psaras2009"]["under_readings"] = {
+        "0": {"experiments": ["fig7"], "replicates": 2, "runs": 9000, "misfit": {"held": scores}}
+    }
+    file.write_text(json.dumps(data))
+    text = summary.update([found], tmp_path).read_text()
+    holds = [sum(verdict == "holds" for verdict in each) for each in (verdicts, dated.values())]
+    assert (
+        f"| psaras2009 | ns2-2009 | 1,234 | 5 | {holds[0]} | {holds[1]} | 3 | 1 | {names[0]} "
+        f"{opposite[verdicts[0]]} |"
+    ) in text
+    assert "| as assumed | 2 | 9,000 | held half | 7 | 0.250 | 0.500 |" in text
+
+
 def test_a_part_of_a_paper_is_no_page(found, tmp_path):
     from dataclasses import replace
 
-    for changes in ({"is_quick": True}, {"assume": {"floor": 1}}, {"ids": []}):
+    for changes in ({"is_quick": True}, {"assume": {"floor": 1}}, {"reading": 0}, {"ids": []}):
         with pytest.raises(ScenarioError, match="psaras2009"):
             summary.update([replace(found, **changes)], tmp_path)
     assert not list(tmp_path.iterdir())
@@ -195,6 +228,10 @@ def test_every_reading_is_used_by_a_paper():
         (["--all", "attie2003"], "`--all` cannot be used with `attie2003`"),
         (["attie2003/model", "--page", "docs"], 'page: "attie2003" is not known'),
         (["attie2003", "--quick", "--page", "docs"], "`--page` cannot be used with `--quick`"),
+        (["attie2003", "--profile", "ns2-2001", "--page", "docs"], "other than dated"),
+        (["attie2003", "--reading", "1"], "needs a paper with `open-values.toml`"),
+        (["akella2002", "--reading", "13"], "expected a whole number from 0 to 12"),
+        (["akella2002", "--reading", "1", "--assume", "floor=50kbit"], "`--reading` cannot be"),
     ],
 )
 def test_bad_input_is_one_line(arguments, words, tmp_path):

@@ -13,6 +13,12 @@ from cwndlab.reproduction.results_grid import ResultsGrid
 from cwndlab.reproduction.witness_records import COMPUTED, PlanRecord
 
 KEY, PLAN = "psaras2009", "fig1"
+# Appendix of akella2002, SACK over DRR.
+PRINTED_D_A = {
+    "MIMD(1.125, 0.5)": 0.02, "MIMD(1.125, 0.65)": 0.09, "MIMD(1.125, 0.8)": 0.6,
+    "MIMD(1.19, 0.5)": 0.08, "MIMD(1.19, 0.65)": 0.57, "MIMD(1.19, 0.8)": 1.51,
+    "MIMD(1.25, 0.5)": 1.02, "MIMD(1.25, 0.65)": 1.41, "MIMD(1.25, 0.8)": 1.64,
+}  # fmt: skip
 
 
 def _grid(goodput: tuple[float, float], reductions: tuple[float, float]) -> ResultsGrid:
@@ -83,6 +89,31 @@ def test_the_page_says_what_is_not_there_yet(tmp_path):
     assert "Both contradict the paper" in text
     assert "No runs yet for" in text
     assert text.count("No runs yet.\n") >= 4
+
+
+def test_orders_of_a_family_beside_the_printed_ones(tmp_path):
+    """ns-2 in the printed order of D_a, cwndlab in the reverse one."""
+    choices, printed = list(PRINTED_D_A), list(PRINTED_D_A.values())
+    theirs = np.array([1.0 - distance / 2 for distance in printed])
+    ours = np.array([0.5 + distance / 2 for distance in printed])
+
+    def grid(goodput):
+        whole = np.repeat(goodput[None, None, :, None], 2, axis=3)
+        return ResultsGrid(("sack/drr",), ("CL",), tuple(choices),
+                           {"goodput": whole, COMPUTED: np.full(whole.shape, 0.5)})  # fmt: skip
+
+    record = PlanRecord("ns2-2002", "ns-2 2.35", 2, grids={"cwndlab": grid(ours),
+                                                           "ns2": grid(theirs)})  # fmt: skip
+    witness_records.write(tmp_path / witness_page.FOLDER, "akella2002", {"appendix": record})
+    text = witness_page.write(tmp_path).read_text()
+    # Behind the best choice: (0.60 - 0.02) / 2. Where the worst is the best: (1.64 - 0.60) / 2.
+    assert "| sack/drr | MIMD(1.125, 0.8) | 0.60 | 0.29 | 0.52 | 0.14 |" in text
+    (line,) = [line for line in text.splitlines() if line.startswith("| sack/drr | MIMD | 9 |")]
+    assert [cell.strip() for cell in line.split("|")[4:7]] == ["1.00", "-1.00", "-1.00"]
+    # Claims about all settings are not judged by one of them.
+    reasons = {entry.claim.name: entry.why for entry in witness.judged(
+        load("akella2002"), {"appendix": record}).testimonies}  # fmt: skip
+    assert reasons["all-round-MIMD"] == witness.FEW_SETTINGS
 
 
 def test_the_decisive_levels_are_levels_of_the_plans():

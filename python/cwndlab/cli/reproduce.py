@@ -9,14 +9,21 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.output import print_table, say
-from cwndlab.cli.reproduce_sensitivity import READINGS, SENSITIVITY, teller, vary
+from cwndlab.cli.reproduce_sensitivity import (
+    READINGS,
+    SENSITIVITY,
+    print_misfits,
+    teller,
+    vary,
+)
 from cwndlab.cli.reproduce_witness import testify
 from cwndlab.message import plural
 
 if TYPE_CHECKING:
     from cwndlab.reproduction import Reproduction
 
-DATED = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35")
+DATED = "dated"
+PROFILES = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35", DATED)
 
 
 @click.command()
@@ -73,8 +80,14 @@ DATED = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35")
 @click.option("--ns", type=click.Path(path_type=Path), metavar="PATH",
               help="Program of ns-2, with --witness; by default ns on the path.")  # fmt: skip
 @click.option(
-    "--profile", type=options.Choice(*DATED), metavar="NAME",
-    help="Endpoints and routers of an ns-2 of another year: " + ", ".join(DATED) + ".",
+    "--profile", type=options.Choice(*PROFILES), metavar="NAME",
+    help="Endpoints and routers of an ns-2 of another year: " + ", ".join(PROFILES[:-1]) + "; "
+    f"{DATED} is that of each paper's date.",
+)  # fmt: skip
+@click.option(
+    "--reading", type=options.whole_number(0, 1000), metavar="N",
+    help="Plans with all their rules under reading N of --readings, in the settings of its coarse "
+    "plan; 0 is what the plans assume.",
 )  # fmt: skip
 @options.assume_option
 @options.jobs_option
@@ -99,6 +112,7 @@ def reproduce(
     witness: str | None,
     ns: Path | None,
     profile: str | None,
+    reading: int | None,
     assume: tuple[str, ...],
     jobs: int | None,
     on: str | None,
@@ -119,6 +133,8 @@ def reproduce(
 
     from cwndlab import reproduction as papers
     from cwndlab.environments import Assumptions
+    from cwndlab.reproduction import open_values
+    from cwndlab.reproduction.witness_scope import read_scope
 
     chosen = papers.choose(targets)
     if is_list:
@@ -132,7 +148,9 @@ def reproduce(
         raise click.UsageError("`--ns` needs `--witness ns2`")
     if witness is not None:
         others = {"--sensitivity": sensitivity, "--readings": readings, "--assume": assume,
-                  "--on": on}  # fmt: skip
+                  "--reading": reading is not None, "--on": on}  # fmt: skip
+        if profile == DATED:
+            profile = None  # The witness has it by default.
         if page is not None and (quick or profile is not None):
             raise click.UsageError(
                 "`--page` cannot be used with `--quick` or `--profile`: the page has the ns-2 of "
@@ -158,19 +176,28 @@ def reproduce(
         vary(
             SENSITIVITY if sensitivity else READINGS, targets, chosen, quick=quick, out=out,
             page=page, store=kept, jobs=jobs, on=on, as_json=as_json,
-            refused={"--replicates": replicates, "--assume": assume, "--profile": profile},
+            refused={"--replicates": replicates, "--assume": assume, "--profile": profile,
+                     "--reading": reading is not None},
         )  # fmt: skip
         return
-    if page is not None:
-        if quick or assumed or replicates is not None or profile is not None:
+    if reading is not None:
+        if assume or profile is not None or len(chosen) > 1:
             raise click.UsageError(
-                "`--page` cannot be used with `--quick`, `--assume`, `--profile` or "
-                "`--replicates`: the page has full runs only"
+                "`--reading` cannot be used with `--assume`, `--profile` or several papers: it is "
+                "a reading of one paper, and has values of its own"
+            )
+        open_values.assumptions_of(next(iter(chosen)), reading)
+    is_beside = reading is not None or profile == DATED
+    if page is not None:
+        if quick or assumed or profile not in (None, DATED) or (replicates and reading is None):
+            raise click.UsageError(
+                "`--page` cannot be used with `--quick`, `--assume`, `--replicates` or `--profile` "
+                f"other than {DATED}: the page has full runs only"
             )
         from cwndlab.reproduction import summary
 
         for key, ids in chosen.items():
-            if len(ids) < len(papers.load(key).experiments):
+            if is_beside or len(ids) < len(papers.load(key).experiments):
                 summary.check(key, page)
         options.make_folder(page)
     if not quick:
@@ -178,8 +205,9 @@ def reproduce(
     done: list[Reproduction] = []
     for key, ids in chosen.items():
         found = _reproduce(
-            key, ids, quick=quick, out=out, assume=assumed, replicates=replicates,
-            profile=profile, store=kept, jobs=jobs, on=on,
+            key, ids, quick=quick, out=out, assume=assumed, reading=reading, replicates=replicates,
+            profile=read_scope(key).profile if profile == DATED else profile,
+            store=kept, jobs=jobs, on=on,
         )  # fmt: skip
         if as_json:
             print(found.to_json(indent=None), flush=True)
@@ -194,7 +222,13 @@ def reproduce(
     if page is not None:
         from cwndlab.reproduction import summary
 
-        say(f"wrote {summary.update(done, page)}")
+        if reading is not None:
+            written = summary.under_reading(done[0], page)
+        elif profile == DATED:
+            written = summary.of_date(done, page)
+        else:
+            written = summary.update(done, page)
+        say(f"wrote {written}")
     elif len(done) > 1:
         _print_all(done)
 
@@ -287,6 +321,8 @@ def _print(found: Reproduction) -> None:
         )
     if found.beside:
         _print_beside(found)
+    if found.misfit:
+        print_misfits({"these runs": found.misfit})
     found_counts = ", ".join(
         f"{count} {verdict}" for verdict, count in counts(found.judged).items()
     )

@@ -126,6 +126,21 @@ def _print(found: Sensitivity) -> None:
         say(f"{plural(found.failed, 'run')} failed")
 
 
+def print_misfits(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
+    """Print root mean square differences from printed numbers, by reading and part."""
+    from cwndlab.reproduction.open_values import PAIRS, PARTS
+
+    rows = [
+        (name, PARTS[part], f"{scores[PAIRS]:g}",
+         *(f"{value:.3f}" for score, value in scores.items() if score != PAIRS))
+        for name, parts in found.items() for part, scores in parts.items()
+    ]  # fmt: skip
+    scores = next(iter(next(iter(found.values())).values()))
+    head = ("reading", "printed numbers", "pairs",
+            *(f"RMS, {score}" for score in scores if score != PAIRS))  # fmt: skip
+    print_table("Differences from printed numbers", head, rows, text_columns=2)
+
+
 def _print_readings(found: Readings) -> None:
     """Print how many readings meet each claim, the classes, and the reading that fits best."""
     data = found.to_dict()
@@ -139,18 +154,10 @@ def _print_readings(found: Readings) -> None:
                 text_columns=1)  # fmt: skip
     fitted = found.fitted
     if fitted is not None:
-        misfits = [
-            (f"reading {entry.number}" if entry.number else "as assumed", part,
-             *(f"{value:.3f}" for value in entry.misfit[part].values()))
-            for entry in (found.readings[at] for at in dict.fromkeys((0, fitted.number)))
-            for part in entry.misfit
-        ]  # fmt: skip
-        columns = (
-            "reading",
-            "printed numbers",
-            *(f"RMS, {name}" for name in fitted.misfit["half"]),
-        )
-        print_table("Differences from printed numbers", columns, misfits, text_columns=2)
+        from cwndlab.reproduction.open_values import reading_name
+
+        both = (found.readings[at] for at in dict.fromkeys((0, fitted.number)))
+        print_misfits({reading_name(entry.number): entry.misfit for entry in both})
     say("claims are judged by their means, without intervals")
     say(f"{plural(found.runs, 'run')}; {found.computed_s:.0f} s of processor time now")
     if found.failed:

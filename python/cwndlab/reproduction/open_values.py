@@ -20,6 +20,9 @@ plans assume. A coarse plan runs under every reading, and claims are judged by t
     function = "misfit"                   # of quantities.py: (data, settings) -> numbers by name
     half = ["reno/drop-tail", ...]        # settings whose printed numbers choose a reading
     held = ["sack/drop-tail", ...]        # settings whose printed numbers judge it
+
+`cwndlab reproduce PAPER/ID --reading N` runs plans under one of the readings, with all of their
+rules, in the settings of the coarse plan.
 """
 
 from __future__ import annotations
@@ -29,19 +32,20 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from cwndlab.errors import ScenarioError
 from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
+from cwndlab.message import invalid
 from cwndlab.outputs import stamped
 from cwndlab.patching import patched
 from cwndlab.reproduction.claims import FITTED, Claim
 from cwndlab.reproduction.paper import Paper, load
 from cwndlab.reproduction.readings import read_toml
-from cwndlab.reproduction.results_grid import Data
+from cwndlab.reproduction.results_grid import RULE, Data
 from cwndlab.reproduction.running import Tell, opened_runs, own_measures, run_keys
 from cwndlab.reproduction.sensitivity import is_about, is_met
 from cwndlab.statistics import Bounds
@@ -61,6 +65,9 @@ FEW = 0.1
 """Share of readings up to which a claim counts as refuted, and from 1 - `FEW` on as robust."""
 PERMUTATIONS = 2000
 LEVEL = 0.05
+PARTS = {"half": "fitted half", "held": "held half"}
+PAIRS = "pairs"
+"""Name of the number of printed pairs among the scores of a misfit."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +87,14 @@ class OpenValue:
         'red_min 5pkt, red_max 15pkt'
         >>> OpenValue("round trip", [{"rtt": "60ms"}], "").text(0)
         '60ms'
+        >>> OpenValue("starts", [{"flows.tcp.start": ["0s", "1s"]}], "").text(0)
+        '0s to 1s'
         """
-        chosen = self.choices[choice]
+        chosen = {
+            key.rpartition(".")[2]: _said(value) for key, value in self.choices[choice].items()
+        }
         if len(chosen) == 1:
-            return str(next(iter(chosen.values())))
+            return next(iter(chosen.values()))
         return ", ".join(f"{key} {value}" for key, value in chosen.items())
 
 
@@ -196,6 +207,17 @@ class Readings:
         }
 
 
+def reading_name(number: int) -> str:
+    """Name a reading.
+
+    Examples
+    --------
+    >>> reading_name(0), reading_name(6)
+    ('as assumed', 'reading 6')
+    """
+    return f"reading {number}" if number else "as assumed"
+
+
 def is_defined(paper: Paper) -> bool:
     """Whether a paper's open values are written down."""
     return (paper.folder / FILE).is_file()
@@ -277,10 +299,7 @@ def run(
                         paper.rules)  # fmt: skip
             _judge(paper, entry, data)
             if "fit" in asked:
-                function = getattr(paper.module("quantities"), asked["fit"]["function"])
-                entry.misfit = {
-                    part: function(data, asked["fit"][part]) for part in ("half", "held")
-                }
+                entry.misfit = misfit(paper, data, asked)
             found.readings.append(entry)
     found.wall_s = time.perf_counter() - began_s
     folder = Path(out) / key
@@ -294,6 +313,70 @@ def changes_of(values: Sequence[OpenValue], choices: Sequence[int]) -> dict[str,
     """Return the keys and values of a reading's choices."""
     pairs = zip(values, choices, strict=False)
     return {key: item for value, at in pairs for key, item in value.choices[at].items()}
+
+
+def assumptions_of(key: str, number: int) -> dict[str, Any]:
+    """Return what a reading of a paper assumes of the environments.
+
+    Parameters
+    ----------
+    key : str
+        The paper.
+    number : int
+        The reading; 0 is what the plans assume.
+
+    Raises
+    ------
+    ScenarioError
+        If the paper has no such reading, or one that changes more than its environments.
+
+    Examples
+    --------
+    >>> assumptions_of("akella2002", 0)
+    {}
+    >>> assumptions_of("akella2002", 6)["rtt"]
+    '60ms'
+    """
+    from cwndlab.environments import Assumptions
+
+    asked, values = read(load(key))
+    drawn = hypercube(values, asked["readings"], asked["seed"])
+    if number > len(drawn):
+        raise ScenarioError(invalid("reading", number, f"a whole number from 0 to {len(drawn)}"))
+    changes = changes_of(values, drawn[number - 1]) if number else {}
+    Assumptions().with_(**changes)
+    return changes
+
+
+def settings_of(key: str) -> dict[str, dict[str, Any]]:
+    """Return the axes of settings of a paper's coarse plans, by plan.
+
+    Examples
+    --------
+    >>> settings_of("akella2002")
+    {'appendix': {'queue': ['drop-tail', 'red', 'ecn']}}
+    """
+    asked = read(load(key))[0]
+    axes = {name: levels for name, levels in asked.get("axes", {}).items() if name != RULE}
+    return dict.fromkeys(asked["plans"], axes)
+
+
+def misfit(
+    paper: Paper, data: Data, asked: Mapping[str, Any] | None = None
+) -> dict[str, dict[str, float]]:
+    """Return differences from printed numbers, by part of `PARTS`; none without such numbers.
+
+    A part has those of its settings that are in the data.
+    """
+    if asked is None:
+        asked = read(paper)[0] if is_defined(paper) else {}
+    if "fit" not in asked or any(plan not in data.boards for plan in asked["plans"]):
+        return {}
+    function = getattr(paper.module("quantities"), asked["fit"]["function"])
+    known = {name for plan in asked["plans"] for name in data.boards[plan].settings}
+    chosen = {part: [name for name in asked["fit"].get(part, ()) if name in known]
+              for part in PARTS}  # fmt: skip
+    return {part: function(data, names) for part, names in chosen.items() if names}
 
 
 def _boards(
@@ -359,6 +442,13 @@ def _ends(paper: Paper, claim: Claim, data: Data) -> Bounds:
 def _middle(ends: Bounds) -> float:
     known = [end for end in ends if math.isfinite(end)]
     return sum(known) / len(known) if known else 0.0
+
+
+def _said(value: Any) -> str:
+    """Write a value, or the ends of an interval."""
+    return (
+        " to ".join(map(str, cast("list[Any]", value))) if isinstance(value, list) else str(value)
+    )
 
 
 def _ranks(values: Sequence[float]) -> np.ndarray:

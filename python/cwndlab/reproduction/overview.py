@@ -6,7 +6,7 @@ It is Markdown, made of ``reproduction.json`` alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cwndlab.reproduction.claims import CAUSES, CONSTRUCTED, SIMULATED, TAGS, THEORY
@@ -123,7 +123,11 @@ def sentences(papers: Mapping[str, Mapping[str, Any]]) -> list[str]:
             f"Of {len(open_claims)} undecided claims {few} need at most four times the replicates; "
             "the others are at the threshold: a lead below its margin, or a number at its bound."
         )
-    said += [text for key, paper in papers.items() for text in _of_readings(key, paper)]
+    varied = {key: paper["readings"] for key, paper in papers.items() if "readings" in paper}
+    if varied:
+        each = "; ".join(_of_readings(key, readings) for key, readings in varied.items())
+        said.append(f"Under readings of what papers leave open: {each}.")
+    said += [_of_fit(key, readings) for key, readings in varied.items()]
     return [text for text in said if text]
 
 
@@ -149,30 +153,32 @@ def _of_cause(papers: Mapping[str, Mapping[str, Any]], cause: str, what: str) ->
     return f"{len(named)} fail because {what} ({shown})."
 
 
-def _of_readings(key: str, paper: Mapping[str, Any]) -> Iterable[str]:
-    readings = paper.get("readings")
-    if readings is None:
-        return
+def _of_readings(key: str, readings: Mapping[str, Any]) -> str:
+    """Count the claims of a paper by what its readings say of them."""
     classes = Counter(entry["class"] for entry in readings["claims"])
     depends = {name.removeprefix(DEPENDS).strip(): count for name, count in classes.items()
                if name.startswith(DEPENDS)}  # fmt: skip
-    said = (
-        f"Under {len(readings['readings'])} readings of what {key} leaves open "
-        f"{classes[ROBUST]} of {len(readings['claims'])} claims are robust, {classes[REFUTED]} "
-        f"refuted, and {sum(depends.values())} depend on the reading"
-    )
     named = [f"{name} {count}" for name, count in depends.items() if name != "the reading"]
-    yield said + (f": {', '.join(named)}." if named else "; no single value is clear for any.")
-    if readings["fitted"] is not None:
-        own, other = (
-            next(entry for entry in readings["readings"] if entry["number"] == number)["misfit"]
-            for number in (0, readings["fitted"])
-        )
-        yield (
-            f"The reading that fits one half of its printed numbers best lowers the root mean "
-            f"square difference there from {own['half']['all']:.3f} to {other['half']['all']:.3f}, "
-            f"and from {own['held']['all']:.3f} to {other['held']['all']:.3f} on the other half."
-        )
+    return (
+        f"{key}, {len(readings['readings'])} readings, {classes[ROBUST]} of "
+        f"{len(readings['claims'])} claims robust, {classes[REFUTED]} refuted, "
+        f"{sum(depends.values())} dependent" + (f" ({', '.join(named)})" if named else "")
+    )
+
+
+def _of_fit(key: str, readings: Mapping[str, Any]) -> str:
+    """Compare the reading that fits one half of a paper's printed numbers with what is assumed."""
+    if readings["fitted"] is None:
+        return ""
+    own, other = (
+        next(entry for entry in readings["readings"] if entry["number"] == number)["misfit"]
+        for number in (0, readings["fitted"])
+    )
+    return (
+        f"The reading that fits one half of {key}'s printed numbers best lowers the root mean "
+        f"square difference there from {own['half']['all']:.3f} to {other['half']['all']:.3f}, "
+        f"and from {own['held']['all']:.3f} to {other['held']['all']:.3f} on the other half."
+    )
 
 
 def _simulated(claims: Claims) -> list[Mapping[str, Any]]:

@@ -72,6 +72,8 @@ class Reproduction(ResultTables):
         Wall-clock time, seconds.
     folder : Path
         Directory of its report.
+    reading : int, optional
+        The reading that its plans were run under.
 
     Examples
     --------
@@ -93,6 +95,14 @@ class Reproduction(ResultTables):
     wall_s: float = 0.0
     beside: list[Beside] = field(default_factory=list[Beside])
     folder: Path = Path()
+    reading: int | None = None
+
+    @property
+    def misfit(self) -> dict[str, dict[str, float]]:
+        """Differences from the printed numbers that readings are fitted on and judged by."""
+        from cwndlab.reproduction import open_values
+
+        return open_values.misfit(self.paper, self.data)
 
     def judged_of(self, id: str) -> list[Judged]:
         """Return the claims of an experiment."""
@@ -190,6 +200,7 @@ class Reproduction(ResultTables):
             "assume": dict(self.assume),
             "claims": [entry.to_dict() for entry in self.judged],
             "published": [entry.to_dict() for entry in self.beside],
+            "misfit": self.misfit,
             "runs": sum(cost.runs for cost in self.costs),
             "runs_done_now": sum(cost.done_now for cost in self.costs),
             "runs_failed": sum(cost.failed for cost in self.costs),
@@ -208,6 +219,7 @@ def reproduce(
     replicates: int | None = None,
     profile: str | None = None,
     assume: Mapping[str, Any] | None = None,
+    reading: int | None = None,
     store: Store | str | Path | None = None,
     jobs: int | None = None,
     on: str | Client | None = None,
@@ -235,6 +247,10 @@ def reproduce(
         An ns-2 whose endpoints and routers all runs have, such as ``"ns2-2001"``.
     assume : mapping, optional
         Assumptions of the environments (`cwndlab.environments.Assumptions`).
+    reading : int, optional
+        A reading of what the paper leaves open, 0 for what its plans assume
+        (`cwndlab.reproduction.open_values`): plans have its values, all their rules, and the
+        settings of the coarse plan.
     store : Store, str or Path, optional
         Store of finished runs, by default ``OUT/store``.
     jobs : int, optional
@@ -268,12 +284,16 @@ def reproduce(
     >>> [entry.verdict for entry in found.judged]
     ['fails', 'holds', 'holds']
     """
-    from cwndlab.reproduction import page
+    from cwndlab.reproduction import open_values, page
 
     began_s = time.perf_counter()
     targets = [paper] if ids is None else [f"{paper}/{name}" for name in ids]
     ((key, chosen),) = choose(targets).items()
     about = load(key)
+    axes: dict[str, dict[str, Any]] = {}
+    if reading is not None:
+        assume = {**open_values.assumptions_of(key, reading), **(assume or {})}
+        axes = open_values.settings_of(key)
     boards: dict[str, ResultsGrid] = {}
     costs: list[Cost] = []
     plans = about.plans_of(chosen)
@@ -285,12 +305,14 @@ def reproduce(
                 sweep = about.sweep(
                     plan, quick=quick, assume=assume, replicates=replicates, profile=profile
                 )
+                sweep = replace(sweep, axes={**sweep.axes, **axes.get(plan, {})})
                 boards[plan], cost = _run(sweep, about, plan, kept, executor, progress)
                 costs.append(cost)
     data = Data(boards, about.rules)
     judged = judge(about, about.claims_of(chosen), data, is_quick=quick, progress=progress)
     found = Reproduction(about, chosen, quick, dict(assume or {}), judged, data, costs)
     found.beside, found.folder = beside(about, chosen, data), Path(out) / key
+    found.reading = reading
     if progress is not None:
         progress({"event": "writing"})
     page.write(found, found.folder, lambda: time.perf_counter() - began_s)

@@ -33,6 +33,8 @@ NAME = "reproduction"
 WIDTH_PIXELS = 1000
 COLOURS = 64
 BROWSER = f"{NAME}/claims.html"
+KEPT = ("readings", "under_readings", "dated")
+"""Parts of a paper's page that other commands write."""
 PART = "verdicts"
 """Name of the generated part in the page (docs/generate.py)."""
 HEAD = """# Five papers, run again
@@ -78,10 +80,11 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
         known = [about["id"] for about in data["papers"].get(entry.paper.key, {}).get(
             "experiments", ())]  # fmt: skip
         is_whole = {*entry.ids, *known} >= {*entry.paper.experiments}
-        if entry.is_quick or entry.assume or not entry.ids or not is_whole:
+        is_changed = entry.assume or entry.reading is not None
+        if entry.is_quick or is_changed or not entry.ids or not is_whole:
             raise ScenarioError(
                 f"`page` needs full runs, and `{entry.paper.key}` was run with --quick, "
-                "--assume, or an ID although the page lacks others"
+                "--assume, --reading, or an ID although the page lacks others"
             )
     images = folder / "images" / NAME
     images.mkdir(parents=True, exist_ok=True)
@@ -93,8 +96,7 @@ def update(found: Sequence[Reproduction], folder: Path) -> Path:
             now = _merged(before, now, entry)
         if _is_about("sensitivity", before, now["claims"]):
             now["sensitivity"] = before["sensitivity"]
-        if "readings" in before:
-            now["readings"] = before["readings"]
+        now |= {part: before[part] for part in KEPT if part in before}
         data["papers"][entry.paper.key] = now
     return _write(data, folder)
 
@@ -149,6 +151,63 @@ def vary(found: Sensitivity | Readings, folder: Path) -> Path:
             for entry in said["variants"]
         ],
     }
+    return _write(data, folder)
+
+
+def under_reading(found: Reproduction, folder: Path) -> Path:
+    """Add the differences from printed numbers under a reading to the page.
+
+    Raises
+    ------
+    ScenarioError
+        If the page lacks the paper, or the runs have no printed numbers beside them.
+    """
+    key = found.paper.key
+    check(key, folder)
+    if not found.misfit:
+        raise ScenarioError(
+            f"`page` needs runs that readings are judged by, and `{key}/{found.ids[0]}` has no "
+            "printed numbers to be compared with"
+        )
+    data = read(folder)
+    known = data["papers"][key].setdefault("under_readings", {})
+    known[str(found.reading)] = {
+        "experiments": found.ids,
+        "replicates": min(cost.replicates for cost in found.costs),
+        "runs": sum(cost.runs for cost in found.costs),
+        "misfit": found.misfit,
+    }
+    data["papers"][key]["under_readings"] = dict(sorted(known.items(), key=lambda it: int(it[0])))
+    return _write(data, folder)
+
+
+def of_date(found: Sequence[Reproduction], folder: Path) -> Path:
+    """Add verdicts under the ns-2 of the papers' dates to the page, which must have the papers.
+
+    Verdicts of experiments that were not run stay, if the claims are the same.
+
+    Raises
+    ------
+    ScenarioError
+        If the page lacks a paper.
+    """
+    from cwndlab.reproduction.witness_scope import read_scope
+
+    data = read(folder)
+    for entry in found:
+        key, claims_hash = entry.paper.key, entry.paper.claims_hash
+        check(key, folder)
+        before: dict[str, Any] = data["papers"][key].get("dated", {})
+        if before.get("claims_hash") != claims_hash:
+            before = {}
+        now = {f"{one.claim.id}/{one.claim.name}": one.verdict
+               for one in entry.judged if one.claim.plans}  # fmt: skip
+        data["papers"][key]["dated"] = {
+            "profile": read_scope(key).profile,
+            "claims_hash": claims_hash,
+            "runs": {**before.get("runs", {}), **{cost.plan: cost.runs for cost in entry.costs}},
+            "verdicts": {**before.get("verdicts", {}), **now},
+        }
     return _write(data, folder)
 
 

@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cwndlab.reproduction import overview
+from cwndlab.reproduction.open_values import PAIRS, PARTS, reading_name
 from cwndlab.reproduction.page import SIGNS, number, relative
 from cwndlab.reproduction.paper import registered
+from cwndlab.reproduction.readings import FAILS, HOLDS
 from cwndlab.statistics import Estimate
 
 
@@ -43,9 +45,40 @@ def markdown(data: Mapping[str, Any]) -> str:
             "claims are those of that time, with jackknife intervals, judged by the bounds and "
             "margins of today.\n"
         )
+    parts += _dated(papers)
     for key, paper in papers.items():
         parts += _chapter(key, paper)
     return "\n".join(parts)
+
+
+def _dated(papers: Mapping[str, Any]) -> list[str]:
+    """Write what becomes of the verdicts under the ns-2 of each paper's date."""
+    rows: list[list[Any]] = []
+    for key, paper in papers.items():
+        if "dated" not in paper:
+            continue
+        dated = paper["dated"]
+        plain = {f"{claim['id']}/{claim['claim']}": claim["verdict"] for claim in paper["claims"]}
+        pairs = [(name, plain[name], verdict) for name, verdict in dated["verdicts"].items()
+                 if name in plain]  # fmt: skip
+        turned = [f"{name} {now}" for name, before, now in pairs if {before, now} == {HOLDS, FAILS}]
+        same = sum(before == now for _, before, now in pairs)
+        holds = (sum(verdict == HOLDS for verdict in each)
+                 for each in zip(*(row[1:] for row in pairs), strict=True))  # fmt: skip
+        rows.append([key, dated["profile"], f"{sum(dated['runs'].values()):,}", len(pairs), *holds,
+                     same, len(pairs) - same - len(turned), ", ".join(turned)])  # fmt: skip
+    if not rows:
+        return []
+    head = ["paper", "ns-2 of its date", "runs", "simulated claims", "hold under the plans",
+            "hold under that ns-2", "equal verdicts", "decided in one alone", "turned"]  # fmt: skip
+    return [
+        "## What the year of ns-2 changes\n",
+        "The same plans, cells and replicates with the endpoints and routers of the ns-2 of the "
+        "paper's date ([profiles](profiles.md#dated-profiles-of-ns-2)), as "
+        "`cwndlab reproduce PAPER --profile dated --page docs` runs them. "
+        "[Why it is no default](decisions/profiles-of-papers.md).\n",
+        _table(head, rows),
+    ]
 
 
 def outdated(data: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -96,6 +129,8 @@ def _chapter(key: str, paper: Mapping[str, Any]) -> list[str]:
     parts.append(_table(["experiment", "claims", "what"], rows))
     if "readings" in paper:
         parts += _readings(key, paper["readings"])
+    if "under_readings" in paper:
+        parts += _under_readings(key, paper["under_readings"])
     if "sensitivity" in paper:
         parts += _assumed(key, paper["sensitivity"])
     notes = list(dict.fromkeys(claim["note"] for claim in paper["claims"] if claim["note"]))
@@ -130,19 +165,39 @@ def _readings(key: str, found: Mapping[str, Any]) -> list[str]:
         _table(["value", "choices", "reason"], rows),
     ]
     if found["fitted"] is not None:
-        scores = list(found["readings"][0]["misfit"]["half"])
+        halves = found["readings"][0]["misfit"]
+        scores = [score for score in next(iter(halves.values())) if score != PAIRS]
         rows = [
-            [f"reading {entry['number']}" if entry["number"] else "as assumed",
+            [reading_name(entry["number"]),
              *(f"{entry['misfit'][part][score]:.3f}"
-               for part in ("half", "held") for score in scores),
+               for part in halves for score in scores),
              ", ".join(entry["values"].values())]
             for entry in found["readings"] if entry["number"] in (0, found["fitted"])
         ]  # fmt: skip
-        head = ["reading", *(f"{score}, {part}" for part in ("fitted half", "held half")
-                             for score in scores), "values"]  # fmt: skip
+        head = ["reading", *(f"{score}, {PARTS[part]}" for part in halves for score in scores),
+                "values"]  # fmt: skip
         parts.append("Root mean square differences from the printed numbers:\n")
         parts.append(_table(head, rows))
     return parts
+
+
+def _under_readings(key: str, found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Write the differences from printed numbers of whole plans under single readings."""
+    rows = [
+        [reading_name(int(number)), entry["replicates"], f"{entry['runs']:,}", PARTS[part],
+         f"{scores[PAIRS]:g}",
+         *(f"{value:.3f}" for score, value in scores.items() if score != PAIRS)]
+        for number, entry in found.items() for part, scores in entry["misfit"].items()
+    ]  # fmt: skip
+    first = next(iter(found.values()))
+    scores = [score for score in next(iter(first["misfit"].values())) if score != PAIRS]
+    head = ["reading", "replicates", "runs", "printed numbers", "pairs", *scores]
+    return [
+        f"The same over all choices of parameters, by `cwndlab reproduce "
+        f"{key}/{first['experiments'][0]} --reading N --replicates {first['replicates']} --page "
+        "docs`:\n",
+        _table(head, rows),
+    ]
 
 
 def _median(value: float | None) -> str:

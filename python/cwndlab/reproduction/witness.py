@@ -41,6 +41,7 @@ REPLICATES = 3
 BOTH_WITH, BOTH_AGAINST = "both with the paper", "both against the paper"
 ONLY_NS2, ONLY_OURS = "only ns-2 with the paper", "only cwndlab with the paper"
 NO_RUNS = "no runs yet"
+FEW_SETTINGS = "about all settings, of which only some are decisive"
 OPEN_WITH, OPEN_AGAINST = "undecided, both means with it", "undecided, both means against it"
 OPEN_APART, NOT_JUDGED = "undecided, means on two sides", "not judged"
 RELATIONS = (BOTH_WITH, BOTH_AGAINST, ONLY_NS2, ONLY_OURS, OPEN_WITH, OPEN_AGAINST, OPEN_APART,
@@ -347,6 +348,11 @@ def _testimony(
     """Judge a claim by both; not where ns-2 lacks what it is about."""
     if any(plan not in plans for plan in claim.plans):
         return Testimony(claim, None, None, NO_RUNS)
+    levels = read_scope(paper.key).levels
+    if claim.arguments.get("settings") == "all" and any(
+        {"recovery", "queue"} & {*levels.get(plan, {})} for plan in claim.plans
+    ):
+        return Testimony(claim, None, None, FEW_SETTINGS)
     missing = next((plans[plan].refused for plan in claim.plans if plans[plan].refused), None)
     if missing is not None:
         return Testimony(claim, None, None, missing)

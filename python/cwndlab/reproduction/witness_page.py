@@ -7,9 +7,10 @@ without ns-2, and of the explanations in the papers' ``witness.toml``.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cwndlab.files import write_whole
 from cwndlab.reproduction import summary, witness_records
@@ -30,6 +31,11 @@ from cwndlab.reproduction.witness import (
     judged,
 )
 from cwndlab.reproduction.witness_scope import read_scope
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cwndlab.reproduction.results_grid import Means
 
 NAME = "witness"
 FOLDER = "witness"
@@ -158,50 +164,72 @@ def _chapter(found: Witness) -> list[str]:
 
 
 def _scores(found: Witness) -> list[str]:
-    """Write C_a and D_a of goodput beside the printed ones, where a paper prints them."""
+    """Write D_a and C_a of goodput beside the printed ones, where a paper prints them."""
     path = found.paper.folder / "published.csv"
     if not path.exists():
         return []
     import polars as pl
 
-    printed = {
-        (row["setting"], row["rule"]): row
-        for row in pl.read_csv(path, infer_schema=False).iter_rows(named=True)
-    }
+    printed = pl.read_csv(path, infer_schema=False)
     rows: list[Sequence[object]] = []
+    orders: list[Sequence[object]] = []
     for record in found.plans.values():
         measured = [grid.values for grid in record.grids.values()]
         if not measured or any("goodput" not in values for values in measured):
             continue  # Nothing, or goodputs of single flows.
         means = {side: grid.means(range(grid.replicates)) for side, grid in record.grids.items()}
-        both = means["cwndlab"]
-        for setting, rule in itertools.product(both.settings, both.rules):
-            if (setting, rule) not in printed:
-                continue
-            away = {side: each.distances("goodput", setting, rule, each.rules)
-                    for side, each in means.items()}  # fmt: skip
-            numbers = printed[setting, rule]
-            rows.append([
-                setting, rule,
-                numbers["D_a"], *(f"{away[side].sum():.2f}" for side in ("ns2", "cwndlab")),
-                numbers["C_a"], *(f"{away[side].max():.2f}" for side in ("ns2", "cwndlab")),
-            ])  # fmt: skip
-    columns = [
-        "setting",
-        "rule",
-        "D_a printed",
-        "ns-2",
-        "cwndlab",
-        "C_a printed",
-        "ns-2",
-        "cwndlab",
+        for (setting, family), group in printed.group_by("setting", "family", maintain_order=True):
+            if setting in means["ns2"].settings:
+                wide = _beside(group, means, str(setting))
+                rows += [[setting, *row] for row in wide]
+                orders += [[setting, family, *row] for row in _orders(wide)]
+    if not rows:
+        return []
+    return [
+        "Distances from the best goodput of the family's choices that ran, summed over the "
+        "environments that ns-2 can express (D_a), and the largest (C_a); printed ones are over 13 "
+        "environments and from the best of nine choices:\n",
+        _table(["setting", "rule", *(f"{score} {side}" for score in ("D_a", "C_a")
+                                     for side in ("printed", "in ns-2", "in cwndlab"))], rows),
+        "Rank correlations of these orders:\n",
+        _table(["setting", "family", "choices", *(
+            f"{score}, {pair}" for score in ("D_a", "C_a")
+            for pair in ("printed and ns-2", "printed and cwndlab", "ns-2 and cwndlab"))], orders),
+    ]  # fmt: skip
+
+
+def _beside(group: pl.DataFrame, means: Mapping[str, Means], setting: str) -> list[list[str]]:
+    """Return rule, D_a and C_a of a family's choices, each as printed, in ns-2 and in cwndlab.
+
+    Misprinted choices are left out, and families of which fewer than two choices ran.
+    """
+    among = [rule for rule in group["rule"] if rule in means["ns2"].rules]
+    if len(among) < 2:
+        return []
+    away = [means[side].distances("goodput", setting, rule, among)
+            for side in ("ns2", "cwndlab") for rule in among]  # fmt: skip
+    ns2, ours = away[: len(among)], away[len(among) :]
+    known = {row["rule"]: row for row in group.iter_rows(named=True) if not row["misprint"]}
+    return [
+        [rule, known[rule]["D_a"], *(f"{each.sum():.2f}" for each in pair),
+         known[rule]["C_a"], *(f"{each.max():.2f}" for each in pair)]
+        for rule, *pair in zip(among, ns2, ours, strict=True) if rule in known
+    ]  # fmt: skip
+
+
+def _orders(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return a row of Spearman correlations, of three choices or more."""
+    from scipy.stats import spearmanr
+
+    if len(rows) < 3:
+        return []
+    columns = [[float(cell) for cell in column] for column in list(zip(*rows, strict=True))[1:]]
+    found = [
+        float(spearmanr(one, other).statistic)
+        for score in (columns[:3], columns[3:])
+        for one, other in itertools.combinations(score, 2)
     ]
-    about = (
-        "Distances from the best goodput, summed over environments (D_a) and the largest (C_a): "
-        "printed over 13 environments and from the best of 36 rules, here over the environments "
-        "that ns-2 can express and from the best of the rules that ran.\n"
-    )
-    return [about, _table(columns, rows)] if rows else []
+    return [[str(len(rows)), *("-" if math.isnan(value) else f"{value:.2f}" for value in found)]]
 
 
 def _row(entry: Testimony) -> list[object]:

@@ -175,22 +175,37 @@ def correlations(means: Means, metric: str, setting: str, family: str) -> tuple[
     return by_d, by_c
 
 
+def most_without(means: Means, setting: str, family: str, at: int) -> tuple[str, float]:
+    """Find the environment without which a correlation is largest, and that correlation.
+
+    `at` is 0 for D_a, 1 for C_a.
+    """
+    found = {
+        case: correlations(means.only([other for other in means.cases if other != case]),
+                           "goodput", setting, family)[at]
+        for case in means.cases
+    }  # fmt: skip
+    best = max(found, key=found.__getitem__)
+    return best, found[best]
+
+
 def misfit(data: Data, chosen: Sequence[str]) -> dict[str, float]:
     """Root mean square difference from the printed D_a per environment and C_a of some settings.
 
     Ours are distances from the best of those choices of parameters that were run; the printed ones
-    are from the best of nine. ``all`` weighs all numbers equally.
+    are from the best of nine. ``all`` weighs all numbers equally; ``pairs`` is how many there are.
     """
     means = data.means("appendix")
     differences: dict[str, list[float]] = {"D_a": [], "C_a": []}
     for setting, family in itertools.product(chosen, FAMILIES):
         theirs = printed(setting, family)
         ours = family_scores(means, "goodput", setting, family)
-        both = [rule for rule in theirs if rule in ours]
+        known = [rule for rule in theirs if rule in ours]
         for at, (score, scale) in enumerate((("D_a", len(means.cases)), ("C_a", 1))):
-            differences[score] += [(ours[rule][at] - theirs[rule][at]) / scale for rule in both]
+            differences[score] += [(ours[rule][at] - theirs[rule][at]) / scale for rule in known]
     found = {score: _root_mean_square(values) for score, values in differences.items()}
-    return {**found, "all": _root_mean_square([*differences["D_a"], *differences["C_a"]])}
+    both = [*differences["D_a"], *differences["C_a"]]
+    return {**found, "all": _root_mean_square(both), "pairs": len(differences["D_a"])}
 
 
 def _root_mean_square(values: Sequence[float]) -> float:

@@ -14,11 +14,13 @@ import numpy as np
 import polars as pl
 
 from cwndlab.papers.akella2002 import quantities
-from cwndlab.reproduction import Claim, Data, Experiment, reading, waveforms
+from cwndlab.reproduction import Claim, Data, Experiment, Means, reading, waveforms
 from cwndlab.statistics import estimate
 
 METRICS = ("goodput", "loss_rate", "mean_queueing_delay_s", "fairness_spread")
 SCORES = ("C_a", "D_a", "mean")
+LOW = 0.3
+"""Rank correlation below which an order counts as unlike the printed one."""
 
 
 def rules(data: Data, experiment: Experiment) -> list[str]:
@@ -200,8 +202,12 @@ def appendix_table(data: Data, experiment: Experiment) -> pl.DataFrame:
 
 
 def appendix_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
-    """Correlations and RMS differences by setting and family, and our best choice by D_a."""
+    """Correlations and RMS differences by setting and family, and our best choice by D_a.
+
+    Where a correlation is below `LOW`, the environment without which it is largest.
+    """
     table = appendix_table(data, experiment)
+    means = data.means(experiment.plans[0])
     rows: list[tuple[object, ...]] = []
     for (setting, family), group in table.group_by("setting", "family", maintain_order=True):
         first = group.row(0, named=True)
@@ -214,9 +220,14 @@ def appendix_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
                 *(first[key] for key in ("spearman_D_a", "spearman_C_a", "rms_D_a", "rms_C_a")),
                 best,
                 theirs,
+                *(
+                    _without(means, str(setting), str(family), at)
+                    if first[f"spearman_{score}"] < LOW
+                    else None
+                    for at, score in enumerate(("D_a", "C_a"))
+                ),
             )
         )
-    means = data.means(experiment.plans[0])
     for family in quantities.FAMILIES:
         ours = quantities.worst_scores(means, "goodput", family)
         rows.append(
@@ -229,14 +240,23 @@ def appendix_summary(data: Data, experiment: Experiment) -> pl.DataFrame:
                 None,
                 min(ours, key=ours.__getitem__),
                 data.rule(family),
+                None,
+                None,
             )
         )
     columns = [
         "setting", "family", "Spearman D_a", "Spearman C_a", "RMS D_a", "RMS C_a",
         "least D_a (all: least worst)",
         "published",
+        "low D_a: largest without",
+        "low C_a: largest without",
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
+
+
+def _without(means: Means, setting: str, family: str, at: int) -> str:
+    case, value = quantities.most_without(means, setting, family, at)
+    return f"{case}: {value:.2f}"
 
 
 def sync_table(_data: Data, _experiment: Experiment) -> pl.DataFrame:
