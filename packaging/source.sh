@@ -11,8 +11,9 @@ BIN=$ROOT/.venv/bin
 DIST=${DIST:-$ROOT/dist}
 BUILD=${WHEEL_BUILD:-$ROOT/target/wheel}
 SOURCE=$BUILD/source
-COMMIT=$(git rev-parse --short=8 HEAD)
-SOURCE_DATE_EPOCH=$(git show -s --format=%ct HEAD)
+REVISION=${REVISION:-HEAD}
+COMMIT=$(git rev-parse --short=8 "$REVISION")
+SOURCE_DATE_EPOCH=$(git show -s --format=%ct "$REVISION")
 export SOURCE_DATE_EPOCH
 export CARGO_TARGET_DIR=$BUILD/target
 export CARGO_INCREMENTAL=0
@@ -23,7 +24,7 @@ unpack() {
         echo "the working tree has changes; what is built is commit $COMMIT" >&2
     rm -rf "$SOURCE"
     mkdir -p "$SOURCE" "$DIST"
-    git archive HEAD | tar -x -C "$SOURCE"
+    git archive "$REVISION" | tar -x -C "$SOURCE"
     if [[ -z ${RELEASE:-} ]]; then
         sed -i "0,/^version = \"\(.*\)\"/s//version = \"\1+g$COMMIT\"/" "$SOURCE/pyproject.toml"
     fi

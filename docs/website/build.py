@@ -90,6 +90,11 @@ def documents() -> dict[Path, str]:
     return found
 
 
+def _between(folder: str, address: str) -> str:
+    """Give the way from a folder of the site to an address."""
+    return posixpath.relpath(address, folder or ".")
+
+
 class Stage:
     """A folder of sources for Sphinx, in which every link points where the site has it."""
 
@@ -128,18 +133,18 @@ class Stage:
         folder = posixpath.dirname(address)
         if file in self.addresses:
             ending = ".html" if html else ".md"
-            return posixpath.relpath(self.addresses[file] + ending, folder or ".") + mark + anchor
+            return _between(folder, self.addresses[file] + ending) + mark + anchor
         if path.is_relative_to(HERE) and not file.exists():
             # Written by the build: the studio, the gallery.
             return None
         if not file.exists():
             raise SiteError(f"{path}: {target} does not exist")
         if file == gallery.EXAMPLES:
-            return posixpath.relpath("gallery/index.md", folder or ".") + mark + anchor
+            return _between(folder, "gallery/index.html" if html else "gallery/index.md")
         if file.is_dir():
             listing = f"files/{file.relative_to(ROOT).as_posix()}/index"
             self._list(file, listing)
-            return posixpath.relpath(listing + (".html" if html else ".md"), folder or ".") + mark + anchor
+            return _between(folder, listing + (".html" if html else ".md")) + mark + anchor
         where = f"files/{file.relative_to(ROOT).as_posix()}"
         # Pictures in Markdown are Sphinx's; other files are copied as they are.
         own = file.suffix in PICTURES and not html
@@ -148,8 +153,8 @@ class Stage:
             copy = self.folder / where if own else self.folder / "extra" / where
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
-        new = posixpath.relpath(where, folder or ".") + mark + anchor
-        return new if own or html else f"file:{new}"
+        new = _between(folder, where) + mark + anchor
+        return new if own or html else f"copy:{new}"
 
     def _list(self, folder: Path, address: str) -> None:
         """Write a page with the names of a directory's files, and a copy of those that are small."""
@@ -209,6 +214,7 @@ def stage_gallery(stage: Stage, *, quick: bool) -> None:
     extra.mkdir(parents=True, exist_ok=True)
     origin = HERE / "gallery.toml"
     stage.add(origin, gallery.index(found), "gallery/index")
+    (extra / "hero.png").write_bytes(_blank() if quick else gallery.hero())
     for number, entry in enumerate(found, 1):
         begin = time.monotonic()
         if quick:

@@ -14,7 +14,7 @@ exclude_patterns = ["extra"]
 # Headings link as on the web pages of repositories, which the documents are written for.
 myst_heading_anchors = 6
 # A file that is copied beside the pages: its address is relative already.
-myst_url_schemes = {"http": None, "https": None, "mailto": None, "file": "{{path}}"}
+myst_url_schemes = {"http": None, "https": None, "mailto": None, "copy": "{{path}}"}
 # Console blocks show tables, Python blocks show prompts; neither is worth a warning.
 suppress_warnings = ["misc.highlighting_failure", "myst.header"]
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "

@@ -277,9 +277,9 @@ def page(drawn: Drawn, *, studio: bool, rows: list[list[str]]) -> str:
     parts = [
         f"# {entry.title}",
         entry.about,
-        f"![{html.escape(entry.title)}: what the run below drew]({name}.png)",
         f"**What to see.** {entry.see}",
         "<p>" + " ".join(links) + "</p>",
+        f"![{html.escape(entry.title)}: what the run below drew]({name}.png)",
     ]
     if entry.live and rows:
         titles = "quantity", "simulated", "with jitter", "live", "difference", "allowed", "within"
@@ -348,6 +348,22 @@ def small(picture: bytes) -> bytes:
     return buffer.getvalue()
 
 
+def hero() -> bytes:
+    """Draw the picture of the landing page: two rules on one link, large enough to read."""
+    scenario = cwndlab.dumbbell(
+        "50Mbit",
+        "40ms",
+        flows=[{"name": "a", "rule": "CUBIC"}, {"name": "b", "rule": "AIMD(1, 0.5)"}],
+        duration="60s",
+        profile="linux",
+        trace={"cwnd": "100ms", "queue": "100ms"},
+    )
+    figure = cwndlab.run(scenario).plot(width="6in", style="paper")
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=200)
+    return _small(buffer.getvalue())
+
+
 def live_rows() -> dict[str, list[list[str]]]:
     """Numbers of live runs beside simulated ones, by scenario, from the kept record."""
     import importlib.util
@@ -365,5 +381,5 @@ def live_rows() -> dict[str, list[list[str]]]:
     return rows
 
 
-__all__ = ["Drawn", "Entry", "GalleryError", "address", "counterpart", "entries", "index",
+__all__ = ["Drawn", "Entry", "GalleryError", "address", "counterpart", "entries", "hero", "index",
            "live_rows", "notebook", "page", "run", "small"]  # fmt: skip

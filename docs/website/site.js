@@ -7,4 +7,9 @@ document.addEventListener("DOMContentLoaded", () => {
       frame.title = "The studio: the simulator as a page";
       button.replaceWith(frame);
     });
+  // What the theme leaves out for those who use a keyboard or a screen reader.
+  for (const part of document.querySelectorAll(".pst-scrollable-table-container, pre"))
+    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+  for (const part of document.querySelectorAll("summary")) part.setAttribute("aria-label", "Pages below");
+  for (const part of document.querySelectorAll(".search-button__button")) part.setAttribute("aria-label", "Search Ctrl+K");
 });
