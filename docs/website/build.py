@@ -10,6 +10,7 @@ build. ``--quick`` draws no picture of the gallery and is for tests: it checks p
 from __future__ import annotations
 
 import argparse
+import io
 import posixpath
 import re
 import shutil
@@ -84,7 +85,7 @@ def documents() -> dict[Path, str]:
         found[path] = f"project/decisions/{name}"
     for path in sorted(PAGES.rglob("*.md")):
         found[path] = path.relative_to(PAGES).with_suffix("").as_posix()
-    missing = {path for path in (ROOT / "docs").glob("*.md")} - set(found)
+    missing = set((ROOT / "docs").glob("*.md")) - set(found)
     if missing:
         raise SiteError(f"{sorted(missing)}: no address: expected a line of SITE")
     return found
@@ -157,7 +158,7 @@ class Stage:
         return new if own or html else f"copy:{new}"
 
     def _list(self, folder: Path, address: str) -> None:
-        """Write a page with the names of a directory's files, and a copy of those that are small."""
+        """Write a page with the names of a directory's files, and copy those that are small."""
         if (self.folder / f"{address}.md").exists():
             return
         tracked = subprocess.run(
@@ -172,8 +173,8 @@ class Stage:
                 shown = (folder / name).resolve()
                 lines.append(f"* [`{name}`]({posixpath.relpath(shown, folder)})")
         title = folder.relative_to(ROOT).as_posix()
-        text = f"---\norphan: true\n---\n\n# `{title}`\n\nFiles of this directory of the repository.\n\n"
-        self.add(folder / "README", text + "\n".join(lines) + "\n", address)
+        head = f"---\norphan: true\n---\n\n# `{title}`\n\nFiles of this directory.\n\n"
+        self.add(folder / "README", head + "\n".join(lines) + "\n", address)
 
 
 MOST_COPIED = 200_000
@@ -217,10 +218,7 @@ def stage_gallery(stage: Stage, *, quick: bool) -> None:
     (extra / "hero.png").write_bytes(_blank() if quick else gallery.hero())
     for number, entry in enumerate(found, 1):
         begin = time.monotonic()
-        if quick:
-            drawn = gallery.Drawn(entry, _blank())
-        else:
-            drawn = gallery.run(entry, folder)
+        drawn = gallery.Drawn(entry, _blank()) if quick else gallery.run(entry, folder)
         (folder / f"{entry.name}.png").write_bytes(drawn.picture)
         (extra / f"{entry.name}.small.png").write_bytes(gallery.small(drawn.picture))
         (extra / f"{entry.name}.ipynb").write_text(gallery.notebook(drawn), encoding="utf-8")
@@ -237,8 +235,6 @@ def stage_gallery(stage: Stage, *, quick: bool) -> None:
 
 
 def _blank() -> bytes:
-    import io
-
     buffer = io.BytesIO()
     Image.new("RGB", (640, 400), "white").save(buffer, format="PNG")
     return buffer.getvalue()
@@ -256,7 +252,9 @@ def build(out: Path, *, quick: bool) -> int:
             (stage.folder / "extra" / "studio.html").write_text(NO_STUDIO, encoding="utf-8")
         for path, address in stage.addresses.items():
             text = path.read_text(encoding="utf-8")
-            stage.add(path, text + (DECISIONS if address.endswith("decisions/index") else ""), address)
+            stage.add(
+                path, text + (DECISIONS if address.endswith("decisions/index") else ""), address
+            )
         stage.add(ROOT / "docs/command-line.md", help_of_commands(), "reference/commands")
         stage_gallery(stage, quick=quick)
         for file in ("conf.py", "site.css", "site.js"):

@@ -1,4 +1,4 @@
-"""Settings of Sphinx for the documentation site; build.py copies this file beside the staged pages."""
+"""Settings of Sphinx for the site; build.py copies this file beside the staged pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import cwndlab
 
 project = "cwndlab"
 author = "the cwndlab authors"
-copyright = "the cwndlab authors"
+copyright = "the cwndlab authors"  # noqa: A001 - the name that Sphinx reads
 version = release = cwndlab.__version__
 
 extensions = ["myst_parser", "sphinx_copybutton"]

@@ -1,10 +1,10 @@
-"""The gallery: runs what docs/website/gallery.toml lists, draws it, and writes its pages and notebooks.
+"""The gallery: runs what gallery.toml lists, draws it, and writes its pages and notebooks.
 
 Keys of an entry: ``name``, ``title``, and one of ``scenario`` (a file of examples/, with ``set``:
 dotted keys to change), ``script`` (a file of docs/website/scripts that leaves `result` and
 `figure`), ``command`` (which draws to ``{picture}``), or ``record`` (a picture kept in the
 repository from a long or live run, with the ``command`` that draws it). ``about`` and ``see`` are
-what the reader is told; a scenario without them has the two parts of its opening comment. ``check``
+what the reader reads; a scenario without them has the two parts of its opening comment. ``check``
 is an expression of `result` (and `scenario`, `cwndlab`, `pl`) that must be true. ``live`` is the
 name of a scenario in bench/beside.json, whose numbers the page shows.
 """
@@ -54,7 +54,7 @@ class GalleryError(Exception):
 
 @dataclass
 class Entry:
-    """One example: what is run, and what the reader is told."""
+    """One example: what is run, and what the page says."""
 
     name: str
     title: str
@@ -164,10 +164,10 @@ def run(entry: Entry, folder: Path) -> Drawn:
     space: dict[str, Any] = {}
     text = ""
     if code := entry.code():
-        exec(compile(code, f"gallery {entry.name}", "exec"), space)  # noqa: S102 - our own scripts
+        exec(compile(code, f"gallery {entry.name}", "exec"), space)
         picture = _small(png_bytes(space["figure"]))
         text = _measured(space["result"])
-        if entry.check and not eval(entry.check, {**space, "pl": pl, "cwndlab": cwndlab}):  # noqa: S307
+        if entry.check and not eval(entry.check, {**space, "pl": pl, "cwndlab": cwndlab}):
             raise GalleryError(f"{entry.name}: `{entry.check}` is false:\n{text}")
     elif entry.record:
         picture = (ROOT / entry.record).read_bytes()
@@ -225,20 +225,26 @@ def address(drawn: Drawn) -> str | None:
     scenario = drawn.scenario
     if scenario is None or any(name.endswith(".py") for name in drawn.entry.needs):
         return None
+    entry = drawn.entry
+    if entry.set or entry.live:
+        # The studio has the files of examples/, by name.
+        text = scenario.to_toml().replace(f"{EXAMPLES}/", "")
+    else:
+        text = (EXAMPLES / f"{entry.scenario}.toml").read_text("utf-8")
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = packer.compress(scenario.to_toml().encode()) + packer.flush()
+    packed = packer.compress(text.encode()) + packer.flush()
     return "#/build?s=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def notebook(drawn: Drawn) -> str:
     """Write an entry as a notebook with its picture: JSON."""
     entry = drawn.entry
-    told = f"# {entry.title}\n\n{entry.about}\n\n**What to see.** {entry.see}"
+    text = f"# {entry.title}\n\n{entry.about}\n\n**What to see.** {entry.see}"
     if entry.needs:
-        told += "\n\nKeep beside this notebook: " + ", ".join(
+        text += "\n\nKeep beside this notebook: " + ", ".join(
             f"`{name}`" for name in [f"{entry.scenario}.toml", *entry.needs]
         )
-    cells = [new_markdown_cell(told, id="cell-01")]
+    cells = [new_markdown_cell(text, id="cell-01")]
     picture = {"image/png": base64.b64encode(drawn.picture).decode()}
     if entry.scenario and not entry.needs:
         text = (EXAMPLES / f"{entry.scenario}.toml").read_text("utf-8")
