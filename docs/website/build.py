@@ -34,7 +34,6 @@ SITE = {
     "ARCHITECTURE.md": "project/architecture",
     "CONTRIBUTING.md": "project/contributing",
     "CHANGELOG.md": "project/changes",
-    "paper/paper.md": "project/paper",
     "docs/custom-rules.md": "guides/custom-rules",
     "docs/sweeps.md": "guides/sweeps",
     "docs/search.md": "guides/search",
