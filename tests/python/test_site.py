@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import doctest
 import importlib.util
 import json
 import os
@@ -82,6 +83,28 @@ def test_the_first_five_minutes_of_each_reader_work(page, tmp_path):
                 check=False, timeout=HANG_S,
             )  # fmt: skip
             assert done.returncode == 0, f"{line}\n{done.stderr}"
+
+
+PAGES = sorted((ROOT / "docs" / "website" / "pages").rglob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_python_on_the_pages_runs(page):
+    for block in re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.M):
+        test = doctest.DocTestParser().get_doctest(block, {}, page.name, str(page), 0)
+        assert test.examples
+        assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_numbers_of_the_paper_stand_in_the_documents():
+    paper = " ".join((ROOT / "paper" / "paper.md").read_text(encoding="utf-8").split())
+    agreement = (ROOT / "docs" / "agreement.md").read_text(encoding="utf-8")
+    found = re.findall(r"\b\d+ of \d+\b", paper)
+    assert len(found) >= 4
+    assert all(f"| {number} |" in agreement for number in found)
+    verdicts = re.search(r"Of \d+ claims .*? not judged", paper)
+    assert verdicts is not None
+    assert verdicts[0] in (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
