@@ -47,9 +47,10 @@ for (const path of pages(root)) {
     page.on("request", (request) => {
       if (!/^(file|data|blob):/.test(request.url())) fault(`asks for ${request.url()}`);
       else if (request.url().startsWith("file:"))
-        bytes += statSync(fileURLToPath(request.url().replace(/[?#].*$/, "")), {
-          throwIfNoEntry: false,
-        })?.size ?? 0;
+        bytes +=
+          statSync(fileURLToPath(request.url().replace(/[?#].*$/, "")), {
+            throwIfNoEntry: false,
+          })?.size ?? 0;
     });
     await page.goto(pathToFileURL(path).href, { waitUntil: "load" });
     if (name === "index" && bytes > MOST_LANDING_BYTES) fault(`${bytes} bytes: expected 2 MB`);
@@ -76,6 +77,22 @@ for (const path of pages(root)) {
     }
     await page.close();
   }
+}
+// What needs a script: the search, without a server, and the studio within the landing page.
+const page = await browser.newPage();
+await page.goto(`${pathToFileURL(join(root, "search.html")).href}?q=fq-codel`);
+await page
+  .waitForSelector("#search-results li")
+  .catch(() => faults.push("search: nothing found for fq-codel"));
+if (statSync(join(root, "studio.html")).size > 1e5) {
+  await page.goto(pathToFileURL(join(root, "index.html")).href);
+  await page.click("button[data-studio]");
+  const frame = await (await page.waitForSelector(".studio iframe")).contentFrame();
+  await frame
+    .waitForFunction(() =>
+      /^[0-9a-f]{16}$/.test(document.querySelector("footer output")?.textContent),
+    )
+    .catch(() => faults.push("index: the studio does not run in the page"));
 }
 await browser.close();
 for (const fault of faults) console.error(fault);
