@@ -27,6 +27,7 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_extra_path = ["extra"]
 html_show_sourcelink = False
+html_use_index = False
 html_copy_source = False
 html_sidebars = {"index": [], "install": [], "start/*": []}
 html_theme_options = {

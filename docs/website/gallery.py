@@ -319,11 +319,12 @@ def page(drawn: Drawn, *, studio: bool, rows: list[list[str]]) -> str:
 
 def index(found: list[Entry]) -> str:
     """Write the page of all entries: a small picture, a title and a sentence of each."""
+    kept = sum(bool(entry.record) for entry in found)
     lines = [
         "# Gallery",
-        f"{len(found)} examples that ran when this site was built. Each has its picture, what to "
-        "see in it, the code, a notebook, and where it can a link that opens it in the "
-        "[studio](../studio.md).",
+        f"{len(found)} examples. {len(found) - kept} ran when this site was built; {kept} are kept "
+        "pictures of long or live runs. Each has what to see in it, the code, a notebook, and "
+        "where it can a link that opens it in the [studio](../studio.md).",
     ]
     for group in dict.fromkeys(entry.group for entry in found):
         lines += [f"## {group}", '<div class="gallery">']
