@@ -102,6 +102,8 @@ def test_numbers_of_the_paper_stand_in_the_documents():
     found = re.findall(r"\b\d+ of \d+\b", paper)
     assert len(found) >= 4
     assert all(f"| {number} |" in agreement for number in found)
+    kept = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "paper/paper.bib").read_text("utf-8"), re.M))
+    assert set(re.findall(r"@(\w+)(?=[;\]])", paper)) == kept
     verdicts = re.search(r"Of \d+ claims .*? not judged", paper)
     assert verdicts is not None
     assert verdicts[0] in (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
