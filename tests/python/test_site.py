@@ -59,6 +59,23 @@ def test_an_example_runs_and_shows_what_it_says(entry, tmp_path, monkeypatch):
         assert cwndlab.run(opened).trace_hash == cwndlab.run(drawn.scenario).trace_hash
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["short-buffer", "rules-marks", "live-red", "compare"])
+def test_a_notebook_runs_without_the_repository(name, tmp_path, monkeypatch):
+    """Its cells hold the scenario, so that it needs cwndlab alone."""
+    (entry,) = (entry for entry in ENTRIES if entry.name == name)
+    monkeypatch.chdir(ROOT)
+    drawn = gallery.run(entry, tmp_path)
+    cells = json.loads(gallery.notebook(drawn))["cells"]
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), space)
+    if drawn.scenario is not None:
+        assert space["result"].trace_hash == cwndlab.run(drawn.scenario).trace_hash
+
+
 def test_a_false_check_is_reported(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     entry = gallery.Entry("x", "X", "g", scenario="exact-drops", check="result.links.height == 0")
