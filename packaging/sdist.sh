@@ -20,7 +20,9 @@ tar -xzf "$archive" -C "$out"
     cd "$out/$name"
     mkdir -p .cargo
     # It has fewer crates than the repository: without those of live runs the lock file is shorter.
-    cargo vendor --quiet --versioned-dirs vendor >.cargo/config.toml
+    # Not `--quiet`, which leaves out the settings as well.
+    cargo vendor --versioned-dirs vendor 2>/dev/null >.cargo/config.toml
+    grep -q 'directory = "vendor"' .cargo/config.toml
 )
 # Equal bytes for equal commits: sorted names, the commit's time, no owner.
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$out" -cf - "$name" |
