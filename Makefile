@@ -7,8 +7,9 @@ JOBS ?= auto
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 # What takes long says so before, and how long it took after.
 STEP := .ci/step
-# The built core is the mark that everything is set up.
-SETUP := python/cwndlab/_core.abi3.so
+# The built core is the mark that what people use is set up; tests and tools need the packages of the group dev too.
+CORE := python/cwndlab/_core.abi3.so
+SETUP = $(CORE) $(VENV)/dev.stamp
 CORE_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp scenario sim python) -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
 	$(wildcard Cargo.toml Cargo.lock rust-toolchain.toml .cargo/config.toml)
 
@@ -31,7 +32,7 @@ WASM_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp
 	$(wildcard Cargo.toml Cargo.lock web/simulator.sh)
 
 .PHONY: help setup demo live web test-web bench-web pictures check test test-all test-rust test-python test-live test-live-all lint lint-quick format fuzz \
-	docs lessons bench guard mutants wheel clean
+	docs lessons bench guard mutants demo-compiled demo-from-wheel site check-site wheel sdist clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -41,19 +42,30 @@ setup: $(SETUP) ## make .venv, build the Rust core, install the package
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-# The dependencies and the tools come first, from the package's own metadata; the core is then built into the source
-# tree, so that changes to Python files need no new setup.
+# The core is built into the source tree, so that changes to Python files need no new setup.
 $(VENV)/tools.stamp: pyproject.toml | $(VENV)/bin/python
 	@$(STEP) "build tool maturin" "10 s" $(BIN)/python -m pip install --quiet "maturin>=1.16,<2"
 	@touch $@
 
-$(SETUP): $(CORE_SOURCES) pyproject.toml $(VENV)/tools.stamp
+$(CORE): $(CORE_SOURCES) pyproject.toml $(VENV)/tools.stamp
 	@PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(STEP) "simulator core in Rust, Python packages" "3 min" \
-		$(BIN)/maturin develop --release --extras dev
+		$(BIN)/maturin develop --release
 	@touch $@
 
-demo: $(SETUP) ## run the four linear rules over four bandwidths; report in out/demo
+# A wheel of this commit in dist/ needs no compiler; it gets an environment of its own.
+demo: ## run the four linear rules over four bandwidths; report in out/demo
+	@wheel=$$(packaging/current-wheel.sh 2>/dev/null); $(MAKE) --no-print-directory \
+		$$(if [ -n "$$wheel" ]; then echo demo-from-wheel "WHEEL=$$wheel"; else echo demo-compiled; fi)
+
+demo-compiled: $(CORE)
 	@$(STEP) "demo" "10 s" $(BIN)/cwndlab demo
+
+DEMO := out/demo-env
+demo-from-wheel:
+	@$(PYTHON) -m venv $(DEMO)
+	@$(STEP) "wheel $(notdir $(WHEEL)), Python packages" "20 s" $(DEMO)/bin/python -m pip install --quiet \
+		--force-reinstall "$(WHEEL)"
+	@$(STEP) "demo" "10 s" $(DEMO)/bin/cwndlab demo
 
 live: $(LIVE) ## build the program behind `cwndlab live` (Linux): real TCP flows through an emulated bottleneck
 
@@ -153,8 +165,23 @@ guard: $(SETUP) ## count instructions of three runs, and fail where they have gr
 mutants: ## score of the tests of crates/tcp and crates/queues: which changes to the code they notice (half an hour)
 	bench/mutants.sh
 
-wheel: $(VENV)/tools.stamp ## build an abi3 wheel into dist/, with the studio where `make web` built it
-	$(BIN)/maturin build --release --strip --out dist
+# Tools that only some targets need, from their group in pyproject.toml.
+$(VENV)/%.stamp: pyproject.toml $(VENV)/tools.stamp
+	@$(BIN)/python packaging/requirements.py $* >$(VENV)/$*.txt
+	@$(STEP) "Python packages of group $*" "20 s" $(BIN)/python -m pip install --quiet -r $(VENV)/$*.txt
+	@touch $@
+
+site: $(SETUP) $(VENV)/site.stamp ## build the documentation site with its gallery: out/site/index.html
+	@$(STEP) "documentation site" "1 min" $(BIN)/python docs/website/build.py $(SITE)
+
+check-site: site web/node_modules/stamp ## look at every page of the site in headless Chromium, at two widths
+	@$(STEP) "pages of the site" "5 min" node web/site.js out/site
+
+wheel: $(VENV)/wheel.stamp ## build an abi3 wheel of this commit into dist/ and check it, with the studio where `make web` built it
+	@$(STEP) "wheel" "5 min" packaging/wheel.sh $(TARGET)
+
+sdist: $(VENV)/wheel.stamp ## build an sdist that needs no network into dist/
+	@$(STEP) "sdist" "1 min" packaging/sdist.sh
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) dist out target web/dist web/node_modules web/public python/cwndlab/templates/studio.html python/cwndlab/_bin python/cwndlab/_core*.so .pytest_cache .ruff_cache .hypothesis .import_linter_cache

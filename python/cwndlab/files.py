@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +36,8 @@ def written_whole(path: Path) -> Generator[Path]:
     part = path.with_name(f".{path.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         yield part
-        with part.open("rb") as file:
+        # Windows syncs only what is open for writing.
+        with part.open("r+b") as file:
             os.fsync(file.fileno())
         part.replace(path)
     except BaseException:
@@ -45,7 +47,9 @@ def written_whole(path: Path) -> Generator[Path]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync a directory's entries to the disk."""
+    """Sync a directory's entries to the disk; Windows opens no directory, and keeps them itself."""
+    if sys.platform == "win32":
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

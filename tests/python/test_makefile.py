@@ -35,6 +35,7 @@ def checkout(tmp_path: Path) -> Path:
     for name in ("Makefile", "pyproject.toml", "Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / ".ci", folder / ".ci")
+    shutil.copytree(ROOT / "packaging", folder / "packaging")
     for name, text in {"cargo": TOOL, "python3": PYTHON}.items():
         (folder / "tools" / name).write_text(text)
         (folder / "tools" / name).chmod(0o755)
@@ -91,6 +92,40 @@ def test_what_is_set_up_is_not_set_up_again(checkout):
     _make(checkout, "setup")
     (checkout / "python" / "cwndlab" / "_core.abi3.so").touch()
     assert "simulator core" not in _make(checkout, "demo")
+
+
+def test_a_wheel_of_this_commit_is_taken_instead_of_compiling(checkout):
+    """Only where nothing has changed since."""
+
+    def git(*words: str) -> str:
+        identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        done = subprocess.run(
+            ["git", *identity, *words], cwd=checkout, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    (checkout / ".gitignore").write_text("dist/\n.venv/\nout/\n*.so\n")
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "x")
+    commit = git("rev-parse", "--short=8", "HEAD")
+    tag = f"cp310-abi3-manylinux2014_{os.uname().machine}.whl"
+    (checkout / "dist").mkdir()
+    (checkout / "dist" / f"cwndlab-0.1.0+g00000000-{tag}").touch()
+    assert "wheel cwndlab" not in _make_dry(checkout)
+    (checkout / "dist" / f"cwndlab-0.1.0+g{commit}-{tag}").touch()
+    assert f"+g{commit}" in _make_dry(checkout)
+    (checkout / "pyproject.toml").write_text("")
+    assert "wheel cwndlab" not in _make_dry(checkout)
+
+
+def _make_dry(folder: Path) -> str:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CARGO"))}
+    done = subprocess.run(
+        ["make", "--dry-run", "demo"], cwd=folder, env=environment, capture_output=True, text=True,
+        check=True, timeout=HANG_S,
+    )  # fmt: skip
+    return done.stdout
 
 
 def test_a_step_that_fails_says_so_and_fails_the_job(tmp_path):

@@ -8,6 +8,7 @@ terminated (finished runs are written), 1 anything else.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
@@ -26,6 +27,11 @@ EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    if sys.platform == "win32":
+        # A pipe or a file has the code page of the system, which lacks signs of the tables.
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8")
     with terminations_as_interrupts() as stops:
         try:
             with interrupts_kept():

@@ -7,6 +7,7 @@ continues. This module sends such an interrupt again, a moment later.
 
 from __future__ import annotations
 
+import _thread
 import signal
 import sys
 import threading
@@ -50,6 +51,16 @@ def terminations_as_interrupts() -> Generator[Stops]:
         signal.signal(signal.SIGTERM, before)
 
 
+def _interrupt_main_thread() -> None:
+    """Interrupt the thread that raises `KeyboardInterrupt`."""
+    main = threading.main_thread().ident
+    if sys.platform == "win32" or main is None:
+        _thread.interrupt_main()
+    else:
+        # A signal, because it also ends a wait in the kernel.
+        signal.pthread_kill(main, signal.SIGINT)
+
+
 @contextmanager
 def interrupts_kept() -> Generator[None]:
     """Send an interrupt again that Python swallows within the body."""
@@ -61,11 +72,7 @@ def interrupts_kept() -> Generator[None]:
             return
         delay_s = AGAIN_S
         while True:
-            # A signal, because it also ends a wait in the kernel; to the thread that raises
-            # `KeyboardInterrupt`.
-            again = threading.Timer(
-                delay_s, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)
-            )
+            again = threading.Timer(delay_s, _interrupt_main_thread)
             again.daemon = True
             try:
                 again.start()

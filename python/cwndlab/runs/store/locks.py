@@ -7,18 +7,27 @@ import sys
 import threading
 from pathlib import Path
 
-from cwndlab.errors import StoreError
+if sys.platform == "win32":
+    import msvcrt
 
-if sys.platform != "win32":
+    def _lock(descriptor: int, at: int) -> None:
+        """Lock a byte, or raise PermissionError where another process has it."""
+        os.lseek(descriptor, at, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+    def _unlock(descriptor: int, at: int) -> None:
+        os.lseek(descriptor, at, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
     import fcntl
 
+    def _lock(descriptor: int, at: int) -> None:
+        """Lock a byte, or raise BlockingIOError or PermissionError where another process has it."""
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
 
-def _needed() -> None:
-    if sys.platform == "win32":
-        raise StoreError(
-            f"a store needs file locks, which {sys.platform} lacks: expected Linux, macOS or "
-            "another Unix"
-        )
+    def _unlock(descriptor: int, at: int) -> None:
+        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, at)
 
 
 class _File:
@@ -30,8 +39,8 @@ class _File:
 class Claims:
     """Claims of this process on runs, as locks on single bytes of an empty file.
 
-    Each key maps to a byte. Two keys collide with probability 4e-15; the second run then waits for
-    the first.
+    Each key maps to a byte. Two keys collide with probability 4e-15 (on Windows 5e-10); the second
+    run then waits for the first.
     """
 
     # One per file: byte locks belong to the process, and closing ANY descriptor of the file
@@ -40,13 +49,12 @@ class Claims:
     _guard = threading.Lock()
 
     def __init__(self, path: Path) -> None:
-        _needed()
         with self._guard:
             path.touch()
             status = path.stat()
             place = (status.st_dev, status.st_ino)
             if place not in self._open:
-                self._open[place] = _File(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+                self._open[place] = _File(os.open(path, os.O_RDWR))
             self._place, self._file = place, self._open[place]
             self._file.users += 1
         self._own: set[int] = set()
@@ -70,7 +78,7 @@ class Claims:
             if at in self._file.held:
                 return False
             try:
-                fcntl.lockf(self._file.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
+                _lock(self._file.descriptor, at)
             except (BlockingIOError, PermissionError):
                 return False
             self._file.held.add(at)
@@ -86,7 +94,7 @@ class Claims:
         # A forked process does not inherit locks, and holds none yet.
         if at in self._own and at in self._file.held:
             self._file.held.discard(at)
-            fcntl.lockf(self._file.descriptor, fcntl.LOCK_UN, 1, at)
+            _unlock(self._file.descriptor, at)
         self._own.discard(at)
 
     @classmethod
@@ -102,4 +110,6 @@ if hasattr(os, "register_at_fork"):
 
 
 def _byte(key: str) -> int:
-    return int(key[:12], 16)
+    at = int(key[:12], 16)
+    # The C library's `_locking` takes a position of 31 bits.
+    return at & 0x7FFF_FFFF if sys.platform == "win32" else at
