@@ -37,6 +37,7 @@ SITE = {
     "docs/custom-rules.md": "guides/custom-rules",
     "docs/sweeps.md": "guides/sweeps",
     "docs/search.md": "guides/search",
+    "docs/design.md": "guides/design",
     "docs/assess.md": "guides/assess",
     "docs/studio.md": "guides/studio",
     "docs/lessons/README.md": "guides/lessons",
@@ -68,7 +69,7 @@ LEFT_OUT = re.compile(r"^docs/decisions/")
 LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)\s]+)(?P<after>\))|"
                   r'(?P<html>(?:href|src)=")(?P<address>[^"]+)(?P<end>")')  # fmt: skip
 FENCE = re.compile(r"^(?P<fence>`{3,}).*?^(?P=fence)$", re.DOTALL | re.MULTILINE)
-COMMENT = re.compile(r"^<!-- (?:generated: .*?|gallery|end) -->\n", re.MULTILINE)
+COMMENT = re.compile(r"^<!-- (?:generated: .*?|gallery|designs: .*?|end) -->\n", re.MULTILINE)
 PICTURES = {".png", ".svg", ".webp", ".jpg"}
 
 
