@@ -15,7 +15,7 @@ WIRE_BITS = 8 * 1500
 
 def _calls(rules, rate="1Mbit", *, duration="80s", measure=("40s", "80s"), tcp=None, **queue):
     """Flows without end, or calls if `frames` is given, over 40 ms."""
-    frames = queue.pop("frames", None)
+    frames, loss = queue.pop("frames", None), queue.pop("loss", [])
     flows = [
         {"name": f"f{index}", "rule": rule}
         | ({"frames": frames} if frames else {})
@@ -31,6 +31,7 @@ def _calls(rules, rate="1Mbit", *, duration="80s", measure=("40s", "80s"), tcp=N
                 "rate": rate,
                 "delay": "20ms",
                 "queue": {"kind": "drop-tail", "limit": "1000ms"} | queue,
+                "loss": loss,
             },
             "flows": flows,
             "trace": {"rule": "100ms", "rate": "1s"},
@@ -68,6 +69,20 @@ def test_two_flows_share_by_priority(prio):
     first, second = result.flows["goodput_bps"]
     assert first / second == pytest.approx(prio, rel=0.15)
     assert result.links["utilization"][0] > 0.97
+
+
+def test_there_is_no_rest_above_50_ms_after_a_loss():
+    """Two flows of rmax 250 on 83 packets/s would rest at 60 ms, of rmax 125 at 30 ms.
+
+    Above 50 ms a delay counts less the longer it is (equation 1, where losses are recent).
+    """
+    lost = [{"kind": "list", "packets": [1500, 1600]}]
+    dropped = {}
+    for rmax in (125, 250):
+        rules = [f"NADA(rmax={rmax})"] * 2
+        run = _calls(rules, limit="60pkt", loss=lost, duration="160s", measure=("60s", "160s"))
+        dropped[rmax] = run.links["dropped_packets"][0]
+    assert dropped[125] == 0 < dropped[250]
 
 
 def test_the_mode_is_accelerated_ramp_up_until_a_queue_builds():

@@ -33,7 +33,7 @@
 //! ```
 //!
 //! `w` and inflight in packets, bw in packets/s. The response to loss is in `v3/loss.rs`, that to
-//! marks in `v3/ecn.rs`, ProbeRTT in `v3/round_trip.rs`.
+//! marks in `v3/marks.rs`, ProbeRTT in `v3/round_trip.rs`.
 //!
 //! Departures: the packets in flight at transmission and lost since are those of the packet
 //! acknowledged when a loss is detected, three packets after the lost one, not those of the lost
@@ -50,6 +50,7 @@ mod aggregation;
 mod bounds;
 mod ecn;
 mod loss;
+mod marks;
 mod mode;
 mod round_trip;
 
