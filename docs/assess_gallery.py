@@ -1,8 +1,8 @@
 """Writes the gallery of docs/assess: dossiers of eight rules, and a table of criteria and rules.
 
 ``python docs/assess_gallery.py`` has the quick tests and takes about two minutes on two processors,
-``--full`` the whole suite, in about half an hour; runs are kept in ``out/assess-gallery``, so that
-it resumes.
+``--full`` the whole suite, 920 s of processor time; runs are kept in ``out/assess-gallery``, so
+that it resumes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from cwndlab import assess, plots
 from cwndlab.assessment import ADVERSARY, Assessment, dossier
 from cwndlab.assessment.dossier import SIGNS, counts
+from parts.pictures import reduce_colours
 
 RULES = ("AIMD(1, 0.5)", "CUBIC", "BBR1", "BBR3", "Prague", "GAIMD(0.31, 0.875)", "SQRT",
          "MIMD(1.125, 0.8)")  # fmt: skip
@@ -68,9 +69,9 @@ def main() -> int:
         PART.sub(lambda _: f"<!-- gallery -->\n{gallery(found)}<!-- end -->", text),
         encoding="utf-8",
     )
-    plots.save(plots.league(found), DOCS / "images" / "assess-league.png")
     first = next(one for one in found if one.rule == "BBR1")
-    plots.save(first.plot(), DOCS / "images" / "assess-bbr1.png")
+    for name, figure in (("league", plots.league(found)), ("bbr1", first.plot())):
+        reduce_colours(plots.save(figure, DOCS / "images" / f"assess-{name}.png"))
     return 0
 
 
