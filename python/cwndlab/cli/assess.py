@@ -97,7 +97,8 @@ def assess(
     """Assess a rule by the criteria of RFC 9743.
 
     It runs beside Reno, CUBIC and BBR3. Every criterion gets a verdict by a rule that is written
-    down (docs/assess.md), and DIR a dossier with all numbers. After Ctrl-C the same command resumes.
+    down (docs/assess.md), and DIR a dossier with all numbers. After Ctrl-C the same command
+    resumes.
     """
     options.check_cluster(on, jobs)
     options.check_format(as_json)
