@@ -19,7 +19,7 @@ from cwndlab.sweeps.base import read
 
 TRAINING, VALIDATION, HIDDEN = "training", "validation", "hidden"
 SETS = (TRAINING, VALIDATION, HIDDEN)
-NAMES = {
+NAMES: Mapping[str, tuple[str, ...]] = {
     TRAINING: ("CL", "SQH", "RWL", "RDL"),
     VALIDATION: ("CH", "SQL", "RDH"),
     HIDDEN: ("RWH", "RWA", "RWM", "saw-tooth"),
