@@ -93,7 +93,7 @@ python/cwndlab/templates/studio.html: web/public/simulator.wasm web/node_modules
 check: $(SETUP) lint-quick test-rust ## what to run between edits: Rust tests, quick Python tests, formatting (2 minutes)
 	@$(STEP) "quick Python tests" "80 s" $(PYTEST) -m "not slow and not nightly"
 
-test: test-rust test-python test-web ## every test that a user should run (5 minutes)
+test: test-rust test-python test-web ## every test that a user should run (19 minutes with compiling)
 
 test-all: test test-live-all ## the rest, too: what takes minutes, every run of ns-2 (40 minutes)
 	@CWNDLAB_SCENARIOS=20000 $(STEP) "Rust tests, many scenarios" "2 min" cargo test --quiet
