@@ -49,3 +49,21 @@ def is_whole(value: object) -> TypeGuard[int]:
     (True, False, False)
     """
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def split_list(text: str) -> list[str]:
+    """Split a text at the commas outside its parentheses.
+
+    Examples
+    --------
+    >>> split_list("AIMD(1, 0.5), Reno")
+    ['AIMD(1, 0.5)', 'Reno']
+    """
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts]

@@ -98,13 +98,13 @@ def design(
     if len(what) > 1:
         raise click.UsageError(f"got {len(what)} files: expected one SPEC.toml, or pick N")
     from cwndlab import designs
-    from cwndlab.designs.aims import split
+    from cwndlab.documents import split_list
 
     options.check_cluster(on, jobs)
     changes: dict[str, Any] = {
         "family": family, "budget": budget, "replicates": replicates, "confirm": confirm,
         "adversary": adversary, "duration": duration, "seed": seed,
-        "objectives": [part for text in aims for part in split(text)] or None,
+        "objectives": [part for text in aims for part in split_list(text)] or None,
         "constraints": list(require) or None,
         "parameters": dict(map(_bound, bound)) or None,
         "against": options.rules_of("--against", against) or None,

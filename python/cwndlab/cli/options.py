@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import click
 
 from cwndlab.cli.display import FORMATS, display
+from cwndlab.documents import split_list
 from cwndlab.message import invalid, invalid_value, one_of, same_name, unknown_value
 
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
@@ -261,16 +262,7 @@ def rules_of(option: str, texts: tuple[str, ...]) -> list[str]:
     >>> rules_of("--rules", ("AIMD(1, 0.5), Reno", "CUBIC"))
     ['AIMD(1, 0.5)', 'Reno', 'CUBIC']
     """
-    found: list[str] = []
-    for text in texts:
-        depth, begin = 0, 0
-        for at, sign in enumerate(f"{text},"):
-            depth += (sign == "(") - (sign == ")")
-            if sign == "," and depth <= 0:
-                found.append(text[begin:at].strip())
-                begin = at + 1
-        if depth > 0:
-            found.append(text[begin:].strip())
+    found = [rule for text in texts for rule in split_list(text)]
     if not all(found):
         raise click.UsageError(
             invalid(option, ", ".join(texts), "rules joined by commas, none of them empty")

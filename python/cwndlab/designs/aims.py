@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cwndlab import native
+from cwndlab.documents import split_list
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, same_name, unknown
 from cwndlab.metrics import BY_KEY
@@ -187,30 +188,11 @@ def read_aims(texts: str | Sequence[str]) -> tuple[Aim, ...]:
     >>> [aim.text for aim in read_aims("goodput, harm(AIMD(1, 0.5)), size")]
     ['goodput', 'harm(AIMD(1, 0.5))', 'size']
     """
-    parts = split(texts) if isinstance(texts, str) else list(texts)
+    parts = split_list(texts) if isinstance(texts, str) else list(texts)
     found = tuple(dict.fromkeys(Aim.read(part) for part in parts))
     if not found:
         raise ScenarioError(invalid("objectives", [], "one objective or more"))
     return found
-
-
-def split(text: str) -> list[str]:
-    """Split a text at the commas outside its parentheses.
-
-    Examples
-    --------
-    >>> split("goodput, harm(AIMD(1, 0.5))")
-    ['goodput', 'harm(AIMD(1, 0.5))']
-    """
-    parts, depth, quoted = [""], 0, False
-    for character in text:
-        quoted ^= character == '"'
-        depth += 0 if quoted else (character == "(") - (character == ")")
-        if character == "," and depth == 0 and not quoted:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _metric(text: str) -> str:

@@ -76,6 +76,23 @@ def tell(algorithm: Any, asked: Any, costs: np.ndarray, excess: np.ndarray) -> N
     algorithm.tell(infills=asked)
 
 
+def ranks(costs: np.ndarray) -> np.ndarray:
+    """Return the number of each row's front: 0 for rows that no other beats.
+
+    A row beats another if it is as small everywhere, and smaller somewhere.
+
+    Examples
+    --------
+    >>> ranks(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 2.0]])).tolist()
+    [0, 0, 1, 2]
+    """
+    if len(costs) == 0:
+        return np.zeros(0, dtype=int)
+    from pymoo.util.nds.non_dominated_sorting import NonDominatedSorting
+
+    return np.asarray(NonDominatedSorting().do(costs, return_rank=True)[1])
+
+
 def _hypercube(
     free: int, population: int, seed: int, start: Sequence[Sequence[float]]
 ) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab.assessment import adversary
+from cwndlab.designs import optimiser
 from cwndlab.designs.aims import Aim, Constraint
 from cwndlab.designs.conditions import Conditions, Meter, reduced
 from cwndlab.designs.result import Designed, DesignResult, Sensitivity
@@ -19,7 +20,6 @@ from cwndlab.designs.searching import (
     Tell,
     Tried,
     costs_of,
-    first_front,
     with_size,
 )
 from cwndlab.designs.specification import HIDDEN, VALIDATION, Specification
@@ -147,7 +147,8 @@ def _validate(
     count = len(given.aims)
     costs = np.array([costs_of(values[one.rule].mean(axis=1), work.aims)[:count]
                       for one in allowed])  # fmt: skip
-    kept = [allowed[at] for at in first_front(np.nan_to_num(costs, nan=DROPPED))]
+    rank = optimiser.ranks(np.nan_to_num(costs, nan=DROPPED))
+    kept = [allowed[at] for at in np.flatnonzero(rank == 0)]
     chosen, merged = merge(
         kept, {one.rule: values[one.rule][:count] for one in kept}, work.aims[:count]
     )

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from cwndlab import native
+from cwndlab.designs import optimiser
 from cwndlab.designs.aims import SIZE, Aim, Constraint
 from cwndlab.designs.conditions import Conditions, Meter, reduced
 from cwndlab.designs.space import Space
@@ -114,7 +115,7 @@ class Search:
         whole = [one for one in self.tried.values() if not one.is_dropped]
         allowed = [one for one in whole if self._excess(one) <= 0.0]
         costs = np.array([self._costs(one) for one in allowed])
-        return [allowed[at] for at in first_front(costs)]
+        return [allowed[at] for at in np.flatnonzero(optimiser.ranks(costs) == 0)]
 
     def _try(self, vectors: Sequence[Sequence[Any]]) -> list[Tried]:
         """Measure the rules of some vectors, in two rounds."""
@@ -160,7 +161,7 @@ class Search:
                 *(self._sorted_costs(one.values) for one in old),
             ]
         )  # fmt: skip
-        rank = ranks(costs)[: len(rules)]
+        rank = optimiser.ranks(np.nan_to_num(costs, nan=DROPPED))[: len(rules)]
         worst_first = np.argsort(-rank, kind="stable")
         return [rules[int(at)] for at in worst_first[: len(rules) // 2] if rank[at] > 0]
 
@@ -215,8 +216,6 @@ class Search:
         )
 
     def _algorithm(self, start: Sequence[Sequence[Any]]) -> Any:
-        from cwndlab.designs import optimiser
-
         return optimiser.nsga2(
             self.space, objectives=len(self.specification.aims),
             population=self.specification.population,
@@ -224,8 +223,6 @@ class Search:
         )  # fmt: skip
 
     def _tell(self, algorithm: Any, asked: Any, costs: np.ndarray, excess: np.ndarray) -> None:
-        from cwndlab.designs import optimiser
-
         optimiser.tell(algorithm, asked, np.nan_to_num(costs, nan=DROPPED), excess)
 
 
@@ -241,38 +238,3 @@ def with_size(values: np.ndarray, aims: Sequence[Aim], size: int) -> np.ndarray:
         if aim.kind == SIZE:
             values[at] = size or np.nan
     return values
-
-
-def ranks(costs: np.ndarray) -> np.ndarray:
-    """Return the number of each row's front: 0 for those that no other beats everywhere.
-
-    Examples
-    --------
-    >>> ranks(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 2.0]])).tolist()
-    [0, 0, 1, 2]
-    """
-    found = np.zeros(len(costs), dtype=int)
-    left = np.arange(len(costs))
-    number = 0
-    while len(left):
-        front = first_front(costs[left])
-        found[left[front]] = number
-        left = np.delete(left, front)
-        number += 1
-    return found
-
-
-def first_front(costs: np.ndarray) -> list[int]:
-    """Return the rows that no other one beats: none is as small everywhere and smaller somewhere.
-
-    Examples
-    --------
-    >>> first_front(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])), first_front(np.zeros((0, 2)))
-    ([0, 1], [])
-    """
-    found: list[int] = []
-    for at, row in enumerate(costs):
-        is_beaten = ((costs <= row).all(axis=1) & (costs < row).any(axis=1)).any()
-        if not is_beaten:
-            found.append(at)
-    return found

@@ -41,10 +41,9 @@
 //! is saved where recovery begins, as the draft's text says, and not again with the first loss of
 //! each round trip (`NoteLoss`): leaving Up begins such a round trip, and the next lost packet
 //! would overwrite what was saved; a timeout ends Up with the next ACK, and an ACK that proves it
-//! spurious restarts the probe at once; marks are ignored unless `ecn` is on, as in the draft, which has no
-//! response to them; packets are whole, and
-//! there is no offload; the wait between probes is hashed from the flow's own history, because a
-//! rule has no randomness.
+//! spurious restarts the probe at once; marks are ignored unless `ecn` is on, as in the draft, which
+//! has no response to them; packets are whole, and there is no offload; the wait between probes is
+//! hashed from the flow's own history, because a rule has no randomness.
 
 mod aggregation;
 mod bounds;
