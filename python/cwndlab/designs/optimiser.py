@@ -90,7 +90,8 @@ def ranks(costs: np.ndarray) -> np.ndarray:
         return np.zeros(0, dtype=int)
     from pymoo.util.nds.non_dominated_sorting import NonDominatedSorting
 
-    return np.asarray(NonDominatedSorting().do(costs, return_rank=True)[1])
+    sorting: Any = NonDominatedSorting()
+    return np.asarray(sorting.do(costs, return_rank=True)[1])
 
 
 def _hypercube(
