@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+# A link to examples/, whose programs have no examples in docstrings.
+collect_ignore = ["python/cwndlab/templates/_examples"]
 PROGRAM = Path(__file__).parent / "python/cwndlab/_bin/cwndlab-live"
 LIVE = ("cwndlab.live_runs.running.live", "cwndlab.live_runs.result.LiveResult")
 

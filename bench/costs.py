@@ -23,6 +23,9 @@ SAME_LAW = 'Rule(inc="1", dec="0.5*w")'
 # The same law as a class; bench/custom_rule.py.
 CUSTOM_RULE = f"{Path(__file__).with_name('custom_rule.py')}:Aimd(1, 0.5)"
 SWEEP_RUNS = 64
+# Steps of an environment that are timed, and packets that the agent's flow sends in each.
+STEPS = 64_000
+STEP_PACKETS = 20
 
 
 def with_rule(scenario: dict, rule: str) -> dict:
@@ -126,6 +129,55 @@ def sweep(workload: Workload, settings: Settings) -> dict:
         **spread("speed_up", ratios(one, two)),
         "one_thread_s": statistics.median(one),
         "runs": SWEEP_RUNS,
+    }
+
+
+def steps(workload: Workload, settings: Settings) -> dict:
+    """Count steps a second of an environment: of one copy, and of 64 in one call."""
+    try:
+        import gymnasium  # noqa: F401
+    except ImportError:
+        raise Skipped("gymnasium is not installed") from None
+    import numpy as np
+
+    import cwndlab.gym
+
+    scenario = workload.scenario(settings.quick)
+    options = {"flows": "agent", "action": "window", "limits": (1, 100)}
+    # Half of what fills the link with its buffer: the packets of a step are the same in each.
+    window = np.float32(STEP_PACKETS)
+    count = STEPS // 10 if settings.quick else STEPS
+
+    def seconds(copies: int, threads: int) -> float:
+        envs = cwndlab.gym.make_vec(scenario, copies, threads=threads, **options)
+        envs.reset(seed=1)
+        actions = np.full((copies, 1), window)
+        begin = time.perf_counter()
+        for _ in range(count // copies):
+            envs.step(actions)
+        return (time.perf_counter() - begin) / (count // copies * copies)
+
+    def alone() -> float:
+        env = cwndlab.gym.make(scenario, **options)
+        env.reset(seed=1)
+        action = np.full(1, window)
+        begin = time.perf_counter()
+        for _ in range(count):
+            if any(env.step(action)[2:4]):
+                env.reset()
+        return (time.perf_counter() - begin) / count
+
+    one, many, threads = settings.turns(
+        workload,
+        ("1 copy", alone),
+        ("64 copies", lambda: seconds(64, 1)),
+        ("64 copies, 2 threads", lambda: seconds(64, 2)),
+    )
+    return {
+        **spread("steps_s", [1 / time_s for time_s in one]),
+        **spread("steps_64_s", [1 / time_s for time_s in many]),
+        **spread("steps_64_threads_s", [1 / time_s for time_s in threads]),
+        "packets_a_step": STEP_PACKETS,
     }
 
 

@@ -116,7 +116,8 @@ def beside(record: dict) -> str:
     )
     return (
         f"{markdown((kernel.HEAD, kernel.lines(record)))}\n"
-        f"{record['repetitions']} runs each, {invalid} of them not valid. {where} when it began; "
+        f"{record['repetitions']} runs of each scenario; {invalid} of the live runs were [not "
+        f"valid](live.md#what-makes-a-run-valid) and do not count. {where} when it began; "
         f"{measured['date']}, "
         f"commit {measured['commit']}.\n"
     )

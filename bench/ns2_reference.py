@@ -81,7 +81,7 @@ def script(scenario: dict, by_hand: bool) -> str:
     settings = "".join(f"set {name} {{{value}}}\n" for name, value in variables.items())
     # A queue that tells sources apart by their address needs the nodes.
     own_links = (
-        "hand" if (by_hand or len(built.flows) > MOST_NODES) and not discipline.by_source
+        "hand" if (by_hand or len(built.flows) > MOST_NODES) and discipline.kind != "DRR"
         else "nodes"
     )  # fmt: skip
     parts = [PARTS / f"{name}.tcl" for name in ("begin", own_links, "end")]

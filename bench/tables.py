@@ -232,6 +232,15 @@ def costs(entries: dict[str, dict]) -> Table:
         rows.append(
             [name, times, f"{found['runs']} runs, {found['one_thread_s']:.2f} s on one thread"]
         )
+    for name, found in measured(entries, "steps"):
+        for key, copies in (
+            ("steps_s", "one copy"),
+            ("steps_64_s", "64 copies"),
+            ("steps_64_threads_s", "64 copies on two threads"),
+        ):
+            spread = f"{found[f'{key}_least']:,.0f} to {found[f'{key}_most']:,.0f}"
+            what = f"{copies}, {found['packets_a_step']} packets a step ({spread})"
+            rows.append([name, f"{found[key]:,.0f} steps a second", what])
     for name, found in measured(entries, "start_up"):
         for what, key in (
             ("cwndlab --version", "version_s"),

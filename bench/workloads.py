@@ -128,6 +128,7 @@ WORKLOADS = (
         "sweep", "64 equal runs of 10 flows, 2 threads against 1", "sweep",
         (Target("speed_up", least=1.9),), "ten-mixed", {"duration": "40s"}, quick_s=1.0,
     ),
+    Workload("gym", "an agent's environment, a step every RTT", "steps", base="gym"),
     Workload(
         "start-up", "processes that start", "start_up",
         (Target("version_s", most=0.3), Target("import_s", most=0.3)), "ten-mixed",

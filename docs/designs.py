@@ -1,13 +1,14 @@
 """Runs the searches of docs/design.md, and writes its tables and pictures.
 
-``python docs/designs.py`` takes about ten minutes on two quiet processors, most of it for the 36
-rules; runs are kept in ``out/designs``, so that it resumes.
+``python docs/designs.py [PART...]`` takes about ten minutes on two quiet processors, most of it for
+the 36 rules (part ``linear``); runs are kept in ``out/designs``, so that it resumes.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,13 @@ from cwndlab.designs import DesignResult
 from cwndlab.designs.aims import Aim
 from cwndlab.designs.conditions import Conditions, Meter, reduced
 from cwndlab.designs.page import with_interval
+from cwndlab.designs.result import Designed
 from cwndlab.plots.style import panels, styled
 from cwndlab.runs.store import Store
 from cwndlab.sweeps import Sweep
 from cwndlab.theory import friendly
+from cwndlab.theory.notation import parse
+from cwndlab.theory.rules import Linear
 from parts.pictures import reduce_colours
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +38,8 @@ AIMS = (Aim.read("goodput"), Aim.read("fairness"))
 REPLICATES = 10
 SEED = 300_001
 """Of the runs of the 36 rules and of the frontier: no search used it."""
+FAIR = 0.9
+"""Jain's index below which a rule is drawn hollow."""
 FAMILIES = {"AIMD": "o", "AIAD": "s", "MIMD": "^", "MIAD": "v"}
 
 
@@ -57,6 +63,16 @@ def _numbers(rule: str) -> list[float]:
     return [float(text) for text in re.findall(r"-?[\d.]+", rule)]
 
 
+def _within_bounds(rule: str) -> str:
+    """Return the nearest rule to a linear one that the search may find.
+
+    A term of exactly nothing is at the edge, where a rule may never grow or never shrink.
+    """
+    found = parse(rule)
+    assert isinstance(found, Linear)
+    return f"Linear({max(found.ai, 0.01)}, {found.bi}, {found.ad}, {min(found.bd, 0.999)})"
+
+
 class Setting:
     """The frontier of linear rules in one setting, and the 36 rules of Akella et al. beside it."""
 
@@ -71,7 +87,8 @@ class Setting:
         }  # fmt: skip
         found = design(
             family="Linear(?, ?, ?, ?)", objectives=[aim.text for aim in AIMS],
-            profile="ns2-2.35", duration="60s", budget=240, replicates=2, confirm=2,
+            start=[_within_bounds(rule) for rule in rules],
+            profile="ns2-2.35", duration="60s", budget=320, replicates=2, confirm=2,
             robustness=False, against=["AIMD(1, 0.5)"], store=store, **sets,
         )  # fmt: skip
         self.frontier: list[str] = [one.rule for one in found.frontier]
@@ -105,6 +122,33 @@ class Setting:
         many = [self.distance(rule, replicates) for replicates in drawn]
         low, high = np.quantile(many, (0.025, 0.975))
         return self.distance(rule, np.arange(REPLICATES)), float(low), float(high)
+
+
+@styled
+def delay_figure(linear: DesignResult, delay_based: DesignResult) -> Figure:
+    """Draw goodput over queueing delay: both frontiers, and the rules in use."""
+    figure, (axes,) = panels(1, 1, width=6.4, height=3.8)
+    for found, color, name in (
+        (linear, "#d55e00", "linear rules"), (delay_based, "#0072b2", "rules that read qdelay"),
+    ):  # fmt: skip
+        points = _points(found.frontier)
+        fair = points[:, 2] >= FAIR
+        axes.plot(*points[fair, :2].T, "o", color=color, label=name)
+        axes.plot(*points[~fair, :2].T, "o", color=color, markerfacecolor="none")
+    axes.plot([], [], "o", color="#777777", markerfacecolor="none", label=f"Jain's index < {FAIR}")
+    for one, (x, y, _) in zip(linear.references, _points(linear.references), strict=True):
+        axes.plot(x, y, "k*", markersize=9)
+        axes.annotate(one.rule, (x, y), textcoords="offset points", xytext=(7, -12), fontsize=8)
+    axes.set_xlabel("mean queueing delay [ms]: shorter is better")
+    axes.set_ylabel("goodput / available: more is better")
+    axes.legend(fontsize=8, loc="lower right")
+    return figure
+
+
+def _points(rules: Sequence[Designed]) -> np.ndarray:
+    """Return delay in ms, goodput and Jain's index of each rule on the hidden conditions."""
+    scales = ((Aim.read("delay"), 1e3), *((aim, 1.0) for aim in AIMS))
+    return np.array([[scale * one.hidden[aim.text].mean for aim, scale in scales] for one in rules])
 
 
 @styled
@@ -155,7 +199,7 @@ def linear_table(settings: list[Setting]) -> str:
 
 
 def better_table(found: DesignResult) -> str:
-    """Write the frontier of examples/designs/better.toml, and whom each rule beats."""
+    """Write a frontier, and which of the known rules each rule beats."""
     aims = found.aims
     lines = [
         f"| rule | {' | '.join(aim.title for aim in aims)} | better than |",
@@ -168,28 +212,55 @@ def better_table(found: DesignResult) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    """Run the searches, and write the tables and the pictures."""
+def _searched(name: str, store: Store) -> DesignResult:
+    found = design(ROOT / f"examples/designs/{name}.toml", store=store)
+    print(name, len(found.frontier), flush=True)
+    return found
+
+
+def draw_friendly(store: Store) -> dict[str, str]:
+    """Search AIMD rules without harm to AIMD(1, 0.5)."""
+    _draw(friendly_figure(_searched("friendly", store)), "design-friendly.png")
+    return {}
+
+
+def draw_linear(store: Store) -> dict[str, str]:
+    """Measure the 36 rules beside the frontier of linear rules."""
     rules = list(Sweep.load(APPENDIX).axes["rule"])
-    with Store(STORE) as store:
-        found = design(ROOT / "examples/designs/friendly.toml", store=store)
-        _draw(friendly_figure(found), "design-friendly.png")
-        print("friendly", len(found.frontier), flush=True)
-        better = design(ROOT / "examples/designs/better.toml", store=store)
-        print("better", len(better.frontier), flush=True)
-        settings = []
-        for recovery, queue in SETTINGS:
-            settings.append(Setting(recovery, queue, rules, store))
-            print(settings[-1].name, len(settings[-1].frontier), flush=True)
+    settings = []
+    for recovery, queue in SETTINGS:
+        settings.append(Setting(recovery, queue, rules, store))
+        print(settings[-1].name, len(settings[-1].frontier), flush=True)
     _draw(linear_figure(settings), "design-linear.png")
-    text = PAGE.read_text(encoding="utf-8")
-    for name, part in (("linear", linear_table(settings)), ("better", better_table(better))):
-        text = re.sub(
-            rf"<!-- designs: {name} -->\n.*?<!-- end -->",
-            lambda _, name=name, part=part: f"<!-- designs: {name} -->\n{part}<!-- end -->",
-            text, flags=re.DOTALL,
-        )  # fmt: skip
-    PAGE.write_text(text, encoding="utf-8")
+    return {"linear": linear_table(settings)}
+
+
+def draw_better(store: Store) -> dict[str, str]:
+    """Search linear rules and delay-based rules that are better than those in use."""
+    linear, delay_based = (_searched(name, store) for name in ("better", "delay-based"))
+    _draw(delay_figure(linear, delay_based), "design-delay-based.png")
+    return {"better": better_table(linear), "delay-based": better_table(delay_based)}
+
+
+PARTS = {"friendly": draw_friendly, "linear": draw_linear, "better": draw_better}
+
+
+def main(names: Sequence[str]) -> int:
+    """Run the searches of some parts or all, and write their tables and pictures."""
+    if unknown := sorted({*names} - {*PARTS}):
+        print(f"part: {unknown[0]!r} is not known: expected {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    with Store(STORE) as store:
+        for name in names or PARTS:
+            for place, table in PARTS[name](store).items():
+                text = PAGE.read_text(encoding="utf-8")
+                text = re.sub(
+                    rf"<!-- designs: {place} -->\n.*?<!-- end -->",
+                    lambda _, place=place, table=table:
+                        f"<!-- designs: {place} -->\n{table}<!-- end -->",
+                    text, flags=re.DOTALL,
+                )  # fmt: skip
+                PAGE.write_text(text, encoding="utf-8")
     return 0
 
 
@@ -199,4 +270,4 @@ def _draw(figure: Figure, name: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,18 +1,19 @@
 """Writes the generated parts of the documents: ``python docs/generate.py``.
 
 A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``api``
-(every public name of the package, from docstrings), ``knobs``
-(table of endpoint knobs), ``scenario TYPE`` (table of a type's keys, or of each of its kinds, from
-the JSON schema), ``columns TABLE`` (of a result, or ``columns run``), ``traces`` (their columns),
+(every public name of the package, from docstrings), ``knobs`` (table of endpoint knobs), ``scenario
+TYPE`` (table of a type's keys, or of each of its kinds, from the JSON schema), ``columns TABLE``
+(of a result, or ``columns run``), ``traces`` (their columns), ``lessons`` (of the studio),
 ``metrics`` and ``measures`` (of comparisons, and of one rule against another), ``rules`` (table of
 window rules), ``rule FAMILY`` (definition of a family of rules), ``events`` (results of each family
 on the lossy link), ``four SCENARIO`` (results of all families on one of the four scenarios),
 ``luck`` (variation of these results over seeds), ``environments`` (their table), ``assumptions``
 (their assumptions and the reasons), ``shares`` (bandwidth of a flow under DRR), ``readings``
-(numerical meaning of words in papers), ``margins`` (of relevance), ``verdicts`` (of papers, from
-docs/reproduction.json, which `cwndlab reproduce --all --page docs` writes), ``simulated rates``
-(beside theory's), ``$ COMMAND`` (the command and its output, run from the repository's root), and
-``bench NAME`` (the last record of `make bench`, from bench/document.py).
+(numerical meaning of words in papers), ``agents TABLE`` (of `cwndlab.gym`), ``margins`` (of
+relevance), ``verdicts`` (of papers, from docs/reproduction.json, which `cwndlab reproduce --all
+--page docs` writes), ``simulated rates`` (beside theory's), ``fallback`` (of Prague),
+``$ COMMAND`` (the command and its output, run from the repository's root), and ``bench NAME`` (the
+last record of `make bench`, from bench/document.py).
 ``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
 out/reproduce, and does the runs that it lacks; verdicts stay. ``--check`` ignores run times, and
 does not compare pictures.
@@ -30,11 +31,14 @@ import tempfile
 from pathlib import Path
 
 from parts import (
+    agents,
     api,
     assessment,
+    classic_ecn,
     columns,
     families,
     four,
+    lessons,
     ns2_cells,
     pictures,
     rates,
@@ -45,9 +49,10 @@ from parts.text import ROOT
 
 DOCUMENTS = (
     "README.md", "docs/api.md", "docs/assess.md", "docs/environments.md", "docs/live-beside.md",
-    "docs/custom-rules.md", "docs/design.md", "docs/metrics.md", "docs/ns2.md", "docs/papers.md",
-    "docs/performance.md", "docs/profiles.md", "docs/reproduction.md", "docs/rules.md",
-    "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
+    "docs/custom-rules.md", "docs/design.md", "docs/gym.md", "docs/l4s.md",
+    "docs/lessons/README.md", "docs/metrics.md", "docs/ns2.md",
+    "docs/papers.md", "docs/performance.md", "docs/profiles.md", "docs/reproduction.md",
+    "docs/rules.md", "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
     "docs/witness.md",
 )  # fmt: skip
 PICTURES = {
@@ -90,6 +95,8 @@ def call(command: str) -> subprocess.CompletedProcess[str]:
         **os.environ,
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
         "PYTHONIOENCODING": "utf-8",
+        # Not the width of the terminal that asks.
+        "COLUMNS": "",
     }
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
@@ -119,6 +126,7 @@ def generate(name: str) -> str:
         "four": four.four,
         "columns": columns.columns,
         "assessment": assessment.part,
+        "agents": agents.part,
     }
     if kind in about:
         return about[kind](what)
@@ -126,6 +134,7 @@ def generate(name: str) -> str:
         "api": api.reference,
         "knobs": tables.knobs,
         "traces": columns.traces,
+        "lessons": lessons.lessons,
         "metrics": columns.metrics,
         "measures": columns.measures,
         "dated knobs": tables.dated_knobs,
@@ -140,6 +149,7 @@ def generate(name: str) -> str:
         "verdicts": tables.verdicts,
         "witness": tables.witness,
         "cells for ns-2": ns2_cells.cells,
+        "fallback": classic_ecn.fallback_table,
         "simulated rates": rates.simulated_rates,
     }
     return makers[name]()

@@ -1,5 +1,5 @@
 """A window rule in Python: examples/custom-rule.toml uses it, and so does
-`cwndlab compare "examples/my_rules.py:Patient(3)" "AIMD(1, 0.5)"`.
+`cwndlab compare "examples/my_rules.py:Patient(3)" --baseline "AIMD(1, 0.5)"`.
 """
 
 

@@ -25,11 +25,11 @@ _ = pl.Config(
 # ## Theory: the area under a sawtooth
 #
 # The window grows from $W/2$ to $W$, loses one packet, and falls back to $W/2$. It gains 1 per RTT,
-# so one period of the sawtooth takes $W/2$ RTTs. The mean window is $\tfrac34 W$, so a period has
-# $\tfrac12 W \cdot \tfrac34 W = \tfrac38 W^2$ packets, of which one is lost. Hence $p = 8 / (3
-# W^2)$, and the rate, the mean window over the RTT, is
+# so one period of the sawtooth takes $W/2$ RTTs. The mean window is $\tfrac{3}{4} W$, so a period
+# has $\tfrac{1}{2} W \cdot \tfrac{3}{4} W = \tfrac{3}{8} W^2$ packets, of which one is lost. Hence
+# $p = 8 / (3 W^2)$, and the rate, the mean window over the RTT, is
 #
-# $$\frac{\tfrac34 W}{RTT} = \frac{1}{RTT}\sqrt{\frac{3}{2p}} .$$
+# $$\frac{\tfrac{3}{4} W}{RTT} = \frac{1}{RTT}\sqrt{\frac{3}{2p}} .$$
 #
 # A hundred times the loss gives a tenth of the rate; twice the RTT gives half of the rate. The
 # formula contains neither the link nor the queue. The answer to the question is:
@@ -264,7 +264,7 @@ assert ((bursts["packets/s"] / bursts["law of reductions"] - 1).abs() < 0.1).all
 # the other way round: $n$ flows fill a link of $C$ packets per second, each gets $C/n$, and the law
 # gives the loss rate at which they do so:
 #
-# $$p = \frac32 \left(\frac{n}{C \cdot RTT}\right)^2 .$$
+# $$p = \frac{3}{2} \left(\frac{n}{C \cdot RTT}\right)^2 .$$
 #
 # The queue has no choice: it has to drop that many packets. Twice the flows on the same link need
 # *four times* the loss rate.
@@ -387,3 +387,96 @@ assert (tail["losses [%]"] / tail["reductions [%]"]).is_between(1.6, 2.4).all()
 # 1997. J. Padhye et al., "Modeling TCP throughput", 1998. Y. R. Yang, S. S. Lam, "General AIMD
 # congestion control", 2000 (the formulas that `theory.gaimd` has). R. Morris, "Scalable TCP
 # congestion control", 2000 (flows ask for loss).
+
+# %% [markdown]
+# ## Answers
+#
+# <details><summary>1. Another RTT</summary>
+#
+# A fifth of the RTT gives five times the rate, up to a loss rate of 1 %; at 10 % it gives only
+# twice the rate. Timeouts begin to matter at the same loss rate, because the window depends on the
+# loss rate alone: of the reductions at 10 %, a quarter or a little more are timeouts in both
+# networks. But a timeout of a second now costs fifty RTTs instead of ten.
+#
+# </details>
+#
+# <details><summary>2. Another rule</summary>
+#
+# From $a(1+b)/(2(1-b)) = 3/2$ follows $a = 3(1-b)/(1+b)$, for $b = 0.875$ that is 0.2. Simulated,
+# it gets TCP's rate within 4 % up to a loss rate of 3 %. `to_alpha` gives 0.3125, which is made for
+# loss rates at which timeouts dominate: it gets a fifth to a third more than TCP.
+#
+# </details>
+#
+# <details><summary>3. CUBIC</summary>
+#
+# From 0.1 % to 3 % the lines are parallel, CUBIC's 11 to 15 % higher: its estimate of what AIMD
+# would get determines the window (RFC 9438, section 4.3). Below, where losses are rare and windows
+# large, its own curve is faster and the line steeper: at 0.03 % it has a quarter more than AIMD.
+#
+# </details>
+#
+# <details><summary>4. Which half helps?</summary>
+#
+# At 1 % NewReno alone improves the rate by a fifth, limited transmit alone not at all. At 10 % each
+# alone gives a fifth or a little more, and both with SACK more than a half. With a minimum timeout
+# of 200 ms the Reno of 1998 becomes twice as fast at 10 %, and a tenth faster at 1 %: where windows
+# are small, waiting is what costs.
+#
+# </details>
+#
+# <details><summary>5. Other drop-tail buffers</summary>
+#
+# At 32 flows the loss rate is 3.8 % with 10 packets, 1.7 % with one bandwidth-delay product and 0.4
+# % with four; the RTTs are 88, 159 and 394 ms. The formula says that losses fall as the RTT grows.
+# With an infinite buffer nothing is lost, so nothing ever tells the flows to slow down, and the RTT
+# grows without end.
+#
+# </details>
+
+# %% tags=["check"]
+pairs = [(p, {"kind": "bernoulli", "p": p}) for p in LOSSES]
+
+
+def swept(**changes):
+    """Totals at each of the loss rates."""
+    found = dict(cwndlab.run_many((p, lossy(loss, **changes)) for p, loss in pairs))
+    return pl.DataFrame([totals(found[p]) for p in LOSSES])
+
+
+# Answer 1.
+near = swept(delay="10ms")
+times = near["packets/s"] / measured["packets/s"]
+assert times[:4].is_between(4.9, 5.1).all()
+assert 1.8 < times[5] < 2.1
+for frame in (near, measured):
+    assert 0.25 < frame["timeouts per reduction"][5] < 0.3
+# Answer 2.
+equal = swept(rule="GAIMD(0.2, 0.875)")["packets/s"] / measured["packets/s"]
+assert equal[:5].is_between(0.95, 1.05).all()
+assert float(theory.friendly.to_alpha(0.875)) == 0.3125
+faster = swept(rule="GAIMD(0.3125, 0.875)")["packets/s"] / measured["packets/s"]
+assert faster.is_between(1.2, 1.34).all()
+# Answer 3.
+cubic = swept(rule="CUBIC")["packets/s"] / measured["packets/s"]
+assert cubic[1:5].is_between(1.11, 1.15).all()
+assert 1.2 < cubic[0] < 1.3
+# Answer 4.
+alone = {
+    "newreno": swept(recovery="newreno", limited_transmit=False),
+    "limited transmit": swept(recovery="reno"),
+    "both": measured,
+    "min_rto": swept(recovery="reno", limited_transmit=False, min_rto="200ms"),
+}
+gain = {name: frame["packets/s"] / reno["packets/s"] for name, frame in alone.items()}
+assert 1.15 < gain["newreno"][3] < 1.25
+assert 0.95 < gain["limited transmit"][3] < 1.02
+assert 1.15 < gain["newreno"][5] < 1.25
+assert 1.15 < gain["limited transmit"][5] < 1.25
+assert gain["both"][5] > 1.5
+assert 1.9 < gain["min_rto"][5] < 2.1
+assert 1.08 < gain["min_rto"][3] < 1.14
+# Answer 5.
+for limit, loss, rtt_ms in (("10pkt", 3.8, 88), ("1bdp", 1.7, 159), ("4bdp", 0.4, 394)):
+    row = totals(cwndlab.run(shared(32, {"kind": "drop-tail", "limit": limit})))
+    assert (round(row["losses [%]"], 1), round(1e3 * row["RTT"])) == (loss, rtt_ms)

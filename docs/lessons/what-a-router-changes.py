@@ -70,8 +70,8 @@ print(f"mean wait {predicted_ms:.0f} ms")
 # **RED** drops packets at random, more of them as its average queue $q$ grows: a curve $p(q)$. (It
 # spaces drops out: from one drop to the next there are $1/p$ to $2/p$ packets, $1.5/p$ on average,
 # so it drops two thirds of $p$.) The flows respond according to the square-root law. The loss rate
-# at which they fill the link, $p = \frac32 (n / (C \cdot RTT))^2$, falls as $q$ increases the RTT.
-# The queue must be where the two curves cross. Without any simulation:
+# at which they fill the link, $p = \frac{3}{2} (n / (C \cdot RTT))^2$, falls as $q$ increases the
+# RTT. The queue must be where the two curves cross. Without any simulation:
 
 # %%
 MIN, MAX, MAX_P = 20.0, 60.0, 0.1
@@ -465,8 +465,9 @@ assert spreads["drr"].max() < 0.05
 # ## What to remember
 #
 # * *When* a queue drops determines how long packets wait; the square-root law gives the length of
-#   the queue. * *Whose* packet a queue drops determines the shares; only a queue per flow protects
-#   against unresponsive sources.
+#   the queue.
+# * *Whose* packet a queue drops determines the shares; only a queue per flow protects against
+#   unresponsive sources.
 # * Delay and fairness are different goals: with a single queue, a shorter one favours the near
 #   flows.
 #
@@ -490,3 +491,120 @@ assert spreads["drr"].max() < 0.05
 # Varghese, "Efficient fair queueing using deficit round robin", 1995. RFC 8289 (CoDel), RFC 8290
 # (FQ-CoDel), RFC 9438 (CUBIC). V. Firoiu, M. Borden, "A study of active queue management for
 # congestion control", 2000 (where the curves cross).
+
+# %% [markdown]
+# ## Answers
+#
+# <details><summary>1. A badly configured RED</summary>
+#
+# With 32 flows the curves cross at 17 packets, beyond `MAX`, where the loss rate rises steeply. The
+# simulated mean is 16 packets. The queue is too short for the bursts of so many flows: 4.8 % of the
+# packets are lost instead of 3.6 %, and the link idles for 3 % of the time.
+#
+# </details>
+#
+# <details><summary>2. Marks instead of losses</summary>
+#
+# No packet of the flows is lost any more. Delay and goodput are the same within a fiftieth: a flow
+# reduces its window at a mark as at a loss. Beside the source of 30 Mbit/s the four flows get 0.4
+# Mbit/s instead of next to nothing, because marks save them the timeouts. The source, whose packets
+# cannot be marked, keeps the rest.
+#
+# </details>
+#
+# <details><summary>3. A larger buffer</summary>
+#
+# With 800 packets the RTT is 0.3 to 0.4 s, and a period of the sawtooth takes 41 s on average: two
+# minutes have three, of a flow one to five, and the start counts. In runs of ten minutes the mean
+# ratio falls from 1.9 to 1.6, and lies between the lines again.
+#
+# </details>
+#
+# <details><summary>4. A slower source</summary>
+#
+# A source of 15 Mbit/s still wants more than a fifth of the link, so max-min fairness gives the
+# four flows four fifths, as before: 15.2 Mbit/s with DRR. With a single queue they get what the
+# source leaves, 5 Mbit/s. At 4 Mbit/s, a fifth, it takes no more than its share: with drop-tail,
+# too, the four flows then get 15.2 Mbit/s.
+#
+# </details>
+#
+# <details><summary>5. Clicks</summary>
+#
+# Short responses notice the router most. With drop-tail the median response takes 127 ms and one in
+# twenty more than a second; with the other four queues, nearly all take 50 to 60 ms. With DRR this
+# is so although the long flows wait as long as with drop-tail: clicks have queues of their own.
+#
+# </details>
+
+# %% tags=["check"]
+# Answer 1.
+bad = {**red, "min": "5pkt", "max": "15pkt", "max_p": 0.02}
+lengths = np.linspace(0.1, 80, 800)
+steep = np.interp(lengths, [5, 15, 30], [0.0, 0.02, 1.0]) / 1.5
+needed = 1.5 * (32 / (PACKETS_PER_S * BASE_RTT_S + lengths)) ** 2
+assert round(float(lengths[np.argmax(steep >= needed)])) == 17
+many = [{**FOUR[0], "count": 32}]
+lost = {}
+for name, chosen in (("bad", bad), ("good", red)):
+    result = cwndlab.run(network(chosen, many))
+    flows = result.flows
+    lost[name] = round(100 * flows["dropped_packets"].sum() / flows["sent_packets"].sum(), 1)
+    if name == "bad":
+        assert round(result.links["mean_queue_packets"][0]) == 16
+        assert round(result.links["utilization"][0], 2) == 0.97
+assert lost == {"bad": 4.8, "good": 3.6}
+# Answer 2.
+marking = {**QUEUES["RED"], "ecn": True}
+drops, marks = (
+    cwndlab.run(network(chosen, FOUR, tcp={"ecn": True})) for chosen in (QUEUES["RED"], marking)
+)
+assert marks.flows["dropped_packets"].sum() == 0
+assert marks.flows["ecn_reductions"].sum() > 100
+for column in ("mean_queueing_delay_s", "utilization"):
+    assert abs(marks.links[column][0] / drops.links[column][0] - 1) < 0.02
+bully = [{"name": "bully", "rate": "30Mbit"}]
+kept = cwndlab.run(network(marking, FOUR, tcp={"ecn": True}, cross=bully)).aggregate_goodput_bps
+assert round(kept / 1e6, 1) == 0.4
+# Answer 3.
+large = {"kind": "drop-tail", "limit": "800pkt"}
+ratios = {}
+for end in ("150s", "600s"):
+    longer = {"duration": end, "measure": ["30s", end]}
+    found = cwndlab.run_many((seed, unequal(large, seed).patch(longer)) for seed in range(1, 9))
+    found = [run for _, run in found]
+    groups = [
+        [run.flows.filter(pl.col("group") == group)["goodput_bps"].sum() for run in found]
+        for group in ("near", "far")
+    ]
+    ratios[end] = float(np.mean(np.divide(*groups)))
+    if end == "150s":
+        cuts = pl.concat([run.flows for run in found])["window_reductions"]
+        assert (cuts.min(), cuts.max()) == (1, 5)
+        assert pl.concat([run.flows for run in found])["mean_rtt_s"].is_between(0.28, 0.42).all()
+    else:
+        cuts = pl.concat([run.flows for run in found])["window_reductions"]
+        assert round((600 - 30) / cuts.mean()) == 41
+wait_s = float(np.mean([run.links["mean_queueing_delay_s"][0] for run in found]))
+by_law = (FAR_S + wait_s) / (NEAR_S + wait_s)
+assert {end: round(ratio, 1) for end, ratio in ratios.items()} == {"150s": 1.9, "600s": 1.6}
+assert by_law < ratios["600s"] < by_law**2 < ratios["150s"]
+# Answer 4.
+slower = [{"name": "bully", "rate": "15Mbit"}]
+for name in ("DRR", "drop-tail", "RED", "CoDel"):
+    got = cwndlab.run(network(QUEUES[name], FOUR, cross=slower)).aggregate_goodput_bps / 1e6
+    assert round(got, 1) == 15.2 if name == "DRR" else 4.75 < got < 5
+fifth = network(QUEUES["drop-tail"], FOUR, cross=[{"name": "bully", "rate": "4Mbit"}])
+assert round(cwndlab.run(fifth).aggregate_goodput_bps / 1e6, 1) == 15.2
+# Answer 5.
+clicks = {"name": "clicks", "rule": "AIMD(1, 0.5)", "responses": {"size": 5, "think": "500ms"}}
+for name, chosen in QUEUES.items():
+    result = cwndlab.run(network(chosen, [*FOUR, clicks]))
+    ((median_s, slow_s),) = result.arrivals["p50_fct_s", "p95_fct_s"].rows()
+    if name == "drop-tail":
+        assert round(1e3 * median_s) == 127
+        assert slow_s > 1
+    else:
+        assert 0.05 < median_s <= slow_s < 0.06
+    if name == "DRR":
+        assert result.links["mean_queueing_delay_s"][0] > 0.064

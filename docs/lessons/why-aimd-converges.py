@@ -41,7 +41,7 @@ draw.phase(theory.phase("AIMD(1, 0.5)", [[8, 64], [90, 2]], capacity=100, steps=
 # difference is halved. Every turn of the zigzag halves the difference, and nothing increases it
 # again. This is the whole proof:
 #
-# $$d \;\to\; d/2 \;\to\; d/4 \;\to\; \dots$$
+# $$d \;\to\; d/2 \;\to\; d/4 \;\to\; \ldots$$
 #
 # What if we change only one half of the rule? AIAD(1, 3) adds 1 and subtracts 3; MIMD(1.125, 0.8)
 # multiplies in both directions.
@@ -466,3 +466,81 @@ assert 4 < scatter.min() < scatter.max() < 6
 # avoidance in computer networks", 1989. S. Floyd, V. Jacobson, "On traffic phase effects in
 # packet-switched gateways", 1992 (why drop-tail scatters). A. Akella et al., "Exploring congestion
 # control", 2002 (which rules are fair, and when).
+
+# %% [markdown]
+# ## Answers
+#
+# <details><summary>1. A smaller decrease</summary>
+#
+# Every signal multiplies the difference by 0.875. To a tenth takes $\ln(0.1) / \ln(0.875) = 17.2$,
+# so 18 signals; with AIMD(1, 0.5) it takes 4. But the flows regain an eighth faster than a half, so
+# signals come more often, and the time is only a quarter longer: 132 RTTs instead of 104.
+#
+# </details>
+#
+# <details><summary>2. The fourth combination</summary>
+#
+# An increase multiplies the difference by 1.125, a decrease leaves it: the larger flow takes
+# everything. `theory.condition` says that differences grow in every cycle. RED makes MIAD fairer,
+# not fair: the mean inequality falls from 0.64 with drop-tail to 0.37, and some runs stay above
+# 0.5. Of the four rules it is the least fair with RED.
+#
+# </details>
+#
+# <details><summary>3. Three flows</summary>
+#
+# It holds for every pair: each of the three differences is halved by every signal. The spread is
+# below 0.05 from the seventh signal on.
+#
+# </details>
+#
+# <details><summary>4. How much jitter is enough?</summary>
+#
+# With 0.5 ms three of twenty runs are still above 0.5, with 1 ms one, with 2 ms none. A place in
+# the full queue becomes free every 0.84 ms. The lock-out needs that the same flow takes it each
+# time. Once delays vary by more than that, chance decides.
+#
+# </details>
+#
+# <details><summary>5. Make it fair</summary>
+#
+# The points of DRR lie at a goodput ratio of 1.00 to 1.07, although RTTs differ by up to a factor
+# of 2.2. A router that serves flows in turn determines fairness whatever the rule.
+#
+# </details>
+
+# %% tags=["check"]
+# Answer 1.
+took = {}
+for rule, signals in (("AIMD(1, 0.875)", 18), ("AIMD(1, 0.5)", 4)):
+    course = theory.simulate(rule, [8, 64], capacity=100, steps=400)
+    gap = np.abs(np.diff(course.loads[course.signals])).ravel()
+    assert int(np.argmax(gap <= gap[0] / 10)) == signals
+    took[rule] = course.times[course.signals[signals]] - course.times[course.signals[0]]
+assert took == {"AIMD(1, 0.875)": 132, "AIMD(1, 0.5)": 104}, took
+# Answer 2.
+assert "grow in every cycle" in theory.condition(theory.parse("MIAD(1.125, 3)")).reason
+miad = {
+    network: [late_inequality(run) for run in twenty("MIAD(1.125, 3)", **keys)]
+    for network, keys in NETWORKS.items()
+}
+assert round(float(np.mean(miad["drop-tail"])), 2) == 0.64
+assert round(float(np.mean(miad["RED"])), 2) == 0.37
+assert max(miad["RED"]) > 0.5
+assert np.mean(miad["RED"]) > max(np.mean(late["RED", rule]) for rule in RULES)
+# Answer 3.
+course = theory.simulate("AIMD(1, 0.5)", [1, 10, 80], capacity=100, steps=400)
+assert [bool(spread < 0.05) for spread in course.spread()[course.signals[4:8]]] == [0, 0, 1, 1]
+# Answer 4.
+for high, locked_out in (("0.5ms", 3), ("1ms", 1), ("2ms", 0)):
+    runs = twenty("AIMD(1, 0.5)", jitter={"kind": "uniform", "high": high})
+    assert sum(late_inequality(run) > 0.5 for run in runs) == locked_out
+# Answer 5.
+fair_queue = {"kind": "drr", "limit": "100pkt"}
+cases = [(far_ms, seed) for far_ms in (10, 20, 40, 60) for seed in range(1, 9)]
+for _, run in cwndlab.run_many(
+    (case, near_and_far(case[0], fair_queue, case[1])) for case in cases
+):
+    near, far = (run.flows.filter(pl.col("group") == group) for group in ("near", "far"))
+    assert 0.995 < near["goodput_bps"].sum() / far["goodput_bps"].sum() < 1.075
+    assert far["mean_rtt_s"].mean() / near["mean_rtt_s"].mean() < 2.25

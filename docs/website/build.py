@@ -3,14 +3,17 @@
 The pages are the documents of this repository where they stand, and those of docs/website/pages.
 SITE maps each to its address; a link between two documents becomes a link between their addresses,
 and a link to another file gets a copy of that file. Written from the program are the gallery
-(gallery.py), and the help of every command. Sphinx builds the result, and a warning fails the
-build. ``--quick`` draws no picture of the gallery and is for tests: it checks pages and links.
+(gallery.py), and the help of every command; the lessons' notebooks become pages (notebooks.py).
+Sphinx builds the result. A warning fails the build, and so does a dead link (links.py). ``--quick``
+draws no picture of the gallery and is for tests: it checks pages and links. ``--without-studio``
+builds the site where `make web` cannot: its pages then say that the studio is not there.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import posixpath
 import re
 import shutil
@@ -18,16 +21,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from html import escape
 from pathlib import Path
 
 import click
 import gallery
+import links
+import notebooks
 from PIL import Image
+
+import cwndlab
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PAGES = HERE / "pages"
 STUDIO = ROOT / "python" / "cwndlab" / "templates" / "studio.html"
+LESSONS = ROOT / "web" / "src" / "lessons" / "content"
 
 SITE = {
     "README.md": "project/readme",
@@ -38,7 +47,9 @@ SITE = {
     "docs/sweeps.md": "guides/sweeps",
     "docs/search.md": "guides/search",
     "docs/design.md": "guides/design",
+    "docs/gym.md": "guides/gym",
     "docs/assess.md": "guides/assess",
+    "docs/tcpeval.md": "guides/tcpeval",
     "docs/studio.md": "guides/studio",
     "docs/lessons/README.md": "guides/lessons",
     "docs/live.md": "guides/live",
@@ -66,8 +77,15 @@ SITE = {
 }
 """Documents outside docs/website, and the address of each."""
 LEFT_OUT = re.compile(r"^docs/decisions/")
-LINK = re.compile(r"(?P<before>\]\()(?P<target>[^)\s]+)(?P<after>\))|"
-                  r'(?P<html>(?:href|src)=")(?P<address>[^"]+)(?P<end>")')  # fmt: skip
+HTML_LINK = re.compile(r'(?P<html>(?:href|src)=")(?P<address>[^"]+)(?P<end>")')
+LINK = re.compile(rf"(?P<before>\]\()(?P<target>[^)\s]+)(?P<after>\))|{HTML_LINK.pattern}")
+STUDIO_LINKS = re.compile(
+    r'(?:<p>)?(?:<(?P<tag>a|button)\b[^<>]*"[^"<>]*studio\.html[^"<>]*"[^<>]*>[^<]*</(?P=tag)>\s*)+'
+    r"(?:</p>)?"
+)
+NO_STUDIO = """<p class="absent">This site was built without the studio, the simulator as a page:
+<code>make web site</code> builds both.</p>
+"""
 FENCE = re.compile(r"^(?P<fence>`{3,}).*?^(?P=fence)$", re.DOTALL | re.MULTILINE)
 COMMENT = re.compile(r"^<!-- (?:generated: .*?|gallery|designs: .*?|end) -->\n", re.MULTILINE)
 PICTURES = {".png", ".svg", ".webp", ".jpg"}
@@ -83,6 +101,8 @@ def documents() -> dict[Path, str]:
     for path in sorted((ROOT / "docs" / "decisions").glob("*.md")):
         name = "index" if path.stem == "README" else path.stem
         found[path] = f"project/decisions/{name}"
+    for path in sorted((ROOT / "docs" / "lessons").glob("*.ipynb")):
+        found[path] = f"guides/lessons/{path.stem}"
     for path in sorted(PAGES.rglob("*.md")):
         found[path] = path.relative_to(PAGES).with_suffix("").as_posix()
     missing = set((ROOT / "docs").glob("*.md")) - set(found)
@@ -99,16 +119,21 @@ def _between(folder: str, address: str) -> str:
 class Stage:
     """A folder of sources for Sphinx, in which every link points where the site has it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, studio: bool) -> None:
         self.folder = folder
+        self.studio = studio
         self.addresses = documents()
         self.copied: set[tuple[Path, bool]] = set()
+        self.written: set[str] = set()
+        """Targets of links that the build writes: they stay as they are."""
 
     def add(self, path: Path, text: str, address: str) -> None:
         """Put a document at its address; `path` is what its links are relative to."""
         target = self.folder / f"{address}.md"
         target.parent.mkdir(parents=True, exist_ok=True)
         text = COMMENT.sub("", text)
+        if not self.studio:
+            text = STUDIO_LINKS.sub(NO_STUDIO, text)
         parts, begin = [], 0
         for block in FENCE.finditer(text):
             parts += [self._linked(path, text[begin : block.start()], address), block[0]]
@@ -116,18 +141,22 @@ class Stage:
         parts.append(self._linked(path, text[begin:], address))
         target.write_text("".join(parts), encoding="utf-8")
 
-    def _linked(self, path: Path, text: str, address: str) -> str:
+    def _linked(self, path: Path, text: str, address: str, pattern: re.Pattern[str] = LINK) -> str:
         def replaced(match: re.Match[str]) -> str:
-            target = match["target"] or match["address"]
-            around = (match["before"] or match["html"], match["after"] or match["end"])
-            new = self._target(path, target, address, html=match["html"] is not None)
-            return match[0] if new is None else around[0] + new + around[1]
+            parts = match.groupdict()
+            if parts["html"] is None:
+                before, target, after = parts["before"], parts["target"], parts["after"]
+            else:
+                before, target, after = parts["html"], parts["address"], parts["end"]
+            new = self._target(path, target, address, html=parts["html"] is not None)
+            return match[0] if new is None else before + new + after
 
-        return LINK.sub(replaced, text)
+        return pattern.sub(replaced, text)
 
     def _target(self, path: Path, target: str, address: str, *, html: bool) -> str | None:
         """Where a link of a document leads in the site; None where it stays as it is."""
-        if target.startswith(("http:", "https:", "mailto:", "#", "data:")):
+        outside = ("http:", "https:", "mailto:", "#", "data:")
+        if target.startswith(outside) or target in self.written:
             return None
         name, mark, anchor = target.partition("#")
         file = (path.parent / name).resolve()
@@ -140,6 +169,9 @@ class Stage:
             return None
         if not file.exists():
             raise SiteError(f"{path}: {target} does not exist")
+        if self.studio and file.parent == LESSONS and path.parent != LESSONS:
+            number = sorted(LESSONS.glob("*.toml")).index(file) + 1
+            return f"copy-at:{_between(folder, 'studio.html')}#/lessons/{number}"
         if file == gallery.EXAMPLES:
             return _between(folder, "gallery/index.html" if html else "gallery/index.md")
         if file.is_dir():
@@ -153,9 +185,13 @@ class Stage:
             self.copied.add((file, own))
             copy = self.folder / where if own else self.folder / "extra" / where
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, copy)
+            if file.suffix == ".html":
+                text = self._linked(file, file.read_text(encoding="utf-8"), where, HTML_LINK)
+                copy.write_text(text, encoding="utf-8")
+            else:
+                shutil.copyfile(file, copy)
         new = _between(folder, where) + mark + anchor
-        return new if own or html else f"copy:{new}"
+        return new if own or html else f"{'copy-at' if mark else 'copy'}:{new}"
 
     def _list(self, folder: Path, address: str) -> None:
         """Write a page with the names of a directory's files, and copy those that are small."""
@@ -205,6 +241,20 @@ def help_of_commands() -> str:
     return "\n\n".join(lines) + "\n"
 
 
+def stage_lesson(stage: Stage, path: Path, address: str) -> None:
+    """Write the page of a notebook, its pictures, and a copy to download."""
+    copy = f"files/{path.relative_to(ROOT).as_posix()}"
+    download = _between(posixpath.dirname(address), copy)
+    text, pictures = notebooks.page(path, download)
+    stage.written |= {download, *pictures}
+    stage.add(path, text, address)
+    for name, picture in pictures.items():
+        (stage.folder / address).with_name(name).write_bytes(picture)
+    target = stage.folder / "extra" / copy
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, target)
+
+
 def stage_gallery(stage: Stage, *, quick: bool) -> None:
     """Run the gallery, and write its pages, pictures and notebooks."""
     found = gallery.entries()
@@ -214,7 +264,7 @@ def stage_gallery(stage: Stage, *, quick: bool) -> None:
     extra = stage.folder / "extra" / "gallery"
     extra.mkdir(parents=True, exist_ok=True)
     origin = HERE / "gallery.toml"
-    stage.add(origin, gallery.index(found), "gallery/index")
+    stage.add(origin, gallery.index(found, studio=stage.studio), "gallery/index")
     (extra / "hero.png").write_bytes(_blank() if quick else gallery.hero())
     for number, entry in enumerate(found, 1):
         begin = time.monotonic()
@@ -222,7 +272,7 @@ def stage_gallery(stage: Stage, *, quick: bool) -> None:
         (folder / f"{entry.name}.png").write_bytes(drawn.picture)
         (extra / f"{entry.name}.small.png").write_bytes(gallery.small(drawn.picture))
         (extra / f"{entry.name}.ipynb").write_text(gallery.notebook(drawn), encoding="utf-8")
-        text = gallery.page(drawn, studio=STUDIO.exists(), rows=rows.get(entry.live, []))
+        text = gallery.page(drawn, studio=stage.studio, rows=rows.get(entry.live, []))
         stage.add(origin, text, f"gallery/{entry.name}")
         if not quick:
             took = time.monotonic() - begin
@@ -240,52 +290,102 @@ def _blank() -> bytes:
     return buffer.getvalue()
 
 
-def build(out: Path, *, quick: bool) -> int:
-    """Stage the sources and run Sphinx; return its exit code."""
+def build(out: Path, *, quick: bool, versioned: bool, studio: bool) -> int:
+    """Stage the sources, run Sphinx and follow the links; return the exit code.
+
+    Raises
+    ------
+    SiteError
+        If the studio is wanted and not built, a document has no address, or a link leads nowhere.
+    """
+    if studio and not STUDIO.exists():
+        raise SiteError(
+            f"{STUDIO.relative_to(ROOT)} is not there: expected the studio, which `make web` "
+            "builds; `make SITE=--without-studio site` builds a site that says it has none"
+        )
     with tempfile.TemporaryDirectory(prefix="cwndlab-site-") as name:
-        stage = Stage(Path(name))
+        stage = Stage(Path(name), studio=studio)
         (stage.folder / "extra").mkdir()
-        if STUDIO.exists():
+        if studio:
             shutil.copyfile(STUDIO, stage.folder / "extra" / "studio.html")
-        else:
-            print("no studio in the site: `make web` builds it", file=sys.stderr)
-            (stage.folder / "extra" / "studio.html").write_text(NO_STUDIO, encoding="utf-8")
         for path, address in stage.addresses.items():
+            if path.suffix == ".ipynb":
+                stage_lesson(stage, path, address)
+                continue
             text = path.read_text(encoding="utf-8")
-            stage.add(
-                path, text + (DECISIONS if address.endswith("decisions/index") else ""), address
-            )
+            if children := CHILDREN.get(address):
+                text += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{children}\n```\n"
+            stage.add(path, text, address)
         stage.add(ROOT / "docs/command-line.md", help_of_commands(), "reference/commands")
         stage_gallery(stage, quick=quick)
-        for file in ("conf.py", "site.css", "site.js"):
+        for file in ("conf.py", "site.css", "site.js", *(["versions.js"] if versioned else [])):
             shutil.copyfile(HERE / file, stage.folder / file)
         shutil.rmtree(out, ignore_errors=True)
-        return subprocess.run(
+        code = subprocess.run(
             [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet",
              "-b", "html", "-d", str(stage.folder / ".doctrees"), str(stage.folder), str(out)],
             check=False,
         ).returncode  # fmt: skip
+    if code == 0 and (dead := links.dead(out)):
+        raise SiteError("\n".join(["links that lead nowhere:", *dead]))
+    return code
 
 
-DECISIONS = """
-```{toctree}
-:hidden:
-:glob:
+CHILDREN = {
+    "project/decisions/index": "*",
+    "guides/lessons": "lessons/why-aimd-converges\nlessons/loss-and-rate\n"
+    "lessons/what-a-router-changes",
+}
+"""What the table of contents of a page has below it."""
 
-*
-```
-"""
-NO_STUDIO = """<!doctype html><meta charset="utf-8"><title>cwndlab studio</title>
-<p>This copy of the site was built without the studio. <code>make web site</code> builds both."""
+
+def list_versions(folder: Path) -> list[str]:
+    """Write what the sites of several versions, folders of `folder`, need beside them.
+
+    That is `versions.js`, from which each page offers the others, and an `index.html` that leads to
+    the newest.
+
+    Returns
+    -------
+    list of str
+        The versions, the newest first.
+    """
+    found = [page.parent.name for page in folder.glob("*/index.html")]
+    found.sort(key=lambda name: [int(part) for part in re.findall(r"[0-9]+", name)], reverse=True)
+    (folder / "versions.js").write_text(
+        f"window.cwndlabVersions = {json.dumps(found)};\n", encoding="utf-8"
+    )
+    newest = escape(found[0], quote=True)
+    (folder / "index.html").write_text(
+        f'<!doctype html><meta charset="utf-8"><title>cwndlab</title>\n'
+        f'<meta http-equiv="refresh" content="0; url={newest}/index.html">\n'
+        f'<a href="{newest}/index.html">cwndlab {newest}</a>\n',
+        encoding="utf-8",
+    )
+    return found
 
 
 def main() -> int:
     """Build the site, and say where it is."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--quick", action="store_true", help="draw no pictures of the gallery")
+    options.add_argument("--without-studio", action="store_true",
+                         help="leave the studio out; pages say so")  # fmt: skip
     options.add_argument("--out", type=Path, default=ROOT / "out" / "site", metavar="DIR")
+    options.add_argument("--versions", type=Path, metavar="DIR",
+                         help="build into DIR/VERSION, and list the versions in DIR")  # fmt: skip
     chosen = options.parse_args()
-    code = build(chosen.out.resolve(), quick=chosen.quick)
+    if chosen.versions is not None:
+        chosen.out = chosen.versions / cwndlab.__version__
+    versioned = chosen.versions is not None
+    try:
+        code = build(chosen.out.resolve(), quick=chosen.quick, versioned=versioned,
+                     studio=not chosen.without_studio)  # fmt: skip
+    except SiteError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if code == 0 and versioned:
+        print(f"versions: {', '.join(list_versions(chosen.versions))}")
     if code == 0:
         size = sum(file.stat().st_size for file in chosen.out.rglob("*") if file.is_file())
         print(f"{chosen.out / 'index.html'}: {size / 1e6:.1f} MB")

@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import re
 import shlex
 import subprocess
 import sys
@@ -44,6 +45,10 @@ COLOURS = 96
 MOST_FLOWS = 8
 TRACE = {"trace.cwnd": "100ms", "trace.queue": "100ms", "trace.rate": "500ms"}
 """What is recorded where a scenario records nothing that can be drawn."""
+EXAMPLE = re.compile(r"\bexamples/([\w-]+)\.toml")
+"""An example that a command reads."""
+CLAUSE_END = re.compile(r":\s|(?<=[.?!])(?<!\bet al\.)\s+(?=[A-Z`])")
+"""The full stop of "et al. (2002)" ends nothing, and neither does one before a number."""
 KINDS = {"scenario", "script", "command", "record"}
 KEYS = KINDS | {"name", "title", "set", "about", "see", "check", "live"}
 
@@ -295,18 +300,23 @@ def page(drawn: Drawn, *, studio: bool, rows: list[list[str]]) -> str:
             "The picture is of the simulation. The numbers are kept from the runs that "
             "[live and simulated](../live-beside.md) describes."
         )
+    command = entry.command.format(picture=f"{name}.png")
+    parts.append("## Run it")
+    copied = entry.scenario or (found[1] if (found := EXAMPLE.search(command)) else "")
+    if copied:
+        parts.append("Without a clone, copy the example first:")
+        parts.append(f"```console\n$ cwndlab examples {copied}\n```")
     if code := entry.code():
-        parts += ["## Run it", f"```python\n{code}```"]
+        parts.append(f"```python\n{code}```")
         if entry.scenario and not entry.live:
             options = "".join(
                 f" --set {shlex.quote(f'{key}={str(value).lower() if value in (True, False) else value}')}"  # noqa: E501 - one expression
                 for key, value in entry.set.items()
             )
-            command = f"cwndlab run examples/{entry.scenario}.toml{options} --plot"
+            command = f"cwndlab run examples/{entry.scenario}.toml{options} --plot {name}.png"
             parts.append(f"Or on the command line:\n\n```console\n$ {command}\n```")
     else:
-        command = entry.command.format(picture=f"{name}.png")
-        parts += ["## Run it", f"```console\n$ {command}\n```"]
+        parts.append(f"```console\n$ {command}\n```")
     if entry.scenario:
         text = (EXAMPLES / f"{entry.scenario}.toml").read_text("utf-8")
         parts += ["## The scenario", f"```toml\n{text}```"]
@@ -317,20 +327,35 @@ def page(drawn: Drawn, *, studio: bool, rows: list[list[str]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def index(found: list[Entry]) -> str:
+def first_clause(text: str) -> str:
+    """Cut a text after its first sentence, or before its first colon.
+
+    Examples
+    --------
+    >>> first_clause("The algorithm of Attie et al. (2003): eight flows. One joins late.")
+    'The algorithm of Attie et al. (2003).'
+    """
+    clause = CLAUSE_END.split(text, maxsplit=1)[0].replace("`", "").replace("*", "")
+    return clause if clause.endswith((".", "?", "!")) else f"{clause}."
+
+
+def index(found: list[Entry], *, studio: bool) -> str:
     """Write the page of all entries: a small picture, a title and a sentence of each."""
     kept = sum(bool(entry.record) for entry in found)
     lines = [
         "# Gallery",
         f"{len(found)} examples. {len(found) - kept} ran when this site was built; {kept} are kept "
         "pictures of long or live runs. Each has what to see in it, the code, a notebook, and "
-        "where it can a link that opens it in the [studio](../studio.md).",
+        + (
+            "where it can a link that opens it in the [studio](../studio.md)."
+            if studio
+            else "its scenario as a file: this site was built without the studio."
+        ),
     ]
     for group in dict.fromkeys(entry.group for entry in found):
         lines += [f"## {group}", '<div class="gallery">']
         for entry in (entry for entry in found if entry.group == group):
-            about = html.escape(entry.about.partition(": ")[0].partition(". ")[0])
-            about = about.replace("`", "").replace("*", "").rstrip(".") + "."
+            about = html.escape(first_clause(entry.about))
             lines.append(
                 f'<a class="example" href="{entry.name}.html">'
                 f'<img src="{entry.name}.small.png" alt="" loading="lazy" width="320" height="200">'
@@ -388,5 +413,5 @@ def live_rows() -> dict[str, list[list[str]]]:
     return rows
 
 
-__all__ = ["Drawn", "Entry", "GalleryError", "address", "counterpart", "entries", "hero", "index",
-           "live_rows", "notebook", "page", "run", "small"]  # fmt: skip
+__all__ = ["Drawn", "Entry", "GalleryError", "address", "counterpart", "entries", "first_clause",
+           "hero", "index", "live_rows", "notebook", "page", "run", "small"]  # fmt: skip

@@ -10,6 +10,6 @@ document.addEventListener("DOMContentLoaded", () => {
   // What the theme leaves out for those who use a keyboard or a screen reader.
   for (const part of document.querySelectorAll(".pst-scrollable-table-container, pre"))
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
-  for (const part of document.querySelectorAll("summary")) part.setAttribute("aria-label", "Pages below");
+  for (const part of document.querySelectorAll("nav summary")) part.setAttribute("aria-label", "Pages below");
   for (const part of document.querySelectorAll(".search-button__button")) part.setAttribute("aria-label", "Search Ctrl+K");
 });

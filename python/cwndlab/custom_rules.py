@@ -297,6 +297,17 @@ def shown(text: str) -> str:
     return re.sub(r"^[^:]*/([^/:]+\.py:)", r"\1", text)
 
 
+def is_own(text: str) -> bool:
+    """Whether a notation is of a class or a formula, and not of a rule that everybody has.
+
+    Examples
+    --------
+    >>> is_own("mine.py:Patient(3)"), is_own('Rule(inc="1/w", dec="w/2")'), is_own("AIMD(1, 0.5)")
+    (True, True, False)
+    """
+    return NOTATION.fullmatch(text) is not None or text.lstrip().lower().startswith("rule(")
+
+
 def explain(error: BaseException) -> str:
     """Describe an exception and its place in one line.
 
@@ -308,6 +319,9 @@ def explain(error: BaseException) -> str:
     if isinstance(error, Unusable):
         return str(error)
     what = " ".join("".join(traceback.format_exception_only(error)[-1:]).split())
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        # The file was not run: no frame is in it.
+        return f"{what} ({Path(error.filename).name}, line {error.lineno})"
     frames = [
         frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__
     ]
@@ -407,8 +421,10 @@ def _module(place: str) -> ModuleType:
     try:
         return sources.imported(place)
     except ImportError as error:
+        file = Path(f"{place}.py")
+        hint = f" (did you mean {file}?)" if file.is_file() else ""
         raise Unusable(
-            f"module {place} cannot be imported: {error}: expected {NOTATION_TEXT}"
+            f"module {place} cannot be imported: {error}: expected {NOTATION_TEXT}{hint}"
         ) from None
 
 

@@ -216,13 +216,15 @@ METRICS: tuple[Metric, ...] = (
     _of_run("jain_index"),
     _of_run("lowest_share"),
     Metric.of(
-        COLUMNS["flows"]["starved_s"], _longest_starvation, digits=0,
-        meaning="the longest of the flows'; `trace.shares` then is set",
+        COLUMNS["flows"]["starved_s"], _longest_starvation, digits=1,
+        meaning="the longest of the flows': whole bins of `shares.bin` (1 s unless set) in which "
+        "the goodput was below `shares.starved_below` (0.1 unless set) times the fair share; "
+        "`trace.shares` then is set",
         patch=RECORDED["starved_s"],
     ),
     Metric.of(
         COLUMNS["flows"]["convergence_s"],
-        lambda run, _: mean(after_s for _, after_s in _shares(run)), digits=0,
+        lambda run, _: mean(after_s for _, after_s in _shares(run)), digits=1,
         meaning="mean of those flows' that converged: read it beside `unconverged_flows`; "
         "`trace.shares` then is set",
         patch=RECORDED["convergence_s"],
@@ -364,15 +366,33 @@ def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
         raise ValueError(unknown("group", group, names))
     if len(flows) == len(run["flows"]):
         return run
-    rates = [flow["goodput_bps"] for flow in flows]
+    return {**run, "flows": flows, **of_goodputs([flow["goodput_bps"] for flow in flows])}
+
+
+def of_goodputs(rates: Sequence[float]) -> dict[str, float | None]:
+    """Return the fields of a run that follow from the goodputs of its flows.
+
+    Examples
+    --------
+    >>> of_goodputs([1.0, 3.0])["fairness_spread"], of_goodputs([])["jain_index"]
+    (1.0, None)
+    """
     total = sum(rates)
     return {
-        **run,
-        "flows": flows,
         "aggregate_goodput_bps": total,
         "fairness_spread": (max(rates) - min(rates)) * len(rates) / total if total > 0 else None,
-        "jain_index": total**2 / (len(rates) * sum(rate**2 for rate in rates))
-        if total > 0
-        else None,
+        "jain_index": jain_index(rates),
         "lowest_share": min(rates) * len(rates) / total if total > 0 else None,
     }
+
+
+def jain_index(values: Sequence[float]) -> float | None:
+    """Return Jain's fairness index (Jain, Chiu and Hawe 1984); None where nothing is shared.
+
+    Examples
+    --------
+    >>> jain_index([1.0, 1.0]), jain_index([1.0, 0.0]), jain_index([])
+    (1.0, 0.5, None)
+    """
+    squares = sum(value**2 for value in values)
+    return sum(values) ** 2 / (len(values) * squares) if squares > 0 else None

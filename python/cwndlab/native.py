@@ -6,11 +6,13 @@ import json
 from typing import Any
 
 from cwndlab import _core
-from cwndlab._core import Ack, Run, Scenario
+from cwndlab._core import Ack, Episodes, Observer, Run, Scenario
 from cwndlab.errors import RuleError
 
 __all__ = [
     "Ack",
+    "Episodes",
+    "Observer",
     "Run",
     "Scenario",
     "build",
@@ -19,6 +21,7 @@ __all__ = [
     "rule",
     "rules",
     "schema",
+    "statistics",
     "version",
 ]
 
@@ -143,3 +146,14 @@ def schema() -> dict[str, Any]:
     'object'
     """
     return json.loads(_core.schema())
+
+
+def statistics() -> dict[str, str]:
+    """List what an agent learns of its flow at a decision: name and meaning.
+
+    Examples
+    --------
+    >>> statistics()["acks"]
+    'ACKs'
+    """
+    return dict(_core.statistics())

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import polars as pl
 
 MISSING = "-"
+LARGE = 1000.0
+"""Numbers of a sentence have no decimals from here on."""
+MOST_MORE_DIGITS = 6
+"""Digits that a difference may have more than its metric; beyond it is error of rounding."""
 SIGNS = {"better": "▲", "worse": "▼", "more": "+", "less": "-", "same": "="}
 """A sign for each verdict on a difference: no meaning depends on colour."""
 WORDS = {
@@ -73,6 +78,21 @@ def number(value: float | None, metric: Shown) -> str:
         if value is None
         else f"{round(value * metric.scale, metric.digits) + 0.0:.{metric.digits}f}"
     )
+
+
+def brief(value: float | None, metric: Shown) -> str:
+    """Write a metric's value in its shown unit, for a sentence: decimals of small numbers alone.
+
+    Examples
+    --------
+    >>> from cwndlab.metrics import BY_KEY
+    >>> delay = BY_KEY["p95_queueing_delay_s"]
+    >>> brief(14.596492, delay), brief(0.0123, delay)
+    ('14596', '12.3')
+    """
+    if value is not None and abs(value * metric.scale) >= LARGE:
+        return f"{value * metric.scale:.0f}"
+    return number(value, metric)
 
 
 def with_interval(row: Mapping[str, Any] | None, metric: Shown) -> str:
@@ -150,16 +170,43 @@ def by_cell(
 def difference(row: Mapping[str, Any] | None, metric: Shown) -> str:
     """Write a difference as mean and interval, with the sign of what is more than the baseline.
 
+    If the interval excludes 0, the text has the digits that show it, more than `metric` if needed.
+
     Examples
     --------
     >>> from cwndlab.metrics import BY_KEY
     >>> difference({"mean": 0.02, "ci95_low": 0.0096, "ci95_high": 0.0304}, BY_KEY["goodput"])
     '+0.020 ± 0.010'
+    >>> difference({"mean": 0.0012, "ci95_low": 0.0001, "ci95_high": 0.0023}, BY_KEY["goodput"])
+    '+0.0012 ± 0.0011'
     """
     if row is None or row["mean"] is None:
         return MISSING
-    plus = "+" if float(number(row["mean"], metric)) > 0 else ""
-    return plus + with_interval(row, metric)
+    enough = _enough(row, metric)
+    plus = "+" if float(number(row["mean"], enough)) > 0 else ""
+    return plus + with_interval(row, enough)
+
+
+def _enough(row: Mapping[str, Any], metric: Shown) -> Shown:
+    """Return the format with which an interval that excludes 0 is seen to do so."""
+    mean, low, high = row["mean"], row["ci95_low"], row["ci95_high"]
+    if low is None or high is None or low <= 0 <= high:
+        return metric
+    near, far = (low, high) if mean > 0 else (high, low)
+    for more in range(MOST_MORE_DIGITS + 1):
+        enough = _Format(metric.scale, metric.digits + more)
+        half, other, middle, end = (
+            abs(float(number(value, enough))) for value in (mean - near, far - mean, mean, near)
+        )
+        if (middle > half) if half == other else (end > 0):
+            return enough
+    return metric
+
+
+@dataclass(frozen=True)
+class _Format:
+    scale: float
+    digits: int
 
 
 def verdict(row: Mapping[str, Any] | None, measure: Judged) -> str:

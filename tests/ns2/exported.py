@@ -17,17 +17,18 @@ WITHOUT_CHANCE = (
 )  # fmt: skip
 """Examples in which no router draws a number during the run, and no rate changes."""
 WITH_CHANCE = ("random-loss", "rules-random", "rules-square", "square-wave")
+IN_ANOTHER_ENDPOINT = ("asymmetric",)
+"""Examples with CUBIC, whose endpoint in ns-2 recovers from losses in its own way."""
 WITH_ARRIVALS = ("web-traffic",)
 """Examples with flows that arrive (test_arrivals.py)."""
 REFUSED = {
     "ack-aggregation": "dumbbell.back_rate",
     "adaptive-video": "flows[0].video",
     "aqm": "dumbbell.queue.kind",
-    "asymmetric": "flows[0].rule",
     "cellular": "dumbbell.rate",
     "cellular-synthetic": "dumbbell.rate",
     "cobalt": "dumbbell.queue.kind",
-    "connections": "flows[0].rule",
+    "connections": "arrivals[0].exchanges",
     "convergence": "flows[0].rule",
     "custom-rule": "flows[0].rule",
     "fixed-rate-media": "flows[0].frames",

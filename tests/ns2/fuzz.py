@@ -17,6 +17,7 @@ from . import compare, ns2, product, reference
 from .case import Case
 from .generate import random_crowd, random_scenario
 from .generate_binomial import under_new_rules
+from .generate_mixed import random_mixed
 from .generate_routers import random_routers
 from .generate_ties import random_ties
 from .scenarios import everything
@@ -54,6 +55,9 @@ def main() -> int:
         "--ties", action="store_true", help="random scenarios full of simultaneous events"
     )
     parser.add_argument(
+        "--mixed", action="store_true", help="random scenarios that combine all of it"
+    )
+    parser.add_argument(
         "--binomial",
         action="store_true",
         help="random scenarios under GAIMD and the binomial rules",
@@ -78,6 +82,8 @@ def main() -> int:
             if arguments.ties
             else random_crowd
             if arguments.crowd
+            else random_mixed
+            if arguments.mixed
             else random_scenario
         )
         cases = [make(seed) for seed in range(arguments.seed, arguments.seed + arguments.count)]

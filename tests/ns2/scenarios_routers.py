@@ -364,13 +364,44 @@ def cross_traffic() -> list[Case]:
     cbr = [{"name": "cbr", "rate": "333kbit", "packet_size": "500B", "start": 1.0123, "stop": 20}]
     tail = {"kind": "drop-tail", "limit": "15pkt"}
     red = {"kind": "red", **FORCED, "min": "5pkt", "max": "12pkt", "weight": 0.05}
+    # The second rate comes before the first packet is complete, the fourth as a packet leaves.
+    points = [["0s", "0.1kbit"], ["3s", "333kbit"], ["7.1s", "1bit"], ["9.3s", "1Mbit"],
+              ["11.3s", "100kbit"], ["14s", "1.37Mbit"]]  # fmt: skip
+    varying = [{"name": "varying", "rate": {"kind": "points", "points": points},
+                "packet_size": "500B"}]  # fmt: skip
     return [
+        Case("drop-tail-varying-cbr", several(two, tail, cross=varying)),
         Case("drop-tail-cbr", several(two, tail, cross=cbr)),
         Case("red-cbr", several(two, red, cross=cbr)),
         Case(
             "drop-tail-two-cbr",
             several(two, tail, cross=[{**cbr[0], "name": "more", "rate": "97kbit"}, *cbr]),
         ),
+    ]
+
+
+def stops() -> list[Case]:
+    """Applications that stop while packets are being lost, as `$ftp stop` and without its fault."""
+    flows = [
+        {**flow, "stop": stop}
+        for flow, stop in zip(spread(RECOVERIES), (9.0123, 8.371, 11.177, 12.519), strict=True)
+    ]
+    tail = {"kind": "drop-tail", "limit": "6pkt"}
+    return [
+        Case(f"stops-{keeps}", several(flows, tail, stop_keeps_last_packet=keeps))
+        for keeps in (False, True)
+    ]
+
+
+def tiny_drr() -> list[Case]:
+    """Buffers of less than two packets a flow: overflow empties a queue in its turn."""
+    five = spread([*RECOVERIES, "sack"])
+    return [
+        Case(
+            f"drr-tiny-{quantum}",
+            several(five, {"kind": "drr", "limit": f"{limit}B", "quantum": f"{quantum}B"}),
+        )
+        for quantum, limit in ((500, 3120), (1500, 5200))
     ]
 
 
@@ -383,4 +414,6 @@ def everything() -> list[Case]:
         *ecn(),
         *drr(),
         *cross_traffic(),
+        *stops(),
+        *tiny_drr(),
     ]

@@ -26,7 +26,7 @@ def test_every_example_is_exported_or_refused():
     sweeps = {"sweep-buffers", "sweep-environments"}
     files = {file.stem for file in exported.EXAMPLES.glob("*.toml")} - sweeps
     assert files == {*exported.WITHOUT_CHANCE, *exported.WITH_CHANCE, *exported.WITH_ARRIVALS,
-                     *exported.REFUSED}  # fmt: skip
+                     *exported.IN_ANOTHER_ENDPOINT, *exported.REFUSED}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", exported.WITHOUT_CHANCE)
@@ -48,8 +48,8 @@ def test_an_example_without_chance_sends_the_same_packets(name):
 
 @needs_ns2
 @pytest.mark.slow
-@pytest.mark.parametrize("name", exported.WITH_CHANCE)
-def test_an_example_with_chance_has_the_same_goodput_and_losses(name):
+@pytest.mark.parametrize("name", [*exported.WITH_CHANCE, *exported.IN_ANOTHER_ENDPOINT])
+def test_an_example_whose_packets_differ_has_the_same_goodput_and_losses(name):
     """Five seeds; the criterion of docs/agreement.md."""
     scenario = exported.example(name)
     pairs = [(cwndlab.run(scenario, seed=seed), cwndlab.ns2.run(scenario, seed=seed))
@@ -106,7 +106,9 @@ BASE = {
     [
         ({"profile": "rfc"}, 'profile: "rfc" is not valid: expected an ns-2 profile'),
         ({"profile": "linux"}, 'profile: "linux" is not valid: expected an ns-2 profile'),
-        ({"flows.a.rule": "CUBIC"}, 'flows[0].rule: "CUBIC" is not valid: expected AIMD'),
+        ({"flows.a.rule": "BBR1"}, 'flows[0].rule: "BBR1" is not valid: expected AIMD'),
+        ({"flows.a.rule": "CUBIC", "flows.a.recovery": "reno"},
+         'flows[0].recovery: "reno" is not valid: expected sack, with CUBIC'),
         ({"flows.a.rule": "AIMAD(1, 1, 0.9)"}, 'flows[0].rule: "AIMAD(1, 1, 0.9)" is not valid'),
         ({"flows.a.recovery": "fack"}, 'flows[0].recovery: "fack" is not valid: expected tahoe'),
         ({"flows.a.bytes": "5500B"}, 'flows[0].bytes: "5500B" is not valid: expected `packets`'),

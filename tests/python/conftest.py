@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 # start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Tables in pipes would be as narrow as the terminal of a shell that exports its width.
+os.environ.pop("COLUMNS", None)
 
 # Hypothesis would fail an example that takes longer than 200 ms, and inputs that are slow to draw.
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])

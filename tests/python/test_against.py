@@ -324,6 +324,8 @@ def test_cli_table(cli):
         "[Mbit/s]",
         "RTT [ms]",
         "loss [%]",
+        "the other",
+        "without",
     ):
         assert word in answer.stdout
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import cwndlab
+from browsers import browse, in_a_browser
 from cwndlab.assessment import SUITES, appendix, baseline, criteria, dossier, judging, suite
 from cwndlab.cli.app import app
 from cwndlab.errors import ScenarioError
@@ -239,7 +241,7 @@ def test_exit_code_3_where_a_criterion_got_worse(store, tmp_path):
     found = assess("MIMD(1.125, 0.8)", *given, "--out", str(tmp_path / "b"), "--baseline", last,
                    "--expect-no-worse")  # fmt: skip
     assert found.exit_code == 3
-    assert "1 criteria are worse" in found.output
+    assert "1 criterion is worse: 5.1.3" in found.output
     better = assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "c"), "--baseline",
                     str(tmp_path / "b" / "assessment.json"), "--expect-no-worse")  # fmt: skip
     assert better.exit_code == 0
@@ -254,6 +256,26 @@ def test_a_baseline_of_other_seeds_is_refused(store, tmp_path, cli):
                 "--baseline", last)  # fmt: skip
     assert found.returncode == 2
     assert "`seed` 1, this assessment 9" in found.stderr
+
+
+def test_a_baseline_of_other_criteria_is_no_proof(store, tmp_path, cli):
+    given = ["--quick", "--store", str(store), "--replicates", "2"]
+    assess("AIMD(1, 0.5)", *given, "--section", "5.1.2", "--out", str(tmp_path / "a"))
+    last = str(tmp_path / "a" / "assessment.json")
+    compared = ("--baseline", last, "--expect-no-worse", "--out", str(tmp_path / "b"))
+    none = cli("assess", "AIMD(1, 0.5)", *given, "--section", "5.1.3", *compared)
+    assert none.returncode == 2
+    assert f"baseline: {last} has none of the criteria that were run (5.1.3): " in none.stderr
+    assert "the baseline has no run of this criterion" in none.stdout
+    # With one criterion of two that both have, that one decides.
+    junit = tmp_path / "junit.xml"
+    some = cli("assess", "AIMD(1, 0.5)", *given, "--section", "5.1.2,5.1.3", *compared,
+               "--junit", str(junit))  # fmt: skip
+    assert some.returncode == 0, some.stderr
+    since = some.stdout.partition("Since the baseline")[2]
+    assert "· not compared" in since
+    assert ("5.1.2" in since, "5.1.3" in since) == (True, True)
+    assert ElementTree.parse(junit).getroot().get("skipped") == "1"
 
 
 @pytest.mark.parametrize(
@@ -291,6 +313,29 @@ def test_scenarios_of_the_dossier_run_alone(store):
     mean = result.flows.filter(group="standard")["goodput_bps"].mean()
     index = entry.found.sweep.cell_of({**judged.cell, "rule": "AIAD(1, 3)"})
     assert mean == pytest.approx(entry.found.values(index, "flows.standard.goodput_bps")[0])
+
+
+CUT = """<script>
+const boxes = [...document.querySelectorAll(".scroll")];
+const cut = boxes.filter((box) => box.scrollWidth > box.clientWidth);
+const answer = document.createElement("pre");
+answer.id = "answer";
+answer.textContent = `${document.querySelectorAll(".compared").length} ${cut.length}`;
+document.body.append(answer);
+</script></body>"""
+
+
+@in_a_browser
+@pytest.mark.parametrize("width", [1000, 1300, 1900])
+def test_no_column_of_the_dossier_is_cut(store, tmp_path, width):
+    """The call beside downloads has the longest numbers: completion times in milliseconds."""
+    found = cwndlab.assess("AIAD(1, 3)", sections=["5.1.1", "5.2.2"], quick=True, store=store)
+    html = dossier.write(found, tmp_path / "dossier.html").read_text(encoding="utf-8")
+    assert "p95 FCT" in html
+    seen = browse(html.replace("</body>", CUT), tmp_path, width)
+    tables, cut = re.search(r'<pre id="answer">(\d+) (\d+)</pre>', seen.stdout).groups()
+    assert int(tables) >= 2
+    assert cut == "0"
 
 
 def test_resumes_after_sigkill(tmp_path):

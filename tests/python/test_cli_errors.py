@@ -76,6 +76,9 @@ def test_not_text(command, tmp_path):
 
 def test_missing_file(cli):
     assert "nowhere.toml: No such file" in _refused(cli("run", "nowhere.toml"))
+    for command, name in (("run", "one-flow-sawtooth"), ("sweep", "sweep-buffers")):
+        message = _refused(cli(command, f"examples/{name}.toml"))
+        assert message.endswith(f"; `cwndlab examples {name}` writes it")
 
 
 def test_folder_instead_of_file(command, tmp_path):
@@ -216,3 +219,14 @@ def test_a_formula_without_a_value_ends_the_run_and_leaves_nothing(cli, tmp_path
     for said in ('flow "own"', rule, "is NaN at w = "):
         assert said in done.stderr
     assert not (tmp_path / "result" / "run.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("results",), "DIR is missing: expected `cwndlab results DIR`"),
+        (("export", "small.toml"), "--to is missing: expected ns2"),
+    ],
+)
+def test_what_is_missing_is_named_as_it_is_written(command, arguments, expected):
+    assert expected in _refused(command(*arguments))

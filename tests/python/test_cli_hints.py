@@ -7,7 +7,7 @@ import json
 import pytest
 
 import small_sweeps
-from conftest import SMALL
+from conftest import ROOT, SMALL
 
 SWEEP = """
 name = "cases"
@@ -35,6 +35,35 @@ def test_a_file_of_the_other_kind_names_its_command(command):
     answer = command("sweep", "small.toml")
     assert answer.returncode == 2
     assert "small.toml is a scenario: run it with `cwndlab run small.toml`" in answer.stderr
+    better = ROOT / "examples" / "designs" / "better.toml"
+    for name in ("run", "sweep", "topology"):
+        answer = command(name, better)
+        assert answer.returncode == 2
+        assert f"better.toml is a design: run it with `cwndlab design {better}`" in answer.stderr
+    assert "is a sweep: run it" in command("design", "sweep.toml").stderr
+    assert "is a scenario: run it" in command("design", "small.toml").stderr
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("option", "key"),
+    [("--rule", "flows.*.rule"), ("--duration", "duration"), ("--rate", "dumbbell.rate")],
+)
+def test_an_option_that_is_a_key_of_the_file_names_it(command, option, key):
+    refused = command("run", "small.toml", option, "x")
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        f"error: option: \"{option}\" is not known: expected --set '{key}=VALUE'\n"
+    )
+    assert "did you mean --set?" in command("compare", "CUBIC", "--sett", "x").stderr
+
+
+@pytest.mark.usefixtures("files")
+def test_rules_that_are_no_file_and_no_module_are_refused(command):
+    refused = command("run", "small.toml", "--rules", "CUBIC")
+    assert refused.returncode == 2
+    assert '--rules: "CUBIC" is not valid: expected a Python file' in refused.stderr
+    assert command("run", "small.toml", "--rules", "fractions").returncode == 0
 
 
 @pytest.mark.usefixtures("files")

@@ -37,6 +37,8 @@ def _completed(words: str, **more: str) -> list[str]:
         ("cwndlab compare --recovery new", ["newreno"]),
         ("cwndlab compare --env sq", ["square", "SQL", "SQH"]),
         ("cwndlab search --metric jain", ["jain_index"]),
+        ("cwndlab rules BBR3", ["BBR3"]),
+        ("cwndlab examples one-", ["one-flow-sawtooth"]),
         ("cwndlab run --set dumbbell.rate", ["dumbbell.rate="]),
         ("cwndlab run --set flows.*.recov", ["flows.*.recovery="]),
     ],

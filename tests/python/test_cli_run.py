@@ -72,7 +72,7 @@ def test_tables_go_to_standard_output(cli, small_file):
         "AIAD(1, 3)",
         "goodput",
         "[Mbit/s]",
-        "trace hash",
+        "seed 1, profile rfc, trace hash",
         "measured 2 to 10 s",
     ):
         assert word in answer.stdout
@@ -140,6 +140,17 @@ def test_pcap_is_pcapng(cli, small_file, tmp_path):
     data = (tmp_path / "packets.pcapng").read_bytes()
     assert data[:4] == b"\x0a\x0d\x0d\x0a"
     assert len(data) > 100_000
+
+
+def test_one_rule_is_described_by_its_name(command):
+    answer = command("rules", "cubic", "AIAD(1, 3)")
+    assert answer.returncode == 0, answer.stderr
+    first = [line for line in answer.stdout.splitlines() if line and not line.startswith(" ")]
+    assert [line.split("(")[0] for line in first] == ["CUBIC", "AIAD"]
+    assert "source: RFC 9438" in answer.stdout
+    refused = command("rules", "CUBC")
+    assert refused.returncode == 2
+    assert "did you mean CUBIC?" in refused.stderr
 
 
 def test_rules_lists_every_rule(cli):

@@ -156,8 +156,22 @@ def test_a_run_that_fails_ends_a_comparison_with_a_store(tmp_path):
         "    def increase(self, cwnd, ack):\n        return 1 / 0\n"
         "    def decrease(self, cwnd, signal):\n        return cwnd / 2\n"
     )
-    with pytest.raises(cwndlab.RunError, match=r"the run of cell .* failed: .*ZeroDivision"):
+    with pytest.raises(cwndlab.RunError, match=r"the run of cell .* failed: ") as error:
         cwndlab.compare(f"{tmp_path / 'bad.py'}:Bad", store=tmp_path / "store", **SHORT)
+    assert str(error.value).count("ZeroDivisionError: division by zero") == 1
+    assert "bad.py, line 3" in str(error.value)
+
+
+def test_a_method_with_too_few_parameters_is_named_once(tmp_path):
+    (tmp_path / "bad.py").write_text(
+        "class Bad:\n"
+        "    def increase(self, cwnd):\n        return cwnd + 1\n"
+        "    def decrease(self, cwnd, signal):\n        return cwnd / 2\n"
+    )
+    with pytest.raises(cwndlab.RunError) as error:
+        cwndlab.compare(f"{tmp_path / 'bad.py'}:Bad", **SHORT)
+    assert str(error.value).count("TypeError") == 1
+    assert "Bad.increase() takes 2 positional arguments but 3 were given" in str(error.value)
 
 
 def test_a_comparison_shows_itself(tmp_path):

@@ -183,6 +183,22 @@ def test_a_file_is_read_again_when_it_changed(tmp_path):
     assert cwndlab.run(_small(f"{file}:Standard")).trace_hash != before
 
 
+def test_a_mistake_in_the_syntax_has_its_line(command, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def increase(self, cwnd, ack):\n        retrun 1\n"
+    )
+    refused = command("compare", "mine.py:Mine")
+    assert refused.returncode == 2
+    assert "SyntaxError: invalid syntax (mine.py, line 3)" in refused.stderr
+
+
+def test_a_file_that_is_named_as_a_module(command, tmp_path):
+    (tmp_path / "only_here_twins.py").write_text(TWINS)
+    refused = command("compare", "only_here_twins:Standard")
+    assert refused.returncode == 2
+    assert "(did you mean only_here_twins.py?)" in refused.stderr
+
+
 def test_beside_the_scenario_file(tmp_path, cli):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "twins.py").write_text(TWINS)

@@ -58,5 +58,5 @@ def test_without_dask_the_message_says_how_to_install_it(tmp_path):
     )
     assert answer.returncode == 2
     assert "a cluster needs dask.distributed" in answer.stderr
-    assert "install it with pip install 'cwndlab[dask]'" in answer.stderr
+    assert "): pip install 'distributed>=2024.8,<2027'" in answer.stderr
     assert "Traceback" not in answer.stderr

@@ -89,15 +89,29 @@ def test_rules_that_shrink_little_win_where_loss_is_random():
 
 
 @pytest.mark.nightly
-def test_the_round_trip_appears_in_formulas_where_delay_counts():
+def test_formulas_subtract_the_queueing_delay_where_delay_counts():
     found = cwndlab.design("examples/designs/delay.toml", confirm=5, robustness=False)
-    delay, goodput = Aim.read("delay"), Aim.read("goodput")
-    assert any(
-        "rtt" in one.rule
-        and found.verdict(one, "AIMD(1, 0.5)", delay) == "better"
-        and found.verdict(one, "AIMD(1, 0.5)", goodput) != "worse"
-        for one in found.frontier
+    delay, goodput = Aim.read("delay").text, Aim.read("goodput").text
+    aimd = found.references[0]
+    assert aimd.rule == "AIMD(1, 0.5)"
+    subtracts = re.compile(r'inc="[^"]* - [^"]*qdelay')
+    half_the_queue = [
+        one for one in found.frontier
+        if one.hidden[delay].mean < 0.6 * aimd.hidden[delay].mean
+        and one.hidden[goodput].mean > 0.95 * aimd.hidden[goodput].mean
+    ]  # fmt: skip
+    assert half_the_queue
+    assert all(subtracts.search(one.rule) for one in half_the_queue)
+
+
+@pytest.mark.slow
+def test_delay_based_rules_are_better_than_those_in_use():
+    found = cwndlab.design(
+        "examples/designs/delay-based.toml", budget=90, population=30, confirm=6, robustness=False
     )
+    known = [one.rule for one in found.references]
+    assert known == ["AIMD(1, 0.5)", "AIAD(1, 3)", "CUBIC"]
+    assert any(all(found.beats(one, rule) for rule in known) for one in found.frontier)
 
 
 # --- the fluid model
@@ -114,6 +128,18 @@ def test_axioms_of_aimd_are_those_of_the_paper(a, b):
     assert axioms.convergence(rule) == pytest.approx(2 * b / (1 + b), abs=0.03)
     assert axioms.fast_utilization(rule) == pytest.approx(a, rel=0.02)
     assert axioms.friendliness(rule) == pytest.approx(3 * (1 - b) / (a * (1 + b)), rel=0.05)
+
+
+def test_a_search_by_axioms_has_no_queueing_delay():
+    asked = {"objectives": ["goodput", "fluid(fairness)"]}
+    found = Specification(**asked).space
+    assert found.variables == ("w", "rtt")
+    for wrong in (
+        {"formulas": {"variables": ["w", "qdelay"]}},
+        {"family": 'Rule(inc="? - qdelay", dec="w/2")', "parameters": {"p1": (1, 2)}},
+    ):
+        with pytest.raises(ScenarioError, match=r"no qdelay where fluid\(fairness\) is asked for"):
+            _ = Specification(**asked, **wrong).space
 
 
 def test_formulas_and_rules_are_the_same_in_the_fluid_model():
@@ -138,7 +164,9 @@ def test_a_formula_reads_back_as_itself(seed):
     for tree in space.random(random):
         again = formulas.read(tree.text)
         windows = np.array([2.0, 7.0, 90.0])
-        assert again.value(windows, 0.07) == pytest.approx(tree.value(windows, 0.07), nan_ok=True)
+        assert again.value(windows, 0.07, 0.02) == pytest.approx(
+            tree.value(windows, 0.07, 0.02), nan_ok=True
+        )
         assert tree.size <= space.terms
 
 
@@ -198,6 +226,65 @@ def test_hidden_conditions_are_hidden():
     for name, block in Specification(**SMALL).sets.items():
         others = [one for key, one in Specification(**SMALL).sets.items() if key != name]
         assert not {*block.labels} & {label for one in others for label in one.labels}
+
+
+def test_a_search_tries_first_what_it_starts_from():
+    start = ["AIMD(1, 0.5)", "GAIMD(0.31, 0.875)"]
+    found = cwndlab.design(**{**SMALL, "family": "Linear(?, 1, 0, ?)", "start": start})
+    assert [one["rule"] for one in found.tried][:2] == [
+        "Linear(1, 1, 0, 0.5)",
+        "Linear(0.31, 1, 0, 0.875)",
+    ]
+    formula = 'Rule(inc="0.3 / w", dec="0.9 * w")'
+    found = cwndlab.design(**{**SMALL, "family": "", "start": [formula]})
+    assert found.tried[0]["rule"] == cwndlab.rule(formula)
+
+
+def test_a_short_first_round_takes_fewer_packets():
+    given = {**SMALL, "budget": 12, "population": 12, "replicates": 2, "duration": "20s"}
+    whole = cwndlab.design(**given)
+    halved = cwndlab.design(**given, first_duration="5s")
+    assert halved.packets < 0.85 * whole.packets
+    # Of twelve six are left after the first round, and three after the second.
+    assert sum(one["replicates"] == 2 for one in halved.tried) <= 6
+    assert {one["rule"] for one in halved.tried} == {one["rule"] for one in whole.tried}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"first_duration": "5s"}, "a time shorter than the 5s of training"),
+        ({"first_duration": "soon"}, 'first_duration: "soon" is not valid'),
+        (
+            {
+                "first_duration": "1s",
+                "training": {"base": {"seed": 1}, "cases": {"a": {"seed": 2}}},
+            },
+            "must not be given with",
+        ),
+    ],
+)
+def test_a_first_round_that_is_none_is_refused(changes, message):
+    with pytest.raises(ScenarioError, match=message):
+        Specification(**{**SMALL, **changes})
+
+
+@pytest.mark.parametrize(
+    ("family", "rule"),
+    [
+        ("AIMD(?, ?)", "AIAD(1, 3)"),
+        ("AIMD(?, 0.5)", "AIMD(1, 0.6)"),
+        ("AIMD(?, ?)", "AIMD(9, 0.5)"),
+        ("Linear(?, 1, 0, ?)", "MIMD(1.1, 0.5)"),
+        ("AIMD(?, ?)", "BBR1"),
+        ("Linear(?, 1, 0, ?)", "CUBIC(beta=0.8)"),
+        ("", "AIMD(1, 0.5)"),
+        ("", 'Rule(inc="log(w)", dec="0.5*w")'),
+    ],
+)
+def test_a_start_that_the_search_cannot_find_is_refused(family, rule):
+    with pytest.raises(ScenarioError, match=r"start: .* is not valid: expected a rule of"):
+        _ = Specification(**{**SMALL, "family": family, "start": [rule]}).space
 
 
 # --- files, resumption, errors

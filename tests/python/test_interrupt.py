@@ -105,6 +105,30 @@ def test_compare_keeps_what_is_finished(tmp_path, rules, number, code, word):
     assert f"stopped after {table.height} of 10000 runs" in err
 
 
+@pytest.mark.slow
+def test_what_a_shell_runs_in_the_background_ends_on_sigterm_alone(tmp_path):
+    # The shell starts it with SIGINT ignored.
+    command = f"trap '' INT; exec {sys.executable} -m cwndlab run long.toml --json"
+    (tmp_path / "long.toml").write_text(MANY_HOURS)
+    with subprocess.Popen(
+        ["sh", "-c", command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    ) as process:  # fmt: skip
+        wait_until(lambda: _handles(process.pid, signal.SIGTERM), "handler of SIGTERM")
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=HANG_S)
+        assert process.returncode == 143, err
+    assert err.splitlines()[-1] == "terminated"
+
+
+def _handles(pid: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler of a signal (proc_pid_status(5), SigCgt)."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    [caught] = [line.split()[1] for line in status.splitlines() if line.startswith("SigCgt")]
+    return bool(int(caught, 16) >> (number - 1) & 1)
+
+
 @pytest.mark.parametrize(
     "early", [False, True], ids=["a moment later", "before its thread has started"]
 )

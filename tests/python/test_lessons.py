@@ -80,6 +80,11 @@ def test_it_has_the_parts_of_a_lesson(name):
     assert re.search("^## .*surprise", text, re.IGNORECASE | re.MULTILINE)
     exercises = re.findall(r"^\d\. \*\*", text[text.index("## Exercises") :], re.MULTILINE)
     assert 3 <= len(exercises) <= 5
+    named = re.findall(
+        r"^(\d\. )\*\*(.+?)[.?]?\*\*", text[text.index("## Exercises") :], re.MULTILINE
+    )
+    answers = re.findall(r"<details><summary>(.+?)</summary>", text[text.index("## Answers") :])
+    assert [answer.rstrip("?") for answer in answers] == [number + name for number, name in named]
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         assert target.startswith("https://") or (FOLDER / target).exists(), target
 

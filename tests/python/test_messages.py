@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import cwndlab
-from cwndlab import environments, message, metrics, theory, topologies
+from cwndlab import environments, gym, message, metrics, theory, topologies
 from cwndlab import searches as search
+from cwndlab.designs import optimiser
+from cwndlab.runs.cluster import client
 from cwndlab.runs.plan import Level, Plan
 from small_sweeps import small_sweep
 
@@ -21,7 +23,7 @@ VALUE = re.compile(r".+: .* is not (valid: expected|known: expected) \S.*")
 MISSING = re.compile(r".+ is missing: expected \S.*")
 # A conflict is one sentence that names the key.
 SENTENCE = re.compile(
-    r"[^:]*`[^`]+`.*|rule \".*\" takes .*|.+ is a (?:sweep|scenario): run it with `.+`"
+    r"[^:]*`[^`]+`.*|rule \".*\" takes .*|.+ is a (?:sweep|scenario|design): run it with `.+`"
 )
 
 
@@ -63,6 +65,19 @@ def _raised(tree: ast.AST) -> list[str]:
         elif isinstance(text, ast.Constant) and isinstance(text.value, str):
             texts.append(text.value)
     return texts
+
+
+def test_packages_are_installed_in_the_versions_that_the_package_needs():
+    project = PACKAGE.parents[1] / "pyproject.toml"
+    if not project.is_file():
+        pytest.skip("an installed package has no pyproject.toml")
+    needed = set(re.findall(r'"((?:pymoo|gymnasium|pettingzoo|distributed)[<>=][^"]*)"',
+                            project.read_text("utf-8")))  # fmt: skip
+    assert len(needed) == 4
+    named = set(gym.PACKAGES.values())
+    for command in (optimiser.MISSING, client.INSTALL):
+        named |= set(re.findall(r"pip install '([^']*)'", command))
+    assert named == needed
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=[str(path.relative_to(PACKAGE)) for path in SOURCES])

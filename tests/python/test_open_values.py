@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -12,6 +13,7 @@ from cwndlab.errors import ScenarioError
 from cwndlab.reproduction import open_values as values
 from cwndlab.reproduction.readings_figure import draw
 from cwndlab.reproduction.results_grid import ResultsGrid
+from cwndlab.reproduction.sensitivity import is_about
 
 RTT = values.OpenValue("round trip", [{"rtt": "120ms"}, {"rtt": "60ms"}], "not stated")
 STEP = values.OpenValue("step", [{"step": "1s"}, {"step": "5s"}, {"step": "10s"}], "not stated")
@@ -72,9 +74,61 @@ def test_open_values_have_reasons_and_choices_that_run(key):
             assert next(iter(cells))
 
 
-def test_a_paper_without_open_values_is_refused():
+@pytest.mark.parametrize("key", reproduce.names())
+def test_no_claim_is_about_data_that_are_not_there(key):
+    paper = reproduce.load(key)
+    nothing = reproduce.Data({}, paper.rules)
+    assert not any(is_about(claim, nothing) for claim in paper.claims)
+
+
+def test_a_paper_without_open_values_is_refused(tmp_path):
+    paper = dataclasses.replace(reproduce.load("attie2003"), folder=tmp_path)
     with pytest.raises(ScenarioError, match=r"needs a paper with `open-values\.toml`"):
-        values.run("attie2003", out="unused")
+        values.read(paper)
+
+
+def test_a_choice_reaches_the_queues_of_its_kind_wherever_the_plan_has_them():
+    paper = reproduce.load("yang2000")
+    asked, _ = values.read(paper)
+    choice = {"queue.red.min": "7pkt", "queue.drop-tail.limit": "33pkt", "flows.web.count": 9}
+    sweep = values.sweep_of(paper, "friendliness", asked, choice)
+    queues = [(cell.labels["link"], cell.document()["dumbbell"]["queue"])
+              for cell in sweep.plan.cells()]  # fmt: skip
+    for link, queue in queues:
+        if link.endswith("red"):
+            assert (queue["min"], queue["max"], queue["limit"]) == ("7pkt", "15pkt", "1bdp")
+        else:
+            assert queue == {"kind": "drop-tail", "limit": "33pkt"}
+    assert {link for link, _ in queues} == {f"{rate}/{kind}" for rate in ("1.5", "15")
+                                            for kind in ("drop-tail", "red")}  # fmt: skip
+
+
+def test_a_choice_reaches_the_queues_of_an_axis_of_kinds():
+    paper = reproduce.load("attie2003")
+    asked, _ = values.read(paper)
+    choice = {"queue.red.min": "7pkt", "queue.red.max": "9pkt", "queue.drop-tail.limit": "33pkt"}
+    sweep = values.sweep_of(paper, "stationary", asked, choice)
+    found = {cell.labels["queue"]: cell.document()["dumbbell"]["queue"]
+             for cell in sweep.plan.cells()}  # fmt: skip
+    assert found == {"red": {"kind": "red", "limit": "1bdp", "min": "7pkt", "max": "9pkt"},
+                     "drop-tail": {"kind": "drop-tail", "limit": "33pkt"}}  # fmt: skip
+
+
+def test_a_level_keeps_what_it_sets_itself():
+    paper = reproduce.load("chandrayana2002")
+    asked, _ = values.read(paper)
+    sweep = values.sweep_of(paper, "robust", asked, {"dumbbell.access_delay": "10ms"})
+    delays = {cell.labels["case"]: cell.document()["dumbbell"]["access_delay"]
+              for cell in sweep.plan.cells()}  # fmt: skip
+    assert delays["20 ms"] == ["8ms", "10ms"]
+    assert delays["5 flows"] == "10ms"
+
+
+def test_levels_that_a_plan_lacks_are_refused():
+    paper = reproduce.load("yang2000")
+    asked = {"plans": ["rates"], "levels": {"rates": {"assumed": ["RED, 5"]}}}
+    with pytest.raises(ScenarioError, match=r'assumed: "RED, 5" is not known: expected RED, 5 and'):
+        values.sweep_of(paper, "rates", asked, {})
 
 
 def test_the_misfit_of_two_choices_by_hand():
@@ -106,6 +160,20 @@ def test_runs_without_the_fitted_plan_have_no_misfit():
 def test_a_reading_beyond_the_hypercube_is_refused():
     with pytest.raises(ScenarioError, match=r"reading: 13 is not valid: expected .* from 0 to 12"):
         values.assumptions_of("akella2002", 13)
+
+
+def test_a_claim_is_judged_without_the_plans_that_it_is_judged_by_beside(tmp_path, monkeypatch):
+    asked = {
+        "plans": ["mixed"],
+        "readings": 1,
+        "seed": 1,
+        "replicates": 1,
+        "levels": {"mixed": {"rule": ["Binomial(1, 0, 1, 0.5)"], "variant": ["quirk"]}},
+    }
+    access = values.OpenValue("access rate", [{"dumbbell.access_rate": "4Mbit"}], "not stated")
+    monkeypatch.setattr(values, "read", lambda _paper, **_quick: (asked, [access]))
+    found = values.run("chandrayana2002", out=tmp_path, quick=True)
+    assert {name.partition("/")[0] for name in found.readings[0].met} == {"fig4a", "fig4b", "fig4c"}
 
 
 def test_a_small_hypercube_end_to_end(tmp_path, monkeypatch):

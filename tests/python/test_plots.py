@@ -47,10 +47,12 @@ def test_many_flows_become_group_means():
     from conftest import SMALL
 
     scenario = cwndlab.Scenario.from_text(SMALL).patch({"flows.a.count": 8, "trace": TRACE})
+    windows, goodput, *_ = plots.overview(cwndlab.run(scenario)).axes
     labelled = [
-        line.get_label() for line in plots.overview(cwndlab.run(scenario)).axes[0].get_lines()
-        if not line.get_label().startswith("_")
-    ]  # fmt: skip
+        line.get_label() for line in windows.get_lines() if not line.get_label().startswith("_")
+    ]
+    assert windows.get_title("left").startswith("Congestion window (bold: mean of the group's")
+    assert goodput.get_title("left") == "Goodput (sum per group)"
     assert labelled == ["a: AIMD(1, 0.5), 8 flows", "b: AIAD(1, 3)"]
 
 

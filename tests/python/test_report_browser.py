@@ -7,23 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 
+from browsers import browse, in_a_browser
 from cwndlab import Store, write_report
 from cwndlab.sweeps.reading import read_sweep
 from small_sweeps import RULES
-from waiting import HANG_S
-
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-in_a_browser = pytest.mark.skipif(
-    BROWSER is None, reason="no chromium: what the page does in a browser is not seen"
-)
 
 
 @pytest.fixture(scope="module")
@@ -31,32 +21,15 @@ def html(limits_store) -> str:
     return write_report(limits_store).read_text(encoding="utf-8")
 
 
-def _browse(html: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Open a page in a browser that finds no host.
-
-    Standard output is the document, standard error has its console.
-    """
-    path = folder / "page.html"
-    path.write_text(html, encoding="utf-8")
-    return subprocess.run(
-        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu",
-         f"--user-data-dir={folder / 'profile'}",
-         "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
-         "--window-size=390,800",
-         "--virtual-time-budget=2000", "--dump-dom", path.as_uri()],
-        capture_output=True, text=True, timeout=HANG_S, check=True,
-    )  # fmt: skip
-
-
 @in_a_browser
 def test_opens_without_errors(html, tmp_path):
-    assert "CONSOLE" not in _browse(html, tmp_path).stderr
+    assert "CONSOLE" not in browse(html, tmp_path).stderr
     # What would be an error is seen: this one fails, that one asks for a file, and may not.
     for wrong in (
         "<script>nothing.at_all()</script>",
         '<img src="https://example.org/picture.png">',
     ):
-        assert "CONSOLE" in _browse(html.replace("</body>", f"{wrong}</body>"), tmp_path).stderr
+        assert "CONSOLE" in browse(html.replace("</body>", f"{wrong}</body>"), tmp_path).stderr
 
 
 ASK = """<script>
@@ -94,7 +67,7 @@ document.body.append(answer);
 
 @in_a_browser
 def test_chooses_hides_shows_and_sorts(html, tmp_path, limits_store):
-    seen = _browse(html.replace("</body>", ASK), tmp_path)
+    seen = browse(html.replace("</body>", ASK), tmp_path)
     assert "CONSOLE" not in seen.stderr
     found = json.loads(re.search(r'<pre id="answer">(.*?)</pre>', seen.stdout)[1])
     assert (found["metrics"], found["all"], found["shown"]) == (1, 3, ["mean_queueing_delay_s"])

@@ -229,7 +229,7 @@ def test_every_reading_is_used_by_a_paper():
         (["attie2003/model", "--page", "docs"], 'page: "attie2003" is not known'),
         (["attie2003", "--quick", "--page", "docs"], "`--page` cannot be used with `--quick`"),
         (["attie2003", "--profile", "ns2-2001", "--page", "docs"], "other than dated"),
-        (["attie2003", "--reading", "1"], "needs a paper with `open-values.toml`"),
+        (["attie2003", "--reading", "1"], 'assume: "dumbbell.delay" is not known'),
         (["akella2002", "--reading", "13"], "expected a whole number from 0 to 12"),
         (["akella2002", "--reading", "1", "--assume", "floor=50kbit"], "`--reading` cannot be"),
     ],

@@ -63,13 +63,94 @@ def test_fields_are_attributes(result):
 
 def test_traces_have_names_and_units(result):
     cwnd = result.traces["cwnd"]
-    assert cwnd.columns == ["time_s", "flow", "cwnd_packets", "ssthresh_packets", "srtt_s"]
+    assert cwnd.columns == list(TRACES["cwnd"])
     assert cwnd["flow"].unique().cast(pl.String).sort().to_list() == ["a-0", "a-1", "b"]
     assert cwnd["time_s"].max() <= 10.0
     assert cwnd["cwnd_packets"].min() > 0
     links = result.traces["queue"]["link"].unique().cast(pl.String)
     assert links.sort().to_list() == ["bottleneck", "bottleneck-back"]
     assert result.traces["queue"]["queue_packets"].max() > 5
+
+
+def test_windows_come_with_the_state_of_the_timer():
+    # One packet at a time over 100 ms: RFC 6298 has RTTVAR = R/2, and 3/4 of it with each sample.
+    found = (
+        cwndlab.run(
+            {
+                "duration": "1s",
+                "dumbbell": {"rate": "1Gbit", "delay": "50ms"},
+                "flows": [{"rule": "AIMD(1, 0.5)"}],
+                "tcp": {"window": 1, "syn": False},
+                "trace": {"cwnd": "all"},
+            }
+        )
+        .traces["cwnd"]
+        .filter(pl.col("srtt_s") > 0)
+    )
+    assert found["acknowledged_packets"].to_list() == list(range(1, len(found) + 1))
+    halves = [0.05 * 0.75**sample for sample in range(len(found))]
+    assert found["rttvar_s"].to_list() == pytest.approx(halves, rel=0.01)
+    assert found["backoff"].unique().to_list() == [1]
+
+
+def _with_losses(packets, lost):
+    return cwndlab.run(
+        {
+            "duration": "20s",
+            "dumbbell": {"rate": "10Mbit", "delay": "50ms",
+                         "loss": [{"kind": "list", "packets": lost}]},
+            "flows": [{"rule": "AIMD(1, 0.5)", "packets": packets}],
+            "tcp": {"syn": False},
+            "trace": {"cwnd": "all", "packets": True},
+        }
+    ).traces  # fmt: skip
+
+
+def test_timeouts_back_off_and_come_before_what_they_send():
+    # The last packets of a transfer are lost, and the first retransmission too.
+    traces = _with_losses(8, [5, 6, 7, 8])
+    packets = traces["packets"].with_row_index()
+    timeouts = packets.filter(pl.col("event") == "timeout")
+    assert len(timeouts) == 2
+    for row in timeouts.iter_rows(named=True):
+        after = packets.row(row["index"] + 1, named=True)
+        assert (after["event"], after["time_s"], after["seq"]) == (
+            "send", row["time_s"], row["seq"],
+        )  # fmt: skip
+        assert after["retransmission"]
+    # The factor of the RTO doubles with each.
+    assert traces["cwnd"]["backoff"].max() == 4
+
+
+def test_duplicate_acks_are_counted_in_a_row():
+    # Packets 6 to 9 of the window report the loss of packet 5.
+    found = _with_losses(10, [5])["cwnd"]["duplicate_acks"].to_list()
+    assert found[-1] == 0
+    assert max(found) == 4
+    assert set(found) == {0, 1, 2, 3, 4}
+
+
+def test_the_average_queue_of_red_is_recorded():
+    def queue(kind):
+        found = cwndlab.run(
+            {
+                "duration": "5s",
+                "dumbbell": {"rate": "10Mbit", "delay": "20ms", "queue": kind},
+                "flows": [{"rule": "AIMD(1, 0.5)", "count": 4}],
+                "trace": {"queue": "10ms"},
+            }
+        ).traces["queue"]
+        return found.filter(pl.col("link").cast(pl.String) == "bottleneck")
+
+    # With a weight of 1 the average is the number of packets that wait at the last arrival.
+    red = queue({"kind": "red", "limit": "50pkt", "weight": 1, "min": "10pkt", "max": "40pkt"})
+    off = (red["average_queue_packets"] - red["queue_packets"]).abs()
+    assert red["average_queue_packets"].max() > 5
+    assert off.quantile(0.9) <= 4
+    slow = queue({"kind": "red", "limit": "50pkt", "weight": 0.002, "min": "10pkt", "max": "40pkt"})
+    assert slow["average_queue_packets"].std() < 0.7 * slow["queue_packets"].std()
+    other = queue({"kind": "drop-tail", "limit": "50pkt"})
+    assert other["average_queue_packets"].null_count() == len(other)
 
 
 def test_packet_trace_agrees_with_the_flows(result):

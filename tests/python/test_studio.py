@@ -78,6 +78,14 @@ def test_refuses_a_scenario_that_is_not_valid(tmp_path):
     assert "dumbbell" in done.stderr
 
 
+def test_says_where_to_get_a_studio_that_is_not_there(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(resources, "files", lambda _package: tmp_path)
+    refused = command("studio", "--no-browser")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "in a source tree run `make web`" in refused.stderr
+    assert "install a wheel with the studio" in refused.stderr
+
+
 def test_the_lock_file_names_no_addresses_and_every_licence():
     packages = json.loads((ROOT / "web" / "package-lock.json").read_text())["packages"]
     listed = (ROOT / "web" / "LICENCES.md").read_text()

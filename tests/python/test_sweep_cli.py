@@ -33,7 +33,7 @@ def test_a_sweep_and_its_results(cli, sweep_file, tmp_path):
     assert done.returncode == 0, done.stderr
     # Quiet in a pipe: no progress.
     assert done.stderr == "wrote small.png\n"
-    assert "small: mean, 95 % CI, 3 replicates" in done.stdout
+    assert "small: mean, 95 % CI, 3 replicates, profile rfc" in done.stdout
     assert "Difference from AIMD(1, 0.5), paired by replicate" in done.stdout
     assert (tmp_path / "small.png").stat().st_size > 10_000
     assert cli("sweep", sweep_file).stdout == done.stdout
@@ -52,6 +52,23 @@ def test_a_sweep_and_its_results(cli, sweep_file, tmp_path):
         )
 
 
+def test_a_mistake_in_a_rule_is_not_said_for_each_of_its_runs(command, tmp_path):
+    (tmp_path / "bad.py").write_text(
+        "class Bad:\n"
+        "    def increase(self, cwnd, ack):\n        return cwnd / 0\n"
+        "    def decrease(self, cwnd, signal):\n        return cwnd / 2\n"
+    )
+    text = TEXT.replace('"AIAD(1, 3)"', '"bad.py:Bad"').replace("replicates = 3", "replicates = 4")
+    (tmp_path / "small.toml").write_text(text)
+    few = command("sweep", "small.toml")
+    assert few.returncode == 1
+    assert few.stderr.count("failed: ") == 5
+    assert "more runs fail (--verbose names all)" in few.stderr
+    assert "8 runs failed, the first: " in few.stderr
+    every = command("sweep", "small.toml", "-v")
+    assert every.stderr.count("failed: ") == 8
+
+
 @pytest.mark.slow
 def test_a_sweep_without_axes_is_printed(cli, sweep_file):
     lines = TEXT.splitlines()
@@ -61,7 +78,7 @@ def test_a_sweep_without_axes_is_printed(cli, sweep_file):
     done = cli("sweep", sweep_file)
     assert done.returncode == 0, done.stderr
     title, *_, row = done.stdout.strip().splitlines()
-    assert title.strip() == "small: mean, 95 % CI, 3 replicates"
+    assert title.strip() == "small: mean, 95 % CI, 3 replicates, profile rfc"
     assert row.count("±") + row.count("[") == 2
     assert "3 runs" in cli("results", "out/small").stdout
 
@@ -297,6 +314,26 @@ def test_pictures_have_no_mean_without_an_interval():
     assert len(drawn) == 2
     assert sum(len(line.get_xdata()) for line in panel.lines if line.get_linestyle() != "None") >= 4
     assert panel.get_xlabel() == "dumbbell.queue.limit"
+
+
+def test_the_only_axis_is_the_x_axis_and_a_legend_fits():
+    rules = ["AIMD(1, 0.5)", "AIMD(0.31, 0.875)", "AIMD(0.2, 0.875)", "IIAD(1, 0.5)", "IIAD(1, 1)"]
+    base = Sweep.load(ROOT / "examples" / "sweep-buffers.toml").base
+    base = {**base, "duration": "3s", "measure": ["1s", "3s"]}
+    given = {"base": base, "replicates": 2, "metrics": ["goodput"]}
+    figure = sweep_points(Sweep(axes={"rule": rules}, **given).run())
+    (panel,) = figure.axes
+    assert panel.get_xlabel() == "rule"
+    assert [text.get_text() for text in panel.get_xticklabels()] == rules
+    assert figure.legends == []
+    # Names of several axes' series are in a legend, whose columns must not be cut off.
+    buffers = {"rule": rules, "dumbbell.queue.limit": ["5pkt", "20pkt"]}
+    figure = sweep_points(Sweep(axes=buffers, **given).run())
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert [text.get_text() for text in legend.get_texts()] == rules
+    assert (box.x0 >= 0, box.x1 <= figure.bbox.width) == (True, True)
 
 
 def test_many_axes_are_drawn(tmp_path):

@@ -15,6 +15,8 @@ import small_sweeps
 from conftest import ROOT, SMALL
 from cwndlab.cli.fitting import Column, fit
 from cwndlab.cli.output import print_table
+from cwndlab.metrics import BY_KEY
+from cwndlab.tables import judged
 from terminals import Terminal
 
 RULES = ("AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)")
@@ -103,6 +105,20 @@ def test_a_file_gets_every_column_of_any_table(cli):
     assert all(line == line.rstrip() for line in answer.stdout.splitlines())
 
 
+def test_the_variable_columns_is_the_width_of_a_pipe(cli, monkeypatch):
+    def widest(columns: str, *options: str) -> int:
+        monkeypatch.setenv("COLUMNS", columns)
+        answer = cli("environments", *options)
+        assert answer.returncode == 0, answer.stderr
+        return max(map(len, answer.stdout.splitlines()))
+
+    unlimited = widest("")
+    assert unlimited > 120
+    assert widest("90") <= 90
+    assert widest("70") <= 70
+    assert widest("0") == widest("wide") == widest("90", "--wide") == unlimited
+
+
 def test_columns_that_do_not_fit_stand_below_with_the_names_of_the_rows():
     name = Column("rule", ("AIMD(1, 0.5)",), True)
     means = [Column(f"env {number}", ("0.900 ± 0.010",), False) for number in range(8)]
@@ -129,7 +145,7 @@ def test_labels_are_names_in_tables(cli):
     shown = cli(*COMPARE, "--metrics", "goodput", "--format", "markdown", "--label",
                 "AIAD(1,3)=Mine").stdout  # fmt: skip
     assert "| Mine |" in shown
-    assert "| Δ Mine |" in shown
+    assert "| Δ Mine - baseline |" in shown
     assert "AIAD" not in shown
 
 
@@ -147,7 +163,8 @@ def test_compare_marks_the_best_and_gives_differences_from_the_baseline(command)
     marked = [line for line in "\n".join(table).splitlines() if "*" in line]
     assert any(best in line for line in marked)
     assert f"{RULES[0]} (baseline)" in text
-    assert f"difference from the baseline {RULES[0]}, paired by replicate" in text
+    assert f"Δ {RULES[1]} - baseline" in text
+    assert f"difference of a rule from the baseline {RULES[0]}, paired by replicate" in text
     # Paired by hand: the mean of the differences is the difference of the means.
     for row in rows:
         assert (row["baseline"] == RULES[0]) == (row["rule"] != RULES[0])
@@ -159,10 +176,32 @@ def test_the_baseline_is_the_one_asked_for(command):
     given = ("compare", RULES[1], "--baseline", "aimd(1,.5)", "--duration", "5s")
     answer = command(*given)
     assert "AIMD(1, 0.5) (baseline)" in answer.stdout
-    assert "Δ AIAD(1, 3)" in answer.stdout
+    assert "Δ AIAD(1, 3) - baseline" in answer.stdout
     refused = command(*given, "--against", "CUBIC")
     assert refused.returncode == 2
     assert "--baseline" in refused.stderr
+
+
+def test_a_rule_of_ones_own_does_not_become_the_baseline_silently(command, tmp_path):
+    """Its author would read the marks of the other rule's rows as about it."""
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n"
+        "    def increase(self, cwnd, ack):\n        return cwnd + 1 / cwnd\n"
+        "    def decrease(self, cwnd, signal):\n        return cwnd / 2\n"
+    )
+    short = ("--duration", "3s", "--metrics", "goodput")
+    said = "the first rule, mine.py:Mine, is the baseline"
+    silent = command("compare", "mine.py:Mine", RULES[0], *short)
+    assert f"{said}; for its differences from {RULES[0]}: --baseline '{RULES[0]}'" in silent.stderr
+    assert f"Δ {RULES[0]} - baseline" in silent.stdout
+    for rules in (
+        (RULES[0], "mine.py:Mine"),
+        ("mine.py:Mine", "--baseline", RULES[0]),
+        ("mine.py:Mine", 'Rule(inc="1/w", dec="w/2")'),
+    ):
+        answer = command("compare", *rules, *short)
+        assert answer.returncode == 0, answer.stderr
+        assert said not in answer.stderr
 
 
 def test_a_metric_without_a_direction_is_never_marked():
@@ -210,3 +249,20 @@ def test_an_unknown_format_is_refused(command) -> None:
     answer: subprocess.CompletedProcess[str] = command(*COMPARE, "--format", "html")
     assert answer.returncode == 2
     assert "latex" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "text"),
+    [
+        # Significant, and with three digits "+0.001 ± 0.001" and "0.000 ± 0.000".
+        (0.0012, 0.0001, 0.0023, "▲ +0.0012 ± 0.0011"),
+        (-0.00004, -0.00007, -0.00001, "▼ -0.00004 ± 0.00003"),
+        (0.0003, 0.0001, 0.0006, "▲ +0.0003 [0.0001, 0.0006]"),
+        # Three digits are enough, or the interval holds 0.
+        (0.02, 0.01, 0.03, "▲ +0.020 ± 0.010"),
+        (0.0004, -0.0001, 0.0009, "= 0.000 ± 0.001"),
+    ],
+)
+def test_a_significant_difference_has_the_digits_that_show_it(mean, low, high, text):
+    row = {"mean": mean, "ci95_low": low, "ci95_high": high}
+    assert judged(row, BY_KEY["goodput"]) == text

@@ -191,14 +191,35 @@ def test_phase_plot_has_both_lines_and_units():
         "load of flow 1 [packets]",
         "load of flow 2 [packets]",
     )
-    labels = [line.get_label() for line in axes.get_lines() if not line.get_label().startswith("_")]
-    assert labels[:2] == ["efficiency line: x1 + x2 = B", "fairness line: x1 = x2"]
+    words = [text.get_text() for text in axes.texts]
+    assert words[:2] == ["efficiency line: x1 + x2 = B", "fairness line: x1 = x2"]
+    assert [axes.texts[index].get_rotation() for index in (0, 1)] == [315.0, 45.0]
+    assert {"increase", "decrease"} <= set(words)
     efficiency = axes.get_lines()[0]
     assert (np.asarray(efficiency.get_xdata()) + np.asarray(efficiency.get_ydata())).tolist() == [
         100,
         100,
     ]
     assert axes.get_title(loc="left") == "AIMD(1, 0.5)"
+
+
+def test_arrows_of_a_phase_plot_point_where_the_loads_go():
+    """By the model: increases run up the diagonal, decreases towards the origin."""
+    figure = draw.phase(theory.phase("AIMD(1, 0.5)", [[8, 64]], capacity=100))
+    arrows = [text for text in figure.axes[0].texts if text.arrow_patch is not None]
+    ways = [np.subtract(arrow.xy, arrow.xyann) for arrow in arrows]
+    assert len(ways) == 6
+    assert all(way[0] > 0 and way[0] == pytest.approx(way[1]) for way in ways[:3])
+    for arrow, way in zip(arrows[3:], ways[3:], strict=True):
+        assert way[0] < 0
+        assert arrow.xy[0] * way[1] == pytest.approx(arrow.xy[1] * way[0])
+
+
+def test_axes_of_a_phase_plot_name_two_rules():
+    pair = ["AIMD(1, 0.5)", "AIMD(0.31, 0.875)"]
+    (axes,) = draw.phase(theory.phase(pair, [[8, 64]], capacity=100)).axes
+    assert axes.get_xlabel() == "load of flow 1, AIMD(1, 0.5) [packets]"
+    assert axes.get_ylabel() == "load of flow 2, AIMD(0.31, 0.875) [packets]"
 
 
 def test_curves_differ_without_colour():

@@ -1,4 +1,5 @@
-"""The wheel installs and runs in a clean environment on a machine without Rust."""
+"""The wheel installs and runs in a clean environment on a machine without Rust, and the packages
+carry the examples."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 from pathlib import Path
 
@@ -55,5 +57,34 @@ def test_wheel_runs_without_rust(tmp_path):
     assert run["trace_hash"] == cwndlab.run(example).trace_hash
     demo = call(binaries / "cwndlab", "demo", "--duration", "3s", "--out", tmp_path / "demo")
     assert "C_a" in demo
+    call(binaries / "cwndlab", "examples", "--out", "examples")
+    assert _files_of(tmp_path / "examples") == _files_of(ROOT / "examples")
+    call(binaries / "cwndlab", "run", "examples/custom-rule.toml")
     where = call(binaries / "python", "-c", "import cwndlab; print(cwndlab.__file__)")
     assert where.startswith(str(tmp_path / "venv"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="maturin asks cargo for the crates")
+def test_the_sdist_has_the_examples_as_files(tmp_path):
+    """A wheel is built of it, or of the same list in pyproject.toml."""
+    maturin = Path(sys.executable).with_name("maturin")
+    subprocess.run([maturin, "sdist", "--out", tmp_path], cwd=ROOT, check=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        (folder,) = {name.partition("/")[0] for name in packed.getnames()}
+        place = f"{folder}/python/cwndlab/templates/_examples/"
+        found = {
+            member.name.removeprefix(place): packed.extractfile(member).read()
+            for member in packed.getmembers()
+            if member.name.startswith(place) and member.isfile()
+        }
+    assert found == _files_of(ROOT / "examples")
+
+
+def _files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file() and file.suffix != ".pyc"
+    }

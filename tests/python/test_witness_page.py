@@ -9,6 +9,7 @@ import pytest
 
 from cwndlab.errors import ScenarioError
 from cwndlab.reproduction import load, witness, witness_page, witness_records, witness_scope
+from cwndlab.reproduction.levels import kept
 from cwndlab.reproduction.results_grid import ResultsGrid
 from cwndlab.reproduction.witness_records import COMPUTED, PlanRecord
 
@@ -125,6 +126,38 @@ def test_the_decisive_levels_are_levels_of_the_plans():
     wrong, sweep = witness_scope.Scope("ns2-2009", {PLAN: {"rule": ["CUBIC"]}}, {}), load(KEY)
     with pytest.raises(ScenarioError, match=r'fig1\.rule: "CUBIC" is not known'):
         wrong.decisive(PLAN, sweep.sweep(PLAN))
+
+
+def test_cells_beside_those_of_claims_are_cells_of_the_plan():
+    scope = witness_scope.read_scope("akella2002")
+    assert scope.beside_of(["representatives"]) == {}
+    for name, part in scope.beside_of(["appendix"]).items():
+        sweep = kept(load("akella2002").sweep(part.plan), part.levels, name)
+        assert {cell.labels["rule"] for cell in sweep.plan.cells()} == set(part.levels["rule"])
+
+
+def test_the_page_judges_a_claim_over_cells_beside_those_of_its_plan(tmp_path):
+    """With twenty flows ns-2 has the order that it has with ten, cwndlab the reverse."""
+    paper = load("akella2002")
+    rules = tuple(paper.rules[name] for name in ("AIMD", "AIAD", "MIMD", "MIAD"))
+
+    def grid(goodput):
+        whole = np.repeat(np.array(goodput)[None, None, :, None], 2, axis=3)
+        return ResultsGrid(("sack/drop-tail",), ("CL",), rules,
+                           {"goodput": whole, COMPUTED: np.full(whole.shape, 0.5)})  # fmt: skip
+
+    falling, rising = grid([0.9, 0.8, 0.7, 0.6]), grid([0.6, 0.7, 0.8, 0.9])
+
+    def record(ours, theirs):
+        return PlanRecord("ns2-2002", "ns-2 2.35", 2, grids={"cwndlab": ours, "ns2": theirs})
+
+    witness_records.write(tmp_path / witness_page.FOLDER, "akella2002", {
+        "representatives": record(falling, falling),
+        "more-flows-without-drr": record(rising, falling),
+    })  # fmt: skip
+    text = witness_page.write(tmp_path).read_text().partition("### more-flows-without-drr")[2]
+    (line,) = [line for line in text.splitlines() if line.startswith("| ordering/flows | >= 0.7 |")]
+    assert line.endswith(f"| {witness.ONLY_NS2} |")
 
 
 def test_explained_claims_exist():

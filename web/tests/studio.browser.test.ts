@@ -67,7 +67,7 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     const fault = page.getByRole("alert");
     await fault.waitFor();
     expect(await fault.innerText()).toContain(
-      'column 5: "q" is not known: expected w (packets) or rtt (seconds)',
+      'column 5: "q" is not known: expected w (packets), rtt or qdelay (seconds)',
     );
     expect(await fault.locator("mark").innerText()).toBe("q");
     // The run before stays until the formula is one, and is marked as the older one.
@@ -278,7 +278,15 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.context().setOffline(true);
     await page.goto(`file://${fileURLToPath(new URL("../dist/studio.html", import.meta.url))}`);
     expect(await hash(page)).toBe(expected);
+    // Its link holds a path of this disk; the part from # on opens the scenario on a site.
+    await page.getByRole("link", { name: "Share" }).click();
+    await page.getByText("This link works on this computer only.").first().waitFor();
+    const part = await page.getByLabel("Part of the link for any studio").first().inputValue();
+    await page.context().setOffline(false);
+    const other = await under.open(part);
+    expect(await hash(other)).toBe(expected);
     await page.close();
+    await other.close();
   });
 
   for (const view of VIEWS)

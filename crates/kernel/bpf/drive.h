@@ -20,6 +20,8 @@ struct drive {
 	u32 event;
 	u32 acked;
 	u32 srtt_us_8;
+	u32 min_rtt_us;
+	u32 padding;
 	u64 cwnd;
 	u64 fraction_q44;
 	struct bimodal_memory bimodal;
@@ -53,12 +55,12 @@ inline_always void drive_table(const volatile struct table *table, struct drive 
 inline_always void drive_surface(const volatile struct surface *surface, struct drive *flow,
 				 u64 window)
 {
-	struct octave_place rtt = rtt_place(flow->srtt_us_8);
+	struct octave_place time = time_place(surface, flow->srtt_us_8, flow->min_rtt_us);
 
 	if (flow->event == EVENT_ACK)
-		drive_by(flow, surface_at(surface->growth, window_place(window), rtt));
+		drive_by(flow, surface_at(surface->growth, window_place(window), time));
 	else if (flow->event == EVENT_CUT || flow->event == EVENT_TIMEOUT)
-		drive_positive(flow, surface_at(surface->cut, window_place(window), rtt));
+		drive_positive(flow, surface_at(surface->cut, window_place(window), time));
 }
 
 inline_always void drive_bimodal(const volatile struct bimodal *rule, struct drive *flow,

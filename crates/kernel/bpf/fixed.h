@@ -73,7 +73,8 @@ inline_always u64 over_window(u64 growth_q44, u64 window_q32)
 /*
  * The window after `acked` packets, each of which adds `growth` (Q44, absolute value below 64
  * packets). Returns whole packets; the rest stays in `fraction`. The whole part of a negative
- * growth is split off first, so that no signed value is divided.
+ * growth is split off first, so that no signed value is divided. It leaves two packets at least, as
+ * in crates/rules/src/formula/rule.rs.
  */
 inline_always u32 grown(u32 cwnd, u64 *fraction_q44, s64 growth_q44, u32 acked)
 {
@@ -83,11 +84,13 @@ inline_always u32 grown(u32 cwnd, u64 *fraction_q44, s64 growth_q44, u32 acked)
 	u64 sum = *fraction_q44 + part * count;
 	s64 next = (s64)cwnd + whole * (s64)count + (s64)(sum >> Q44);
 
-	*fraction_q44 = sum & Q44_MASK;
-	if (next < 1) {
+	if (next < 2 && growth_q44 < 0) {
+		if (cwnd < 2)
+			return cwnd;
 		*fraction_q44 = 0;
-		return 1;
+		return 2;
 	}
+	*fraction_q44 = sum & Q44_MASK;
 	return (u32)min_u64((u64)next, MOST_PACKETS);
 }
 

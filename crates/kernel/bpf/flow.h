@@ -246,6 +246,9 @@ inline_always void increase_window(struct sock *sk, u32 acked)
 		next = tp->snd_cwnd_clamp;
 	if (next != cwnd)
 		tp->snd_cwnd = next;
+	/* A rule that shrinks the window on an ACK does not return to slow start by it (tcp_vegas.c). */
+	if (next < tp->snd_ssthresh)
+		tp->snd_ssthresh = next;
 }
 
 /* As tcp_reno_undo_cwnd(): restores the window before the cut, and the rule's memory. */

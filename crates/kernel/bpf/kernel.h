@@ -23,6 +23,15 @@ struct inet_connection_sock {
 	u64 icsk_ca_priv[13];
 } relocated;
 
+struct minmax_sample {
+	u32 t;
+	u32 v;
+} relocated;
+
+struct minmax {
+	struct minmax_sample s[3];
+} relocated;
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u32 snd_cwnd;
@@ -35,6 +44,7 @@ struct tcp_sock {
 	u32 lost_out;
 	u32 retrans_out;
 	u32 srtt_us;
+	struct minmax rtt_min;
 	u32 mss_cache;
 	u32 snd_una;
 	u32 snd_nxt;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Growth and cut of a rule over window and RTT, sampled on a grid by src/surface.rs. Both axes are
- * divided into octaves of 16 equal steps: windows from 1 to 2^14 packets, RTTs from 64 to 2^24
- * microseconds (16.8 s). Between the points: bilinear interpolation. Outside: the nearest edge.
+ * Growth and cut of a rule over window and RTT, or window and queueing delay, sampled on a grid by
+ * src/surface.rs. Both axes are divided into octaves of 16 equal steps: windows from 1 to 2^14
+ * packets, RTTs from 64 to 2^24 microseconds (16.8 s). The queueing delay plus 64 microseconds has
+ * the axis of the RTT. Between the points: bilinear interpolation. Outside: the nearest edge.
  */
 #ifndef CWNDLAB_SURFACE_H
 #define CWNDLAB_SURFACE_H
@@ -23,6 +24,7 @@
 struct surface {
 	s64 growth[ROOM];
 	s64 cut[ROOM];
+	u64 is_queueing; /* the second axis is the queueing delay */
 };
 
 /*
@@ -100,13 +102,18 @@ inline_always struct octave_place window_place(u64 window_q32)
 }
 
 /*
- * Position of the smoothed RTT, in eighths of microseconds; 1 s before the first sample (RFC 6298).
+ * Position on the second axis, of the smoothed RTT in eighths of microseconds and the minimum RTT in
+ * microseconds. Before the first sample the RTT is 1 s (RFC 6298), and no packet waits.
  */
-inline_always struct octave_place rtt_place(u32 srtt_us_8)
+inline_always struct octave_place time_place(const volatile struct surface *surface, u32 srtt_us_8,
+					     u32 min_rtt_us)
 {
-	u64 srtt = srtt_us_8 ? srtt_us_8 : 8 * 1000000;
+	u64 time = srtt_us_8 ? srtt_us_8 : 8 * 1000000;
+	u64 least = 8ULL * min_rtt_us;
 
-	return octave_place(srtt << 20, 29, RTT_POINTS);
+	if (surface->is_queueing)
+		time = 8 * RTT_LEAST_US + (srtt_us_8 > least ? srtt_us_8 - least : 0);
+	return octave_place(time << 20, 29, RTT_POINTS);
 }
 
 #endif

@@ -1,7 +1,7 @@
 //! Compilation of a rule: the BPF program that runs it, and the program's data.
 
 use crate::sampling::{Q32, Q44};
-use crate::surface::Surface;
+use crate::surface::{Axis, Surface};
 use crate::table::Table;
 use crate::{Accuracy, KernelError};
 use cwndlab_rules::{Arithmetic, Bimodal, Compare, MrAimd, Rule, RuleSpec, WindowRule};
@@ -12,7 +12,7 @@ use cwndlab_units::message::invalid;
 pub enum Program {
     /// Rules without memory, by a table over the window.
     Table,
-    /// Formulas in window and RTT, by a table over both.
+    /// Formulas in window and RTT, or window and queueing delay, by a table over both.
     Surface,
     /// Bimodal congestion avoidance.
     Bimodal,
@@ -67,12 +67,12 @@ impl CompiledRule {
             | Rule::Binomial(_)
             | Rule::HighSpeed(_)
             | Rule::Scalable(_) => table(spec)?,
-            // No other name of the notation contains "rtt".
-            Rule::Formula(_) if spec.to_string().contains("rtt") => {
-                let surface = Surface::of(spec)?;
-                (Program::Surface, surface.bytes(), surface.accuracy(spec)?)
-            }
-            Rule::Formula(_) => table(spec)?,
+            Rule::Formula(formula) => match (formula.has_rtt(), formula.has_qdelay()) {
+                (false, false) => table(spec)?,
+                (true, false) => surface(spec, Axis::RoundTrip)?,
+                (false, true) => surface(spec, Axis::QueueingDelay)?,
+                (true, true) => return Err(refused(spec)),
+            },
             Rule::Bimodal(rule) => (Program::Bimodal, bimodal(spec, rule)?, Accuracy::default()),
             Rule::MrAimd(rule) => (Program::MrAimd, mraimd(spec, rule)?, Accuracy::default()),
             _ => return Err(refused(spec)),
@@ -86,17 +86,24 @@ fn table(spec: &RuleSpec) -> Result<(Program, Vec<u8>, Accuracy), KernelError> {
     Ok((Program::Table, table.bytes(), table.accuracy(spec)?))
 }
 
+fn surface(spec: &RuleSpec, axis: Axis) -> Result<(Program, Vec<u8>, Accuracy), KernelError> {
+    let surface = Surface::of(spec, axis)?;
+    Ok((Program::Surface, surface.bytes(), surface.accuracy(spec)?))
+}
+
 fn refused(spec: &RuleSpec) -> KernelError {
     let why = if spec.custom_text().is_some() {
         "it is written in Python or Rust"
+    } else if matches!(spec.build(Arithmetic::Plain), Rule::Formula(_)) {
+        "it depends on both rtt and qdelay"
     } else {
         "it has a memory that no BPF program implements"
     };
     KernelError::Rule(format!(
         "rule \"{spec}\" cannot run in the kernel: {why}; expected a rule without memory (AIMD, \
          AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear, NewReno, GAIMD, Binomial, IIAD, SQRT, HighSpeed, \
-         Scalable), a formula in w and rtt (Rule), Bimodal or MRAIMD; Linux's congestion controls \
-         are available by name (reno, cubic, bbr)"
+         Scalable), a formula (Rule) in w, and rtt or qdelay but not both, Bimodal or MRAIMD; \
+         Linux's congestion controls are available by name (reno, cubic, bbr)"
     ))
 }
 

@@ -1,6 +1,6 @@
 //! Growth and cuts of a rule without memory over the window, sampled at the points of bpf/table.h.
 
-use crate::sampling::{Probe, Q32, Q44, bytes, fixed};
+use crate::sampling::{Probe, Q32, Q44, Times, bytes, fixed};
 use crate::{Accuracy, KernelError};
 use cwndlab_rules::RuleSpec;
 
@@ -8,8 +8,8 @@ use cwndlab_rules::RuleSpec;
 pub const POINTS: usize = 16384;
 /// Points per packet of the fine curves, which end at 256 packets.
 const FINE: f64 = 64.0;
-/// The RTT for sampling; rules of this kind do not depend on it.
-const ANY_RTT_S: f64 = 0.1;
+/// For sampling; rules of this kind do not depend on them.
+const ANY_TIMES: Times = Times { rtt_s: 0.1, qdelay_s: 0.0 };
 
 /// Growth and cut, each at fine and at whole windows.
 pub(crate) struct Table {
@@ -25,7 +25,7 @@ impl Table {
         let mut curves = |step: f64| -> Result<(Vec<f64>, Vec<f64>), KernelError> {
             (0..POINTS)
                 .map(|point| (point as f64 * step).max(1.0))
-                .map(|cwnd| Ok((probe.growth(cwnd, ANY_RTT_S)?, probe.cut(cwnd, ANY_RTT_S)?)))
+                .map(|cwnd| Ok((probe.growth(cwnd, ANY_TIMES)?, probe.cut(cwnd, ANY_TIMES)?)))
                 .collect()
         };
         let (fine, whole) = (curves(1.0 / FINE)?, curves(1.0)?);
@@ -60,11 +60,12 @@ impl Table {
                 let cwnd = (point as f64 + 0.5) * step;
                 accuracy.note_growth(
                     halfway(&self.growth[curve], point),
-                    probe.growth(cwnd, ANY_RTT_S)?,
+                    probe.growth(cwnd, ANY_TIMES)?,
+                    1.0 / Q44,
                 );
                 accuracy.note_cut(
                     halfway(&self.cut[curve], point),
-                    probe.cut(cwnd, ANY_RTT_S)?,
+                    probe.cut(cwnd, ANY_TIMES)?,
                     cwnd,
                 );
             }

@@ -109,6 +109,20 @@ fn units(cwnd: f64) -> f64 {
     1e-5 * cwnd + 1e-5
 }
 
+/// A window that an increase lowers keeps two packets, and one below two stays as it is.
+#[test]
+fn an_increase_below_zero_leaves_two_packets() {
+    let text = "Rule(inc=\"0 - 3*w\", dec=\"w/2\")";
+    let plan = CompiledRule::new(&spec(text)).unwrap();
+    for (from, acked, to) in
+        [(9.5, 1, 6.5), (9.5, 2, 3.5), (9.5, 3, 2.0), (2.25, 1, 2.0), (2.0, 1, 2.0), (1.5, 1, 1.5)]
+    {
+        let mut flow = Flow::new(&plan, from);
+        flow.happen(Event::Ack, acked, 0.1, host(&plan));
+        assert_eq!(flow.cwnd(), to, "{acked} packets acknowledged at {from}");
+    }
+}
+
 /// Prints the accuracy of `CompiledRule` for docs/kernel.md: `cargo test -p cwndlab-kernel --test
 /// host -- --nocapture interpolation`.
 #[test]
@@ -122,6 +136,7 @@ fn interpolation_is_close_to_the_rule() {
         // b(w) has a kink at 38 packets.
         ("HighSpeed", 1e-4, 1e-6),
         ("Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")", 2e-3, 1e-3),
+        ("Rule(inc=\"2 - 20*qdelay\", dec=\"w/(1 + 9*qdelay)\")", 2e-3, 1e-3),
     ] {
         let accuracy = CompiledRule::new(&spec(text)).unwrap().accuracy;
         println!(
@@ -171,18 +186,28 @@ proptest! {
         compare(text, from, &events, units)?;
     }
 
-    /// One event at any window and RTT of the surface: the error stays within that of the
+    /// One event at any window and time of the surface: the error stays within that of the
     /// interpolation.
     #[test]
-    fn surfaces_follow_the_rule(from in 2.0..16_000.0f64, rtt_s in 1e-4..10.0f64) {
-        let text = "Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")";
+    fn surfaces_follow_the_rule(
+        from in 2.0..16_000.0f64, rtt_us in 100..10_000_000u32, which in 0..3usize
+    ) {
+        let text = [
+            "Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")",
+            "Rule(inc=\"0.5 + 10*qdelay\", dec=\"w/(1 + qdelay)\")",
+            // Falls to two packets, and by at most the window per packet.
+            "Rule(inc=\"max(2 - 0.1*w*qdelay, -w)\", dec=\"w/2\")",
+        ][which];
         let plan = CompiledRule::new(&spec(text)).unwrap();
         let mut rule = spec(text).build(Arithmetic::Plain);
-        let ack = Ack { acked_packets: 1, srtt_s: rtt_s, ..Ack::default() };
+        let (rtt_s, min_rtt_us) = (f64::from(rtt_us) * 1e-6, rtt_us / 3);
+        let queueing_delay_s = rtt_s - f64::from(min_rtt_us) * 1e-6;
+        let ack = Ack { acked_packets: 1, srtt_s: rtt_s, queueing_delay_s, ..Ack::default() };
         let grown = rule.increase(from, &ack);
         let cut = rule.decrease(from, Congestion::FastRetransmit).max(2.0);
         for (event, cwnd) in [(Event::Ack, grown), (Event::Cut, cut)] {
             let mut flow = Flow::new(&plan, from);
+            flow.0.min_rtt_us = min_rtt_us;
             flow.happen(event, 1, rtt_s, host(&plan));
             // Steps of 1/16 octave: a chord is at most (1/16)^2 / 4 above its hyperbola, along
             // either axis.

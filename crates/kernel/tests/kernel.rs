@@ -34,17 +34,17 @@ fn program(plan: &CompiledRule, map_of_rule: &str) -> Object {
 /// Runs one event in the kernel.
 fn in_kernel(object: &Object, drive: &mut Drive) {
     let map = object.maps().find(|map| map.name() == ".data.flow").unwrap();
-    let words: [u64; 9] = unsafe { std::mem::transmute(*drive) };
+    let words: [u64; 10] = unsafe { std::mem::transmute(*drive) };
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     map.update(&0u32.to_ne_bytes(), &bytes, MapFlags::ANY).unwrap();
     let program = object.progs_mut().next().unwrap();
     assert_eq!(program.test_run(ProgramInput::default()).unwrap().return_value, 0);
     let bytes = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).unwrap().unwrap();
-    let mut words = [0u64; 9];
+    let mut words = [0u64; 10];
     for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
         *word = u64::from_ne_bytes(bytes.try_into().unwrap());
     }
-    *drive = unsafe { std::mem::transmute::<[u64; 9], Drive>(words) };
+    *drive = unsafe { std::mem::transmute::<[u64; 10], Drive>(words) };
 }
 
 /// A sequence of all events: acknowledgements of one to seven packets, RTTs from 0.2 ms to 0.9 s.
@@ -72,6 +72,7 @@ fn the_kernel_computes_what_the_host_does() {
         ("GAIMD(0.31, 0.875)", ".rodata.table"),
         ("Rule(inc=\"1 - w/100\", dec=\"w - 0.5*w^0.7\")", ".rodata.table"),
         ("Rule(inc=\"10*rtt\", dec=\"w/(1 + rtt)\")", ".rodata.surface"),
+        ("Rule(inc=\"2 - 20*qdelay\", dec=\"w/(1 + 9*qdelay)\")", ".rodata.surface"),
         ("Bimodal(1, 0.5, 0.125, compare=scaled, band=0.05)", ".rodata.bimodal"),
         ("MRAIMD(1, 0.5, 0.005, 0.5, calm=2)", ".rodata.mraimd"),
     ] {
@@ -79,6 +80,7 @@ fn the_kernel_computes_what_the_host_does() {
         let object = program(&plan, map);
         let (mut here, mut there, host) =
             (Flow::new(&plan, 40.25), Flow::new(&plan, 40.25), host(&plan));
+        (here.0.min_rtt_us, there.0.min_rtt_us) = (50_000, 50_000);
         for (index, (event, acked, rtt_s)) in sequence().enumerate() {
             here.happen(event, acked, rtt_s, &host);
             there.happen(event, acked, rtt_s, |drive| in_kernel(&object, drive));
@@ -123,10 +125,15 @@ fn every_kind_of_rule_passes_the_verifier() {
     if !can_run() {
         return;
     }
-    for (index, rule) in
-        ["AIMD(1, 0.5)", "Rule(inc=\"1/(0.1 + rtt)\", dec=\"w/2\")", "Bimodal", "MRAIMD"]
-            .iter()
-            .enumerate()
+    for (index, rule) in [
+        "AIMD(1, 0.5)",
+        "Rule(inc=\"1/(0.1 + rtt)\", dec=\"w/2\")",
+        "Rule(inc=\"1 - 9*qdelay\", dec=\"w/2\")",
+        "Bimodal",
+        "MRAIMD",
+    ]
+    .iter()
+    .enumerate()
     {
         let name = format!("cwl_t_kind{index}");
         let options = LoadOptions {

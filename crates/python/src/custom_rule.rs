@@ -24,6 +24,7 @@ pub struct PyAck {
     rtt_s: f64,
     srtt_s: f64,
     min_rtt_s: f64,
+    queueing_delay_s: f64,
     delivery_rate_packets_s: f64,
     marked: bool,
     marked_packets: u64,
@@ -51,6 +52,7 @@ impl From<&Ack> for PyAck {
             rtt_s,
             srtt_s,
             min_rtt_s,
+            queueing_delay_s,
             delivery_rate_packets_s,
             marked,
             marked_packets,
@@ -74,6 +76,43 @@ impl From<&Ack> for PyAck {
             rtt_s,
             srtt_s,
             min_rtt_s,
+            queueing_delay_s,
+            delivery_rate_packets_s,
+            marked,
+            marked_packets,
+            round_start,
+            app_limited,
+            in_recovery,
+            sent_in_flight_packets,
+            delivered_since_sent_packets,
+            lost_since_sent_packets,
+        }
+    }
+}
+
+impl PyAck {
+    pub fn now_s(&self) -> f64 {
+        self.now_s
+    }
+}
+
+impl From<&PyAck> for Ack {
+    fn from(ack: &PyAck) -> Self {
+        let &PyAck { now_s, acked_packets, delivered_packets, lost_packets, .. } = ack;
+        let &PyAck { in_flight_packets, rtt_s, srtt_s, min_rtt_s, queueing_delay_s, .. } = ack;
+        let &PyAck { delivery_rate_packets_s, marked, marked_packets, round_start, .. } = ack;
+        let &PyAck { app_limited, in_recovery, sent_in_flight_packets, .. } = ack;
+        let &PyAck { delivered_since_sent_packets, lost_since_sent_packets, .. } = ack;
+        Self {
+            now_s,
+            acked_packets,
+            delivered_packets,
+            lost_packets,
+            in_flight_packets,
+            rtt_s,
+            srtt_s,
+            min_rtt_s,
+            queueing_delay_s,
             delivery_rate_packets_s,
             marked,
             marked_packets,

@@ -5,13 +5,16 @@
     reason = "bindings use files and the wall clock, which the core crates must not"
 )]
 
+mod agent;
 mod custom_rule;
 mod definitions;
+mod episodes;
 mod errors;
 mod pcap;
 mod resolver;
 mod run;
 mod scenario;
+mod table;
 mod topology;
 mod traces;
 
@@ -116,6 +119,12 @@ fn schema() -> String {
     scenario_schema().to_string()
 }
 
+/// Name and meaning of each statistic of an agent's step.
+#[pyfunction]
+fn statistics() -> Vec<(&'static str, &'static str)> {
+    agent::STATISTICS.to_vec()
+}
+
 /// Canonical form of a rule.
 #[pyfunction]
 fn rule(text: &str) -> PyResult<String> {
@@ -136,11 +145,14 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<custom_rule::PyAck>()?;
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<run::PyRun>()?;
+    module.add_class::<agent::PyObserver>()?;
+    module.add_class::<episodes::PyEpisodes>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(rules, module)?)?;
     module.add_function(wrap_pyfunction!(knobs, module)?)?;
     module.add_function(wrap_pyfunction!(columns, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics, module)?)?;
     module.add_function(wrap_pyfunction!(rule, module)?)
 }

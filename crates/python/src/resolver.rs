@@ -5,15 +5,15 @@ use crate::errors::RunError;
 use cwndlab_rules::{CustomRuleFactory, RuleSpec};
 use cwndlab_scenario::Resolver;
 use pyo3::prelude::*;
-use std::cell::Cell;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Resolves names of one scenario, and keeps the exceptions of its rules.
 pub struct PythonResolver {
     /// Paths are relative to it.
     folder: Option<PathBuf>,
     raised: Raised,
-    rules: Cell<bool>,
+    rules: AtomicBool,
 }
 
 impl Resolver for PythonResolver {
@@ -28,7 +28,7 @@ impl Resolver for PythonResolver {
     }
 
     fn rule(&self, text: &str) -> Result<RuleSpec, String> {
-        self.rules.set(true);
+        self.rules.store(true, Ordering::Relaxed);
         Python::attach(|py| {
             let found = py.import("cwndlab.custom_rules").and_then(|module| {
                 module
@@ -53,7 +53,7 @@ impl Resolver for PythonResolver {
 impl PythonResolver {
     /// Paths are relative to `folder`, or to the working directory.
     pub fn new(folder: Option<PathBuf>) -> Self {
-        Self { folder, raised: Raised::default(), rules: Cell::new(false) }
+        Self { folder, raised: Raised::default(), rules: AtomicBool::new(false) }
     }
 
     /// The message of an exception; keeps Ctrl-C.
@@ -75,7 +75,7 @@ impl PythonResolver {
 
     /// Whether the scenario uses a rule written in Python.
     pub fn has_rules(&self) -> bool {
-        self.rules.get()
+        self.rules.load(Ordering::Relaxed)
     }
 
     /// The exception of a rule that did not stop the run, from its `state`.

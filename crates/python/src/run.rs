@@ -2,11 +2,13 @@
 
 use crate::definitions::field;
 use crate::errors::RunError;
+use crate::table::PyTable;
+use crate::traces::traces;
 use arrow_array::RecordBatch;
 use arrow_schema::FieldRef;
+use cwndlab_sim::Simulation;
 use cwndlab_sim::results::{RunResult, TABLES};
 use pyo3::prelude::*;
-use pyo3_arrow::PyTable;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -19,11 +21,11 @@ type Tables = HashMap<&'static str, PyTable>;
 /// A finished run.
 #[pyclass(name = "Run", module = "cwndlab._core", frozen)]
 pub struct PyRun {
-    pub result: RunResult,
-    pub wall_s: f64,
-    pub traces: Vec<(&'static str, RecordBatch)>,
+    result: RunResult,
+    wall_s: f64,
+    traces: Vec<(&'static str, RecordBatch)>,
     /// Names of the phases of rules, by the numbers in the trace `rule`.
-    pub phases: Vec<&'static str>,
+    phases: Vec<&'static str>,
 }
 
 #[pymethods]
@@ -76,12 +78,12 @@ impl PyRun {
                 })
                 .collect::<PyResult<Vec<_>>>()
         })?;
-        batches.into_iter().map(|(name, batch)| Ok((name, table(batch)?))).collect()
+        Ok(batches.into_iter().map(|(name, batch)| (name, PyTable(batch))).collect())
     }
 
     /// The traces.
-    fn traces(&self) -> PyResult<Tables> {
-        self.traces.iter().map(|(name, batch)| Ok((*name, table(batch.clone())?))).collect()
+    fn traces(&self) -> Tables {
+        self.traces.iter().map(|(name, batch)| (*name, PyTable(batch.clone()))).collect()
     }
 
     #[getter]
@@ -96,6 +98,21 @@ impl PyRun {
 }
 
 impl PyRun {
+    /// The result of a simulation that is done, and its traces; `packets`: also that of packets.
+    pub fn new(
+        py: Python<'_>,
+        simulation: &Simulation<'_>,
+        wall_s: f64,
+        packets: bool,
+    ) -> PyResult<Self> {
+        let result = py.detach(|| simulation.result());
+        let recording = simulation.traces();
+        let phases =
+            recording.recorder.map(|recorder| recorder.rules.phases.clone()).unwrap_or_default();
+        let traces = py.detach(|| traces(&recording, packets)).map_err(failed)?;
+        Ok(Self { result, wall_s, traces, phases })
+    }
+
     fn add_wall_clock(&self, value: &mut Value) {
         let packets = self.result.delivered_packets as f64;
         value["wall_s"] = json!(self.wall_s);
@@ -105,11 +122,6 @@ impl PyRun {
 
 fn rows<T: Serialize>(fields: &[FieldRef], rows: &[T]) -> serde_arrow::Result<RecordBatch> {
     serde_arrow::to_record_batch(fields, &rows)
-}
-
-fn table(batch: RecordBatch) -> PyResult<PyTable> {
-    let schema = batch.schema();
-    PyTable::try_new(vec![batch], schema)
 }
 
 fn failed(error: impl Display) -> PyErr {

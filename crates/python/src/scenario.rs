@@ -1,11 +1,10 @@
 //! A scenario: parsed and checked once, then run as often as wanted.
 
-use crate::errors::{RunError, ScenarioError};
+use crate::errors::ScenarioError;
 use crate::pcap;
 use crate::resolver::PythonResolver;
 use crate::run::PyRun;
 use crate::topology::topology;
-use crate::traces::traces;
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::{
     DrawnNetwork, EventSchedulerKind, Options, Simulation, Status, opportunities_ms,
@@ -25,9 +24,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 #[pyclass(name = "Scenario", module = "cwndlab._core", frozen, eq)]
 #[derive(PartialEq)]
 pub struct PyScenario {
-    scenario: Scenario,
+    pub scenario: Scenario,
     /// Whether a rule is written in Python.
-    has_rules: bool,
+    pub has_rules: bool,
 }
 
 #[pymethods]
@@ -142,19 +141,12 @@ impl PyScenario {
             return Err(error);
         }
         let wall_s = begin.elapsed().as_secs_f64();
-        let result = py.detach(|| simulation.result());
-        let recording = simulation.traces();
         if let Some(path) = &pcap {
-            py.detach(|| pcap::write(path, &recording, &scenario)).map_err(|error| {
+            py.detach(|| pcap::write(path, &simulation.traces(), &scenario)).map_err(|error| {
                 ScenarioError::new_err(format!("pcap: {}: {error}", path.display()))
             })?;
         }
-        let phases =
-            recording.recorder.map(|recorder| recorder.rules.phases.clone()).unwrap_or_default();
-        let traces = py
-            .detach(|| traces(&recording, packets_wanted))
-            .map_err(|error| RunError::new_err(error.to_string()))?;
-        Ok(PyRun { result, wall_s, traces, phases })
+        PyRun::new(py, &simulation, wall_s, packets_wanted)
     }
 }
 

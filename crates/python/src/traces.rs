@@ -7,7 +7,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, Field, Schema};
 use cwndlab_sim::results::trace_column;
-use cwndlab_sim::{PacketRow, TraceRecorder, Traces, Transfer};
+use cwndlab_sim::{PacketEvent, PacketRow, TraceRecorder, Traces, Transfer};
 use std::sync::Arc;
 
 /// A column of a table.
@@ -97,17 +97,18 @@ fn defined(table: &str, columns: Vec<(&str, Column)>) -> Result<RecordBatch, Arr
 
 fn queue(traces: &Traces<'_>) -> Vec<(&'static str, Column)> {
     let samples = || {
-        traces.queues.iter().enumerate().flat_map(|(link, &(every_s, samples))| {
-            samples
-                .iter()
-                .enumerate()
-                .map(move |(i, &packets)| (i as f64 * every_s, link as u32, packets))
+        traces.queues.iter().enumerate().flat_map(|(link, &(every_s, samples, averages))| {
+            samples.iter().enumerate().map(move |(i, &packets)| {
+                let average = averages.get(i).copied().unwrap_or(f64::NAN);
+                (i as f64 * every_s, link as u32, packets, average)
+            })
         })
     };
     vec![
         ("time_s", Column::f8(samples().map(|row| row.0))),
         ("link", Column::u4(samples().map(|row| row.1))),
         ("queue_packets", Column::u4(samples().map(|row| row.2))),
+        ("average_queue_packets", Column::f8(samples().map(|row| row.3))),
     ]
 }
 
@@ -140,6 +141,13 @@ fn windows(recorder: &TraceRecorder) -> Vec<(&'static str, Column)> {
         ("cwnd_packets", Column::f8(rows().map(|row| row.cwnd))),
         ("ssthresh_packets", Column::f8(rows().map(|row| row.ssthresh))),
         ("srtt_s", Column::f8(rows().map(|row| row.srtt_s))),
+        ("rttvar_s", Column::f8(rows().map(|row| row.rttvar_s))),
+        ("backoff", Column::u4(rows().map(|row| row.backoff))),
+        ("duplicate_acks", Column::u4(rows().map(|row| row.duplicate_acks))),
+        (
+            "acknowledged_packets",
+            Column::u8(rows().map(|row| row.acknowledged_packets.max(0) as u64)),
+        ),
     ]
 }
 
@@ -214,10 +222,12 @@ fn available(traces: &Traces<'_>, bin_s: f64) -> Vec<(&'static str, Column)> {
     ]
 }
 
-/// Packet rows in order of time; simultaneous rows stay in the order of events.
+/// Packet rows in order of time; simultaneous rows stay in the order of events. A timeout is recorded
+/// after it was processed: it comes before what it sent.
 pub fn in_order(recorder: &TraceRecorder) -> Vec<&PacketRow> {
     let mut rows: Vec<&PacketRow> = recorder.packets.iter().collect();
-    rows.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+    let follows = |row: &PacketRow| row.event != PacketEvent::Timeout;
+    rows.sort_by(|a, b| a.time_s.total_cmp(&b.time_s).then(follows(a).cmp(&follows(b))));
     rows
 }
 

@@ -25,7 +25,7 @@ impl Standing {
         for now_s in milliseconds.map(|millisecond| f64::from(millisecond) / 1000.0) {
             while self.queue.packets() < packets {
                 let packet = QueueItem { ecn: true, ..item(0, 1000, now_s - age_s, 0) };
-                self.queue.enqueue(packet, &mut |_| panic!("there is buffer_limit"));
+                self.queue.enqueue(packet, &mut |_| panic!("there is room"));
             }
             let sent = self.queue.dequeue(now_s, &mut |_| self.losses_s.push(now_s));
             if sent.is_some_and(|sent| sent.marked) {

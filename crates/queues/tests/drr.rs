@@ -54,7 +54,7 @@ fn rounds_by_hand() {
     let mut drr = Drr::new(&DrrParameters::new(Limit::Packets(100), 500));
     for (flow, sizes) in [(0, vec![20, 750, 200]), (1, vec![500, 500]), (2, vec![200, 600, 100])] {
         for size in sizes {
-            drr.enqueue(item(flow, size, 0.0, 0), &mut |_| panic!("there is buffer_limit"));
+            drr.enqueue(item(flow, size, 0.0, 0), &mut |_| panic!("there is room"));
         }
     }
     let mut sent = Vec::new();
@@ -70,6 +70,28 @@ fn rounds_by_hand() {
 }
 
 #[test]
+fn overflow_that_empties_a_queue_does_not_end_its_turn() {
+    let mut drr = Drr::new(&DrrParameters::new(Limit::Bytes(1200), 500));
+    let mut losses = Vec::new();
+    let mut enqueue = |drr: &mut Drr<usize>, flow, size| {
+        drr.enqueue(item(flow, size, 0.0, 0), &mut |lost| {
+            losses.push((lost.flow, lost.size_bytes))
+        });
+    };
+    enqueue(&mut drr, 0, 300);
+    enqueue(&mut drr, 0, 900);
+    // Flow 0 has its turn, and 200 of the quantum left.
+    assert_eq!(drr.dequeue(0.0, &mut |_| ()).map(|packet| packet.size_bytes), Some(300));
+    enqueue(&mut drr, 1, 400);
+    // Its 900 are dropped; 100 come back in its unfinished turn without a deficit.
+    enqueue(&mut drr, 0, 100);
+    enqueue(&mut drr, 2, 100);
+    assert_eq!(losses, [(0, 900)]);
+    let sent = std::iter::from_fn(|| drr.dequeue(0.0, &mut |_| ())).map(|packet| packet.flow);
+    assert_eq!(sent.collect::<Vec<_>>(), [1, 2, 0]);
+}
+
+#[test]
 fn flows_share_bytes_whatever_their_packets() {
     // Both always have something to send; one sends 100 bytes at a time, the other 1500.
     let mut drr = Drr::new(&DrrParameters::new(Limit::Packets(1000), 700));
@@ -77,14 +99,14 @@ fn flows_share_bytes_whatever_their_packets() {
     for flow in [0, 1] {
         for _ in 0..30 {
             drr.enqueue(item(flow, [100, 1500][flow as usize], 0.0, 0), &mut |_| {
-                panic!("there is buffer_limit")
+                panic!("there is room")
             });
         }
     }
     for _ in 0..20_000 {
         let packet = drr.dequeue(0.0, &mut |_| ()).unwrap();
         sent[packet.flow as usize] += u64::from(packet.size_bytes);
-        drr.enqueue(packet, &mut |_| panic!("there is buffer_limit"));
+        drr.enqueue(packet, &mut |_| panic!("there is room"));
         // The paper's fairness theorem: flows that always wait differ by at most a quantum and the
         // largest packets.
         assert!(sent[0].abs_diff(sent[1]) <= 700 + 2 * 1500, "{sent:?}");
@@ -136,7 +158,7 @@ fn buckets_are_shared_by_number() {
         ..DrrParameters::new(Limit::Packets(100), 1000)
     });
     for flow in [0, 2, 4, 1] {
-        drr.enqueue(item(flow, 1000, 0.0, 0), &mut |_| panic!("there is buffer_limit"));
+        drr.enqueue(item(flow, 1000, 0.0, 0), &mut |_| panic!("there is room"));
     }
     assert_eq!(drr.active_queues(), 2);
     let sent: Vec<u32> =

@@ -14,7 +14,7 @@ fn parameters() -> FqCoDelParameters {
 fn a_sparse_flow_passes_standing_queues() {
     let mut queue = FqCoDel::new(&parameters());
     for number in 0..60 {
-        queue.enqueue(item(number % 3, 1500, 0.0, 0), &mut |_| panic!("there is buffer_limit"));
+        queue.enqueue(item(number % 3, 1500, 0.0, 0), &mut |_| panic!("there is room"));
     }
     // Three flows have had their turn as new ones; from now on they are old.
     for _ in 0..10 {
@@ -23,7 +23,7 @@ fn a_sparse_flow_passes_standing_queues() {
     for round in 0..5 {
         // A small packet every few: it is the next to leave each time, because its queue is new
         // again.
-        queue.enqueue(item(99, 100, 0.002, 0), &mut |_| panic!("there is buffer_limit"));
+        queue.enqueue(item(99, 100, 0.002, 0), &mut |_| panic!("there is room"));
         let sent = queue.dequeue(0.002, &mut |_| ()).unwrap();
         assert_eq!(sent.flow, 99, "round {round}");
         for _ in 0..6 {
@@ -38,7 +38,7 @@ fn turns_by_hand() {
     // to the old list with 800.
     let mut queue = FqCoDel::new(&FqCoDelParameters { quantum_bytes: 1000, ..parameters() });
     for (number, flow) in [0, 0, 0, 0, 1, 1].into_iter().enumerate() {
-        queue.enqueue(item(flow, 600, 0.0, number), &mut |_| panic!("there is buffer_limit"));
+        queue.enqueue(item(flow, 600, 0.0, number), &mut |_| panic!("there is room"));
     }
     let mut sent = Vec::new();
     while let Some(packet) = queue.dequeue(0.0, &mut |_| ()) {
@@ -46,7 +46,7 @@ fn turns_by_hand() {
         if sent.len() == 3 {
             // A third flow in the middle of the second's first turn comes after it: the new list is
             // in order of arrival.
-            queue.enqueue(item(2, 600, 0.0, 6), &mut |_| panic!("there is buffer_limit"));
+            queue.enqueue(item(2, 600, 0.0, 6), &mut |_| panic!("there is room"));
         }
     }
     assert_eq!(sent, [0, 1, 4, 5, 6, 2, 3]);
@@ -59,14 +59,14 @@ fn flows_share_bytes_whatever_their_packets() {
     for flow in [0, 1] {
         for _ in 0..40 {
             queue.enqueue(item(flow, [200, 1500][flow as usize], 0.0, 0), &mut |_| {
-                panic!("there is buffer_limit")
+                panic!("there is room")
             });
         }
     }
     for _ in 0..20_000 {
         let packet = queue.dequeue(0.0, &mut |_| ()).unwrap();
         sent[packet.flow as usize] += u64::from(packet.size_bytes);
-        queue.enqueue(packet, &mut |_| panic!("there is buffer_limit"));
+        queue.enqueue(packet, &mut |_| panic!("there is room"));
         assert!(sent[0].abs_diff(sent[1]) <= 2 * (1514 + 1500), "{sent:?}");
     }
 }
@@ -94,10 +94,10 @@ fn each_flow_is_controlled_by_itself() {
     for millisecond in 0..600u32 {
         let now_s = f64::from(millisecond) / 1000.0;
         while queue.packets() < 30 {
-            queue.enqueue(item(0, 1000, now_s - 0.03, 0), &mut |_| panic!("there is buffer_limit"));
+            queue.enqueue(item(0, 1000, now_s - 0.03, 0), &mut |_| panic!("there is room"));
         }
         if millisecond % 10 == 0 {
-            queue.enqueue(item(1, 1000, now_s, 0), &mut |_| panic!("there is buffer_limit"));
+            queue.enqueue(item(1, 1000, now_s, 0), &mut |_| panic!("there is room"));
         }
         queue.dequeue(now_s, &mut |lost| losses.push(lost.flow));
     }
@@ -112,7 +112,7 @@ fn a_flow_is_remembered_as_long_as_it_matters() {
     for flow in 0..100_000u32 {
         let now_s = f64::from(flow) / 1000.0;
         queue.enqueue(item(flow.wrapping_mul(40_503), 1000, now_s, 0), &mut |_| {
-            panic!("there is buffer_limit")
+            panic!("there is room")
         });
         assert!(queue.dequeue(now_s, &mut |_| ()).is_some());
         assert!(queue.dequeue(now_s, &mut |_| ()).is_none());

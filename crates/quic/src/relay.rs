@@ -18,6 +18,8 @@ pub const HEADER_BYTES: u16 = 28;
 const TAG_BYTES: usize = 5;
 /// Largest size of a received datagram or batch, bytes.
 const MAX_DATAGRAM_BYTES: usize = 65_535;
+/// Readings of the kernel's table of sockets until each socket was seen in it.
+const TABLE_READS: usize = 20;
 
 /// The endpoints of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -253,22 +255,28 @@ pub fn socket(port: u16, buffer_bytes: usize) -> io::Result<(UdpSocket, usize)> 
 }
 
 /// Datagrams that the sockets of these ports on 127.0.0.1 have dropped because their buffers were
-/// full, as counted by the kernel.
+/// full, as counted by the kernel. The sockets must be open: one that was closed counts nothing.
 pub fn drops(ports: &[u16]) -> io::Result<u64> {
-    Ok(drops_in(&std::fs::read_to_string("/proc/net/udp")?, ports))
+    let mut drops = BTreeMap::new();
+    for _ in 0..TABLE_READS {
+        note_drops(&mut drops, &std::fs::read_to_string("/proc/net/udp")?, ports);
+        if ports.iter().all(|port| drops.contains_key(port)) {
+            break;
+        }
+    }
+    Ok(drops.values().sum())
 }
 
-/// The same from a table of proc(5). While other sockets open and close, the kernel can list one
-/// socket several times, because it finds its place again by counting rows: a port counts once.
-fn drops_in(table: &str, ports: &[u16]) -> u64 {
-    let mut drops = BTreeMap::new();
+/// Notes the drops of these ports from a table of proc(5). While other sockets open and close, the
+/// kernel can list a socket several times, or leave it out, because it finds its place again by
+/// counting rows: a port counts once.
+fn note_drops(drops: &mut BTreeMap<u16, u64>, table: &str, ports: &[u16]) {
     for (port, dropped) in table.lines().skip(1).filter_map(row) {
         if ports.contains(&port) {
-            let largest: &mut u64 = drops.entry(port).or_default();
+            let largest = drops.entry(port).or_default();
             *largest = dropped.max(*largest);
         }
     }
-    drops.values().sum()
 }
 
 /// Port and drops of a socket on 127.0.0.1 from a line of /proc/net/udp (proc(5)).

@@ -337,6 +337,7 @@ impl Window {
             rtt_s: sample.now.saturating_duration_since(sample.sent).as_secs_f64(),
             srtt_s: sample.srtt.as_secs_f64(),
             min_rtt_s: sample.min_rtt.as_secs_f64(),
+            queueing_delay_s: sample.srtt.saturating_sub(sample.min_rtt).as_secs_f64(),
             round_start: self.round_begins,
             app_limited: sample.app_limited,
             ..Ack::default()

@@ -33,6 +33,9 @@ pub struct Ack {
     pub srtt_s: f64,
     /// Minimum RTT so far, seconds.
     pub min_rtt_s: f64,
+    /// Smoothed RTT less the minimum RTT, both without the granularity of a clock, seconds; 0 before
+    /// the first sample.
+    pub queueing_delay_s: f64,
     /// Delivery rate while the acknowledged packet was in flight, packets/s; 0 when unknown. With
     /// [`Needs::delivery_rate`].
     pub delivery_rate_packets_s: f64,
@@ -70,6 +73,7 @@ impl Ack {
         rtt_s: 0.0,
         srtt_s: 0.0,
         min_rtt_s: 0.0,
+        queueing_delay_s: 0.0,
         delivery_rate_packets_s: 0.0,
         marked: false,
         marked_packets: 0,

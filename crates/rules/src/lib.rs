@@ -18,6 +18,7 @@ mod bbr;
 mod bic;
 mod bimodal;
 mod binomial;
+mod classic_ecn;
 mod cubic;
 mod custom;
 mod dctcp;

@@ -19,9 +19,12 @@
 //! sends ECT(1) and asks for AccECN. On a path without ECN only losses are left, and the rule is
 //! Reno's (section 2.4.1).
 //!
-//! Departures: no detection of a bottleneck that marks as RFC 3168 says (section 2.4.5, off in
-//! Linux). Marks that arrive in recovery count in alpha only.
+//! With `fallback` 1 it detects a bottleneck that marks as RFC 3168 says, and reduces there as CUBIC
+//! does (section 2.4.5, `classic_ecn.rs`); Linux has this off by default.
+//!
+//! Departure: marks that arrive in recovery count in alpha only.
 
+use crate::classic_ecn::ClassicEcn;
 use crate::family::{fraction, no_check, not_negative, option, parameter};
 use crate::{Ack, Congestion, FamilyOf, MarkResponse, Needs, SlowStart, WindowRule};
 
@@ -55,11 +58,14 @@ pub struct Prague {
     mark_pending: bool,
     reduced_s: f64,
     pacing_rate_packets_s: Option<f64>,
+    /// With `fallback`.
+    classic_ecn: Option<ClassicEcn>,
 }
 
 impl Prague {
-    /// A new flow; `gain` is the draft's g, `rtt_s` its virtual RTT.
-    pub fn new(gain: f64, rtt_s: f64, rounds: f64) -> Self {
+    /// A new flow; `gain` is the draft's g, `rtt_s` its virtual RTT; `fallback`: to CUBIC's response
+    /// on a classic queue.
+    pub fn new(gain: f64, rtt_s: f64, rounds: f64, fallback: bool) -> Self {
         Self {
             gain,
             rtt_s,
@@ -76,6 +82,7 @@ impl Prague {
             mark_pending: false,
             reduced_s: f64::NEG_INFINITY,
             pacing_rate_packets_s: None,
+            classic_ecn: fallback.then(ClassicEcn::new),
         }
     }
 
@@ -104,11 +111,20 @@ impl Prague {
         self.has_seen_mark |= ack.marked_packets > 0;
         self.mark_pending |= ack.marked_packets > 0;
         self.round_passed |= ack.round_start;
+        if let Some(classic_ecn) = &mut self.classic_ecn
+            && new > 0
+            && ack.rtt_s > 0.0
+        {
+            classic_ecn.measure(ack.rtt_s);
+        }
         let is_due = self.round_passed && ack.now_s - self.updated_s >= self.virtual_rtt_s(ack);
         if !is_due || self.acked == 0 {
             return;
         }
         if self.has_seen_mark {
+            if let Some(classic_ecn) = &mut self.classic_ecn {
+                classic_ecn.update(ack.min_rtt_s);
+            }
             let share = self.marked.min(self.acked) as f64 / self.acked as f64;
             self.alpha = (1.0 - self.gain) * self.alpha + self.gain * share;
         }
@@ -124,7 +140,16 @@ impl Prague {
         }
         self.mark_pending = false;
         self.reduced_s = ack.now_s;
-        (cwnd * (1.0 - self.alpha / 2.0)).max(MIN_CWND)
+        let reduced = (cwnd * (1.0 - self.response_alpha() / 2.0)).max(MIN_CWND);
+        if let Some(classic_ecn) = &mut self.classic_ecn {
+            classic_ecn.reduced(reduced);
+        }
+        reduced
+    }
+
+    /// Alpha of the response to marks: more than the measured one on a classic queue.
+    fn response_alpha(&self) -> f64 {
+        self.classic_ecn.as_ref().map_or(0.0, ClassicEcn::least_alpha).max(self.alpha)
     }
 
     /// Packets of this ACK that were not marked.
@@ -156,7 +181,7 @@ impl WindowRule for Prague {
 
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
         match congestion {
-            Congestion::Ecn => cwnd * (1.0 - self.alpha / 2.0),
+            Congestion::Ecn => cwnd * (1.0 - self.response_alpha() / 2.0),
             Congestion::FastRetransmit | Congestion::Timeout => {
                 self.mark_pending = false;
                 cwnd / 2.0
@@ -202,6 +227,9 @@ impl WindowRule for Prague {
 
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {
         report("alpha", self.alpha);
+        if let Some(classic_ecn) = &self.classic_ecn {
+            report("classic_ecn", classic_ecn.score());
+        }
     }
 }
 
@@ -224,9 +252,18 @@ pub(crate) const FAMILY: FamilyOf<Box<Prague>> = FamilyOf {
             0.025,
         ),
         option(not_negative("rounds", "round trips after slow start until `rtt` counts"), 500.0),
+        option(
+            parameter(
+                "fallback",
+                "whether the response to marks of a classic queue (RFC 3168) is CUBIC's",
+                "0 or 1",
+                |x| x == 0.0 || x == 1.0,
+            ),
+            0.0,
+        ),
     ],
     check: no_check,
-    build: |p| Box::new(Prague::new(p[0], p[1], p[2])),
+    build: |p| Box::new(Prague::new(p[0], p[1], p[2], p[3] == 1.0)),
 };
 
 #[cfg(test)]
@@ -278,7 +315,7 @@ mod tests {
 
     #[test]
     fn without_marks_it_grows_as_reno_and_alpha_stays_1() {
-        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 500.0), 0.1);
+        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 500.0, false), 0.1);
         flow.round(0);
         let mut reno = 100.0;
         (0..10).for_each(|_| reno += 1.0 / reno);
@@ -290,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_first_mark_halves_and_no_second_in_the_round_trip() {
-        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 500.0), 0.1);
+        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 500.0, false), 0.1);
         flow.ack(true);
         // A marked packet does not grow the window; alpha is 1.
         close(flow.cwnd, 50.0);
@@ -302,7 +339,7 @@ mod tests {
 
     #[test]
     fn alpha_by_hand() {
-        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 500.0), 0.1);
+        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 500.0, false), 0.1);
         flow.round(2);
         close(flow.rule.alpha(), 15.0 / 16.0 + 0.2 / 16.0);
         flow.round(0);
@@ -312,17 +349,17 @@ mod tests {
     #[test]
     fn a_short_round_trip_counts_as_25_ms() {
         // At 5 ms, a fifth of 25 ms, a round trip adds a 25th: the same packets a second per second.
-        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 0.0), 0.005);
+        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 0.0, false), 0.005);
         flow.ack(false);
         close(flow.cwnd, 100.0 + 0.04 / 100.0);
         // Alpha is updated after 25 ms, five round trips, with the marks of all of them.
-        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 0.0), 0.005);
+        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 0.0, false), 0.005);
         (0..4).for_each(|_| flow.round(5));
         assert_eq!(flow.rule.alpha(), 1.0);
         flow.round(5);
         close(flow.rule.alpha(), 15.0 / 16.0 + 0.5 / 16.0);
         // And the marks of 25 ms reduce once.
-        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 0.0), 0.005);
+        let mut flow = Flow::new(Prague::new(0.0625, 0.025, 0.0, false), 0.005);
         let mut reductions = 0;
         for packet in 0..50 {
             let before = flow.cwnd;
@@ -334,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_mark_ends_slow_start() {
-        let mut rule = Prague::new(0.0625, 0.025, 500.0);
+        let mut rule = Prague::new(0.0625, 0.025, 500.0, false);
         let ack = Ack { acked_packets: 1, delivered_packets: 1, srtt_s: 0.1, ..Ack::default() };
         assert_eq!(rule.slow_start(10.0, &ack), SlowStart::Grow(11.0));
         close(rule.pacing_rate_packets_s().unwrap(), 2.0 * 11.0 / 0.1);

@@ -78,8 +78,9 @@ pub struct Simulation<'a> {
 pub struct Traces<'a> {
     /// Recorded rows, if the scenario asks for any.
     pub recorder: Option<&'a TraceRecorder>,
-    /// Sampling interval (seconds) and queue length samples (packets) of each link.
-    pub queues: Vec<(f64, &'a [u32])>,
+    /// Of each link: sampling interval (seconds), samples of the queue length (packets), and of the
+    /// average that its discipline keeps (packets; empty without one).
+    pub queues: Vec<(f64, &'a [u32], &'a [f64])>,
     /// End of simulated time, seconds: the last bin of the rate trace may be shorter.
     pub end_s: f64,
     /// Rate that cross traffic leaves available on each link per bin of the rate trace, bit/s.
@@ -90,6 +91,8 @@ pub struct Traces<'a> {
 
 trait Run: Send + Sync {
     fn advance(&mut self, events: u64) -> Status;
+    fn advance_to(&mut self, until_s: f64) -> Status;
+    fn has_finished(&self, flow: u64) -> bool;
     fn progress(&self) -> (f64, u64);
     fn collect(&self, scenario: &Scenario) -> RunResult;
     fn traces(&self) -> Traces<'_>;
@@ -120,6 +123,14 @@ impl HasRecorder for TraceRecorder {
 impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<S, T> {
     fn advance(&mut self, events: u64) -> Status {
         self.network.engine.advance(events)
+    }
+
+    fn advance_to(&mut self, until_s: f64) -> Status {
+        self.network.engine.advance_to(until_s)
+    }
+
+    fn has_finished(&self, flow: u64) -> bool {
+        self.network.engine.senders[flow as usize].has_finished()
     }
 
     fn progress(&self) -> (f64, u64) {
@@ -153,7 +164,9 @@ impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRu
             .links
             .iter()
             .filter_map(|link| link.metrics.sampler.as_ref())
-            .map(|sampler| (sampler.every_s, sampler.samples.as_slice()))
+            .map(|sampler| {
+                (sampler.every_s, sampler.samples.as_slice(), sampler.averages.as_slice())
+            })
             .collect();
         let available = self
             .network
@@ -216,14 +229,28 @@ impl<'a> Simulation<'a> {
     }
 
     /// Builds a run that owns its scenario, with the default scheduler.
-    pub fn owning(scenario: Scenario) -> Simulation<'static> {
-        let Simulation { run, .. } = Simulation::new(&scenario);
+    pub fn owning(scenario: Scenario, options: Options) -> Simulation<'static> {
+        let Simulation { run, .. } =
+            Simulation::with(&scenario, EventSchedulerKind::default(), options);
         Simulation { run, scenario: Cow::Owned(scenario) }
     }
 
     /// Processes at most `events` events.
     pub fn advance(&mut self, events: u64) -> Status {
         self.run.advance(events)
+    }
+
+    /// Processes all events up to `until_s`, this instant included. Without lookahead (see
+    /// [`Options`]) no endpoint has seen anything later then, and results do not depend on the
+    /// instants.
+    pub fn advance_to(&mut self, until_s: f64) -> Status {
+        self.run.advance_to(until_s)
+    }
+
+    /// Whether a listed flow, in the order of the scenario, has sent all of its data and awaits no
+    /// more.
+    pub fn has_finished(&self, flow: u64) -> bool {
+        self.run.has_finished(flow)
     }
 
     /// Simulated time (seconds) and data packets delivered so far.

@@ -15,6 +15,28 @@ use serde_json::Value;
 /// The whole result, hash included, and the rows of the window trace.
 fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) -> (Value, Value) {
     let mut simulation = Simulation::with(scenario, scheduler, Options { look_ahead });
+    result_of(&mut simulation)
+}
+
+/// The same of a run that pauses at instants that have nothing to do with its events, and after
+/// single events.
+fn result_with_pauses(scenario: &Scenario) -> (Value, Value) {
+    let options = Options { look_ahead: false };
+    let mut simulation = Simulation::with(scenario, EventSchedulerKind::default(), options);
+    for number in 1..200 {
+        let until_s = f64::from(number) * 0.0137;
+        if simulation.advance_to(until_s) == Status::Done {
+            break;
+        }
+        assert!(simulation.progress().0 >= until_s);
+        if simulation.advance(1) == Status::Done {
+            break;
+        }
+    }
+    result_of(&mut simulation)
+}
+
+fn result_of(simulation: &mut Simulation<'_>) -> (Value, Value) {
     let ended = (0..64).any(|_| simulation.advance(1 << 16) == Status::Done);
     assert!(
         ended,
@@ -30,7 +52,7 @@ fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) 
         .iter()
         .map(|row| (row.time_s, row.flow, row.cwnd, row.ssthresh, row.srtt_s))
         .collect();
-    let rows = serde_json::to_value((windows, rule_rows(&simulation))).expect("plain data");
+    let rows = serde_json::to_value((windows, rule_rows(simulation))).expect("plain data");
     (serde_json::to_value(result).expect("a result is plain data"), rows)
 }
 
@@ -109,6 +131,13 @@ fn lookahead_and_schedulers_do_not_change_results() {
             let sampled =
                 traced(&json, serde_json::json!({"cwnd": "10ms", "rule": "15ms", "rate": "100ms"}));
             let (_, windows) = result(&sampled, EventSchedulerKind::SortedSet, false);
+            let (paused, rows) = result_with_pauses(&sampled);
+            let differences_by_pauses = differences("", &plain, &paused);
+            proptest::prop_assert!(
+                differences_by_pauses.is_empty() && rows == windows,
+                "pauses: {}\n{json}",
+                differences_by_pauses.join("; ")
+            );
             for (scenario, scheduler, look_ahead) in [
                 (&scenario, EventSchedulerKind::WinnerTree, false),
                 (&scenario, EventSchedulerKind::SortedSet, true),

@@ -40,10 +40,16 @@ impl Tcb {
         self.highest_ack >= self.data_end - 1
     }
 
-    /// Stops the retransmission timer once all data is acknowledged, and keeps its deadline for
+    /// Whether no packet is left to repair: all data is acknowledged, and without
+    /// `stop_keeps_last_packet` also the packet that is none any more.
+    pub(crate) fn is_repaired(&self) -> bool {
+        self.is_finished() && self.highest_ack >= self.highest_sent
+    }
+
+    /// Stops the retransmission timer once no packet is left to repair, and keeps its deadline for
     /// [`Tcb::restart_after_idle`].
-    pub(crate) fn stop_timer_if_finished(&mut self) {
-        if self.is_finished() && self.timer.deadline_s < NEVER {
+    pub(crate) fn stop_timer_if_repaired(&mut self) {
+        if self.is_repaired() && self.timer.deadline_s < NEVER {
             self.timer.idle_deadline_s = self.timer.deadline_s;
             self.timer.deadline_s = NEVER;
         }

@@ -73,6 +73,9 @@ useHeaders_ false)";
                 "bytes that timestamps add to an ACK (ns-2: none)";
             max_sack_blocks: u32 = [3, 3, 3],
                 "SACK blocks in an ACK, at most 3 (maxSackBlocks_)";
+            stop_keeps_last_packet: bool = [false, true, true],
+                "after `stop` the last packet sent is still sent again where a timeout asks for it \
+(ns-2's `$ftp stop` ends the data before it)";
             window: f64 = [20.0, 1e9, 1e9],
                 "the receiver's advertised window rwnd, packets (window_)";
             initial_ssthresh: f64 = [1e9, 1e9, 1e9],

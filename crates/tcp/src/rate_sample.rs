@@ -100,7 +100,13 @@ impl Tcb {
         if std::mem::take(&mut sampler.round_start_reported) {
             sampler.round_start = false;
         }
-        sampler.min_rtt_s = sampler.min_rtt_s.min(now_s - ack.sent_s);
+        let rtt_s = now_s - ack.sent_s;
+        sampler.min_rtt_s = sampler.min_rtt_s.min(rtt_s);
+        sampler.smoothed_rtt_s = if sampler.smoothed_rtt_s == 0.0 {
+            rtt_s
+        } else {
+            sampler.smoothed_rtt_s + (rtt_s - sampler.smoothed_rtt_s) / 8.0
+        };
         sampler.on_ack(now_s, ack);
         // Rules that process every ACK count round trips by delivered packets (`on_ack`); others
         // count them by sequence numbers.
@@ -153,6 +159,9 @@ impl Tcb {
         let outstanding = (self.highest_sent - ack.ack.max(self.highest_ack)).max(0) as u64;
         let rate_sample = sampler.rate_sample;
         let since_sent = sampler.last_acked;
+        // A clock with ticks rounds the smoothed RTT up by a tick or so, which is no queue.
+        let has_ticks = knobs.tick.seconds() > 0.0;
+        let exact_srtt_s = if has_ticks { sampler.smoothed_rtt_s } else { self.rtt.srtt_s(knobs) };
         Ack {
             now_s,
             acked_packets: acked,
@@ -168,6 +177,7 @@ impl Tcb {
             rtt_s: now_s - ack.sent_s,
             srtt_s: self.rtt.srtt_s(knobs),
             min_rtt_s: sampler.min_rtt_s,
+            queueing_delay_s: (exact_srtt_s - sampler.min_rtt_s).max(0.0),
             delivery_rate_packets_s: rate_sample.0,
             marked: self.ecn.is_marked,
             marked_packets: self.ecn.marked_packets,

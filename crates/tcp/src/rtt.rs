@@ -124,6 +124,17 @@ impl RttEstimator {
         let tick_s = knobs.tick.seconds();
         if tick_s == 0.0 { self.srtt } else { self.srtt / 8.0 * tick_s }
     }
+
+    /// RTT variation, seconds.
+    pub fn rttvar_s(&self, knobs: &Knobs) -> f64 {
+        let tick_s = knobs.tick.seconds();
+        if tick_s == 0.0 { self.rttvar } else { self.rttvar / 4.0 * tick_s }
+    }
+
+    /// Factor of exponential backoff.
+    pub fn backoff(&self) -> u32 {
+        self.backoff
+    }
 }
 
 #[cfg(test)]

@@ -199,8 +199,8 @@ impl Sender {
     pub fn on_timeout(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.timer.deadline_s = NEVER;
-        // If finished, a late duplicate ACK armed the timer again.
-        if !self.tcb.is_finished() {
+        // If nothing is to repair, a late duplicate ACK armed the timer again.
+        if !self.tcb.is_repaired() {
             self.tcb.check_app_limited(self.recovery.flight(&self.tcb, knobs));
             self.recovery.on_timer(&mut self.tcb, now_s, knobs, out);
             self.update_fast_path();
@@ -242,10 +242,11 @@ impl Sender {
     }
 
     /// Closes the application: no data beyond what was sent.
-    pub fn stop(&mut self, now_s: f64) {
+    pub fn stop(&mut self, now_s: f64, knobs: &Knobs) {
         self.tcb.accumulate_cwnd_area(now_s);
-        self.tcb.data_end = self.tcb.data_end.min(self.tcb.highest_sent + 1);
-        self.tcb.stop_timer_if_finished();
+        let end = self.tcb.highest_sent + i64::from(knobs.stop_keeps_last_packet);
+        self.tcb.data_end = self.tcb.data_end.min(end);
+        self.tcb.stop_timer_if_repaired();
     }
 
     fn send_pending_data(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
@@ -293,6 +294,21 @@ impl Sender {
     /// Smoothed RTT, seconds.
     pub fn srtt_s(&self, knobs: &Knobs) -> f64 {
         self.tcb.rtt.srtt_s(knobs)
+    }
+
+    /// RTT variation (RFC 6298), seconds.
+    pub fn rttvar_s(&self, knobs: &Knobs) -> f64 {
+        self.tcb.rtt.rttvar_s(knobs)
+    }
+
+    /// Factor of exponential backoff of the retransmission timer.
+    pub fn backoff(&self) -> u32 {
+        self.tcb.rtt.backoff()
+    }
+
+    /// Duplicate ACKs in a row.
+    pub fn duplicate_acks(&self) -> u32 {
+        self.tcb.dupacks
     }
 
     /// Phase of the sender.

@@ -246,7 +246,7 @@ impl Tcb {
             self.grow::<STEADY>(now_s, ack, acked, flight, knobs);
         }
         if !STEADY {
-            self.stop_timer_if_finished();
+            self.stop_timer_if_repaired();
             if self.last_ack == 0 && knobs.delay_growth {
                 self.cwnd = self.initial_window(knobs);
             }

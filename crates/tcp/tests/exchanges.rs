@@ -306,11 +306,29 @@ fn a_transfer_ends_when_its_last_packet_is_acked() {
 #[test]
 fn an_application_that_stops_still_repairs_what_it_sent() {
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, rfc());
-    tcp.sender.stop(0.15);
+    tcp.sender.stop(0.15, &rfc());
     // No new data on duplicate ACKs; the lost packet is retransmitted, and its ACK completes the
     // transfer.
     tcp.at(0.2).ack(0, &[]).ack(0, &[]).ack(0, &[1]).at(0.3).ack(8, &[]);
     assert!(tcp.sender.is_finished() && tcp.sender.deadline_s() == NEVER);
+}
+
+#[test]
+fn ftp_stop_of_ns2_takes_the_last_packet_from_the_data() {
+    // Packets 1 to 8 are sent. ns-2's "advance 0" makes 7 the last one: it is repaired, 8 is not.
+    let knobs = Knobs { stop_keeps_last_packet: false, ..rfc() };
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, knobs.clone());
+    tcp.sender.stop(0.15, &knobs);
+    tcp.at(0.2).ack(6, &[]);
+    let due_s = tcp.sender.deadline_s();
+    tcp.expires(due_s, &[7]).at(due_s + 0.1).ack(7, &[]);
+    // All data is acknowledged, yet the timer of packet 8 expires, again and again.
+    for _ in 0..2 {
+        assert!(tcp.sender.is_finished());
+        let due_s = tcp.sender.deadline_s();
+        tcp.expires(due_s, &[]);
+    }
+    assert_eq!(tcp.sender.counters(due_s).timeouts, 3);
 }
 
 #[test]

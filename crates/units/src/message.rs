@@ -7,7 +7,7 @@
 use std::fmt::Display;
 
 /// Jaro-Winkler similarity above which a known name is suggested.
-const SIMILAR: f64 = 0.6;
+const SIMILAR: f64 = 0.7;
 
 /// Says that `value` of `key` is not valid, and what was expected.
 ///

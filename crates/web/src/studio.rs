@@ -4,7 +4,7 @@ use crate::columns::Columns;
 use crate::{metrics, steered};
 use cwndlab_rules::{FAMILIES, RuleSpec};
 use cwndlab_scenario::{Resolver, Sampling, Scenario};
-use cwndlab_sim::{Simulation, Status};
+use cwndlab_sim::{Options, Simulation, Status};
 use cwndlab_units::Time;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ impl Studio {
                 let flows = scenario.flows.iter();
                 let sizes = flows.map(|flow| (scenario.knobs(&flow.tcp).wire_size(1), flow.count));
                 self.wire_bytes = sizes.flat_map(|(size, n)| repeat_n(size, n as usize)).collect();
-                self.run = Some(Simulation::owning(scenario));
+                self.run = Some(Simulation::owning(scenario, Options::default()));
                 Progress::Running
             }
             Err(message) => self.fail(message),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cwndlab.assessment import judging
-from cwndlab.assessment.result import Assessment, named
+from cwndlab.assessment.result import Assessment, measured, named
 from cwndlab.documents import is_table
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
@@ -17,6 +17,8 @@ from cwndlab.metrics import Metric
 from cwndlab.statistics import Estimate, estimate, simultaneous
 from cwndlab.tables import number
 
+NOT_COMPARED = "not compared"
+"""The verdict on a criterion whose runs the baseline does not have."""
 SAME = ("seed", "quick")
 """What must be equal for runs to be paired."""
 
@@ -28,7 +30,7 @@ class Change:
     section: str
     title: str
     verdict: str
-    """As of `judging`, against the earlier version of the rule."""
+    """As of `judging`, against the earlier version of the rule, or `NOT_COMPARED`."""
     reason: str
 
 
@@ -53,8 +55,9 @@ def read(path: str | Path) -> dict[str, Any]:
 def changes(found: Assessment, earlier: Mapping[str, Any]) -> list[Change]:
     """Judge every criterion against an earlier assessment.
 
-    Runs of the same seed are paired; what only one of the two has is left out. The margins are
-    those of an assessment, around the earlier means.
+    Runs of the same seed are paired; a comparison that only one of the two has is left out, and a
+    criterion without a pair is `NOT_COMPARED`. The margins are those of an assessment, around the
+    earlier means.
 
     Parameters
     ----------
@@ -92,6 +95,8 @@ def _change(
     metrics: Mapping[str, Metric],
 ) -> Change:  # fmt: skip
     section = criterion["section"]
+    if not criterion["comparisons"]:
+        return Change(section, criterion["title"], judging.NOT_RUN, "nothing to compare")
     pairs = [
         (one, other)
         for one in criterion["comparisons"]
@@ -102,7 +107,8 @@ def _change(
         for one, other in pairs
     ]
     if not found:
-        return Change(section, criterion["title"], judging.NOT_RUN, "nothing to compare")
+        reason = "the baseline has no run of this criterion"
+        return Change(section, criterion["title"], NOT_COMPARED, reason)
     verdicts = [judging.verdict([less]) for less, _, _ in found]
     verdict = judging.overall(verdicts)
     own = [each for each, name in zip(found, verdicts, strict=True) if name == verdict]
@@ -115,7 +121,7 @@ def _change(
     where = f" ({named(one['cell'])})" if one["cell"] else ""
     return Change(
         section, criterion["title"], verdict,
-        f"{metric.label} {now}{unit}, was {was}{unit}{where}",
+        f"{measured(metric)}, {now}{unit}; it was {was}{unit}{where}",
     )  # fmt: skip
 
 

@@ -21,13 +21,13 @@ from cwndlab.metrics import Metric
 from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
 from cwndlab.sweeps import SweepResult
-from cwndlab.tables import number
+from cwndlab.tables import brief
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_NAMES = {"limit": "buffer", "count": "flows"}
-"""Keys of scenarios to the words for them."""
+_NAMES = {"limit": "buffer", "count": "flows", "rule": "beside"}
+"""Keys of scenarios to the words for them; the rules of a cell are those of the other flows."""
 _WITHOUT_RUNS = {"text": judging.TEXT, "live": judging.LIVE, "none": judging.NONE}
 
 
@@ -85,7 +85,7 @@ class Judged:
         counted = ", ".join(f"{count} {name}" for name, count in self.counts.items())
         if self.verdict == judging.NO_WORSE:
             return f"{counted}. Nearest to worse: {sentence(one)}."
-        return f"{counted}. Above all {sentence(one)}."
+        return f"{counted}. Farthest off: {sentence(one)}."
 
 
 @dataclass(frozen=True)
@@ -253,8 +253,8 @@ def named(cell: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> named({"dumbbell.queue.limit": "4bdp", "flows.test.count": "8"}), named({})
-    ('buffer 4bdp, flows 8', '')
+    >>> named({"dumbbell.queue.limit": "4bdp", "flows.test.count": "8"}), named({"rule": "Reno"})
+    ('buffer 4bdp, flows 8', 'beside Reno')
     """
     return ", ".join(
         f"{_NAMES.get(name.rsplit('.', 1)[-1], name.rsplit('.', 1)[-1])} {label}"
@@ -273,7 +273,23 @@ def sentence(one: Comparison) -> str:
         key=lambda name: (one.disadvantages[name].mean or 0.0) / (one.margins[name] or 1.0),
     )
     values = (one.means[name].mean for name in (rule, nearest))
-    own, other = (number(value, one.metric) for value in values)
+    own, other = (brief(value, one.metric) for value in values)
     unit = f" {one.metric.unit}" if one.metric.unit else ""
     where = f" ({named(one.cell)})" if one.cell else ""
-    return f"{one.metric.label} {own}{unit} against {other}{unit} of {nearest}{where}"
+    return f"{measured(one.metric)}, {own}{unit}; {nearest} has {other}{unit}{where}"
+
+
+def measured(metric: Metric) -> str:
+    """Return the label of a metric, with the group of flows in quotation marks.
+
+    Examples
+    --------
+    >>> from cwndlab.sweeps.measures import find
+    >>> measured(find("flows.test.goodput_bps")), measured(find("loss_rate"))
+    ('goodput of flow "test"', 'loss rate')
+    """
+    table, _, rest = metric.key.partition(".")
+    group = rest.rpartition(".")[0]
+    if table != "flows" or group in ("", "*"):
+        return metric.label
+    return f'{metric.label.removesuffix(f" of {group}")} of flow "{group}"'

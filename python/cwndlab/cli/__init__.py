@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 
 from cwndlab.cli.interrupt import interrupts_kept, terminations_as_interrupts
 from cwndlab.errors import CwndlabError
-from cwndlab.message import missing, unknown
+from cwndlab.message import missing, quoted, unknown
 
 if TYPE_CHECKING:
     import click
 
+ON_A_FILE = ("run", "topology", "export")
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
 
@@ -96,10 +97,13 @@ def _explain(error: Exception, given: Sequence[str]) -> int:
         _say(f"error: {with_window(_one_line(str(error)), is_shortened)}")
         return EXIT_BAD_INPUT
     if isinstance(error, OSError):
+        from cwndlab.cli.hints import of_missing
+
         name = f"{error.filename}: " if error.filename else ""
+        hint = of_missing(error.filename) if isinstance(error, FileNotFoundError) else ""
         _say(
             f"error: {name}{_one_line(error.strerror or str(error))}: "
-            "expected a file that can be read or written"
+            f"expected a file that can be read or written{hint}"
         )
         return EXIT_BAD_INPUT
     _say(f"error: {type(error).__name__}: {_one_line(str(error))} (CWNDLAB_DEBUG=1 shows where)")
@@ -111,14 +115,24 @@ def _usage(error: click.ClickException) -> str:
     import click
 
     if isinstance(error, click.MissingParameter):
-        parameter = error.param
-        name = parameter and (parameter.metavar or parameter.opts[-1])
-        return missing(name or "an argument", "a value")
+        option = error.param
+        if isinstance(option, click.Option):
+            return missing(option.opts[-1], option.metavar or "a value")
+        name = (option and option.metavar) or "an argument"
+        called = error.ctx.command_path if error.ctx is not None else "cwndlab"
+        return missing(name, f"`{called} {name}`")
     if isinstance(error, click.BadParameter):
         where = error.param_hint or (error.param and error.param.opts[-1]) or "option"
         return f"{where}: {error.message.rstrip('.')}"
     if isinstance(error, click.NoSuchOption):
-        return unknown("option", error.option_name, _options(error))
+        from cwndlab.cli.hints import KEYS_OF_OPTIONS
+
+        name, command = error.option_name, error.ctx and error.ctx.command.name
+        # What commands with scenarios of their own have as options, a file has as keys.
+        if name in KEYS_OF_OPTIONS and command in ON_A_FILE:
+            key = KEYS_OF_OPTIONS[name]
+            return f"option: {quoted(name)} is not known: expected --set '{key}=VALUE'"
+        return unknown("option", name, _options(error))
     return error.format_message().rstrip(".")
 
 

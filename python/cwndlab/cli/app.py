@@ -12,6 +12,7 @@ from cwndlab.cli.demo import demo
 from cwndlab.cli.design import design
 from cwndlab.cli.doctor import doctor
 from cwndlab.cli.environments import environments
+from cwndlab.cli.examples import examples
 from cwndlab.cli.export import export
 from cwndlab.cli.init import init
 from cwndlab.cli.knobs import knobs
@@ -73,7 +74,8 @@ def app(context: click.Context) -> None:
 
 COMMANDS = (
     run, export, compare, assess, sweep, results, report, reproduce, search, design, environments,
-    cellular, topology, studio, rules, knobs, schema, demo, theory, live, doctor, init, completion,
+    cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live, doctor, init,
+    completion,
 )  # fmt: skip
 for _command in COMMANDS:
     share_options(_command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import options
+from cwndlab.cli.display import display
 from cwndlab.cli.expect_options import EXIT_UNMET
 from cwndlab.cli.output import print_line, print_table, say, warn
 
 if TYPE_CHECKING:
     from cwndlab.assessment import Assessment
     from cwndlab.assessment.baseline import Change
+
+
+NO_WORSE_MEANS = (
+    "no worse: within the margin that counts as a difference (page "
+    '"Assessing a rule" of the documentation)'
+)
 
 
 @click.command()
@@ -97,8 +105,8 @@ def assess(
     """Assess a rule by the criteria of RFC 9743.
 
     It runs beside Reno, CUBIC and BBR3. Every criterion gets a verdict by a rule that is written
-    down (docs/assess.md), and DIR a dossier with all numbers. After Ctrl-C the same command
-    resumes.
+    down (page "Assessing a rule" of the documentation), and DIR a dossier with all numbers. After
+    Ctrl-C the same command resumes.
     """
     options.check_cluster(on, jobs)
     options.check_format(as_json)
@@ -144,9 +152,12 @@ def assess(
 
         junit.write_text(document(f"cwndlab assess {found.rule}", judged) + "\n", "utf-8")
         say(f"wrote {junit}")
+    if expect_no_worse and changed is not None:
+        _refuse_uncompared(changed, baseline)
     failed = [case for case in judged if case.failure]
     if expect_no_worse and failed:
-        warn(f"{len(failed)} criteria are worse: " + "; ".join(case.title for case in failed))
+        counted = "1 criterion is" if len(failed) == 1 else f"{len(failed)} criteria are"
+        warn(f"{counted} worse: " + "; ".join(case.title for case in failed))
         raise click.exceptions.Exit(EXIT_UNMET)
 
 
@@ -189,6 +200,8 @@ def _print(found: Assessment) -> None:
         ("section", "criterion (* MUST)", "verdict", "why"), rows, text_columns=4,
     )  # fmt: skip
     say(", ".join(f"{count} {name}" for name, count in counts(found).items()))
+    if rows and display.is_terminal:
+        print_line(NO_WORSE_MEANS)
     if found.live:
         _print_live(found)
     if found.worst is not None:
@@ -208,11 +221,13 @@ def _print_live(found: Assessment) -> None:
 
 
 def _print_changes(changed: Iterable[Change], earlier: str) -> None:
+    from cwndlab.assessment.baseline import NOT_COMPARED
     from cwndlab.assessment.dossier import SIGNS
     from cwndlab.assessment.judging import NOT_RUN
 
+    signs = {**SIGNS, NOT_COMPARED: SIGNS[NOT_RUN]}
     rows = [
-        (one.section, one.title, f"{SIGNS[one.verdict]} {one.verdict}", one.reason)
+        (one.section, one.title, f"{signs[one.verdict]} {one.verdict}", one.reason)
         for one in changed
         if one.verdict != NOT_RUN
     ]
@@ -220,6 +235,20 @@ def _print_changes(changed: Iterable[Change], earlier: str) -> None:
         f"Since the baseline, {earlier}", ("section", "criterion", "verdict", "why"), rows,
         text_columns=4,
     )  # fmt: skip
+
+
+def _refuse_uncompared(changed: Iterable[Change], baseline: Path | None) -> None:
+    """Refuse a baseline with which nothing was compared: no criterion would ever be worse."""
+    from cwndlab.assessment.baseline import NOT_COMPARED
+    from cwndlab.assessment.judging import NOT_RUN
+
+    ran = [one for one in changed if one.verdict != NOT_RUN]
+    if all(one.verdict == NOT_COMPARED for one in ran):
+        raise click.UsageError(
+            f"baseline: {baseline} has none of the criteria that were run "
+            f"({', '.join(one.section for one in ran)}): expected a baseline of the same "
+            "--section, --suite and --quick"
+        )
 
 
 def _cases(found: Assessment, changed: list[Change] | None) -> list[Any]:
@@ -254,11 +283,15 @@ def _list() -> None:
 
 
 def _file_name(rule: str) -> str:
-    """Return a directory's name for a rule.
+    """Return a directory's name for a rule; formulas that differ in operators differ in a number.
 
     Examples
     --------
     >>> _file_name("MIMD(1.125, 0.8)"), _file_name("rules/mine.py:Mine")
     ('MIMD-1.125-0.8', 'mine.py-Mine')
+    >>> _file_name('Rule(inc="2/w", dec="0.7*w")')
+    'Rule-inc-2-w-dec-0.7-w-8582b84d'
     """
-    return re.sub(r"[^\w.]+", "-", rule.rsplit("/", 1)[-1]).strip("-")
+    is_formula = '"' in rule
+    name = re.sub(r"[^\w.]+", "-", rule if is_formula else rule.rsplit("/", 1)[-1]).strip("-")
+    return f"{name}-{zlib.crc32(rule.encode()):08x}" if is_formula else name

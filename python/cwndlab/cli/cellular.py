@@ -56,8 +56,8 @@ def cellular(
     """Write a synthetic cellular link as a mahimahi trace.
 
     Each line is a millisecond at which 1500 bytes may leave. They are a Poisson process whose rate
-    does a Brownian motion, with outages (docs/scenario.md): those of a bottleneck of kind
-    "cellular" with this seed.
+    does a Brownian motion, with outages: those of a bottleneck of kind "cellular" with this seed
+    (page "The scenario format" of the documentation).
     """
     options.check_parent("--output", output)
     rate: dict[str, Any] = {

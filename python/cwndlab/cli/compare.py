@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,9 @@ from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_to
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.hints import warn_of_bare_rates
 from cwndlab.cli.many_runs import end_unmet, execute_plan
+from cwndlab.cli.output import say
 from cwndlab.cli.profile import assumptions, profile_option
+from cwndlab.custom_rules import is_own, shown
 from cwndlab.message import invalid, missing
 
 if TYPE_CHECKING:
@@ -73,7 +76,8 @@ class QueueOption(click.Option):
 @click.option(
     "--baseline",
     metavar="RULE",
-    help="Rule from which the others differ, also if it is none of them.  [default: the first]",
+    help="Rule from which the differences of the others are shown, also if it is none of them.  "
+    "[default: the first RULE]",
 )
 @click.option(
     "--flows", multiple=True, metavar="NUMBERS", help="Flows of each rule.  [default: 1,2,4,8,16]"
@@ -143,11 +147,11 @@ def compare(
 ) -> None:
     """Compare rules over environments, or against another rule.
 
-    Means with 95 % confidence intervals, the differences of the rules from the first one, paired by
-    replicate, and the scores C_a and D_a. Up to four environments have a
-    column each; for more, the tables have means over them, and --detail, --plot, --json and --out
-    have the rest. Lists take commas, or repeat the option. Replicate i has the same random numbers
-    for every rule and environment.
+    The first RULE is the baseline, or the one of --baseline: the tables have means with 95 %
+    confidence intervals, the differences of the other rules from the baseline, paired by replicate,
+    and the scores C_a and D_a. Up to four environments have a column each; for more, the tables
+    have means over them, and --detail, --plot, --json and --out have the rest. Lists take commas,
+    or repeat the option. Replicate i has the same random numbers for every rule and environment.
 
     With --against, n flows of each RULE share one link with n flows of another rule.
     """
@@ -158,6 +162,8 @@ def compare(
     if baseline is not None:
         # First, as in the report of the directory that `--out` writes.
         rules = _with_first(baseline, rules)
+    elif against is None:
+        _say_baseline(rules)
     recoveries, queues = _settings(recovery, queue, setting)
     from cwndlab import comparing
     from cwndlab.metrics import BY_KEY, chosen
@@ -247,6 +253,16 @@ def _with_first(baseline: str, rules: tuple[str, ...]) -> tuple[str, ...]:
     except RuleError as error:
         raise click.UsageError(str(error).replace("rule:", "--baseline:", 1)) from None
     return (first, *(rule for rule in rules if native.rule(rule) != first))
+
+
+def _say_baseline(rules: tuple[str, ...]) -> None:
+    """Say that a rule of one's own is the baseline where it was probably meant to be compared."""
+    others = [rule for rule in rules if not is_own(rule)]
+    if is_own(rules[0]) and others:
+        say(
+            f"the first rule, {shown(rules[0])}, is the baseline; for its differences from "
+            f"{others[0]}: --baseline {shlex.quote(others[0])}"
+        )
 
 
 def _settings(

@@ -22,19 +22,19 @@ COLUMNS = (
     # heading, measure, with its interval
     ("share of\ngoodput", "share", True),
     ("harm to\nthe other", "harm", True),
-    ("goodput per\nflow [Mbit/s]", "rule_goodput_bps", False),
-    ("the\nother's", "against_goodput_bps", False),
-    ("goodput,\nbaseline", "baseline_goodput_bps", False),
-    ("RTT [ms],\nthe other's", "against_rtt_s", False),
-    ("RTT,\nbaseline", "baseline_rtt_s", False),
-    ("loss [%],\nthe other's", "against_loss_rate", False),
-    ("loss,\nbaseline", "baseline_loss_rate", False),
+    ("goodput per\nflow [Mbit/s],\nthe rule", "rule_goodput_bps", False),
+    ("goodput,\nthe other", "against_goodput_bps", False),
+    ("goodput,\nthe other\nwithout\nthe rule", "baseline_goodput_bps", False),
+    ("RTT [ms],\nthe other", "against_rtt_s", False),
+    ("RTT,\nthe other\nwithout\nthe rule", "baseline_rtt_s", False),
+    ("loss [%],\nthe other", "against_loss_rate", False),
+    ("loss,\nthe other\nwithout\nthe rule", "baseline_loss_rate", False),
 )
 OPTIONAL = tuple(heading for heading, _, _ in reversed(COLUMNS[3:]))
 """What a narrow terminal does not show."""
 KEYS = (
-    "share: 0.5 is fair; baseline: the other rule's flows share the link with as many of their "
-    "own;",
+    "share: 0.5 is fair; without the rule (the baseline): the other's flows share the link with "
+    "as many of their own;",
     f"harm: loss of the other's goodput against the baseline, 0 none, 1 all; {INTERVAL}",
 )
 

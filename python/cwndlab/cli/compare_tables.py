@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 OPTIONAL = ("timeouts", "p95_queueing_delay_s", "lowest_share", "fairness_spread")
 """What a narrow terminal does not show of that table, the first one first."""
 SCORES = ("C_a", "D_a")
+SCORES_MEAN = (
+    "C_a, D_a: largest distance from the best rule over the environments, and the sum of the "
+    "distances; 0 is best"
+)
 SCORED = "goodput"
 """The metric whose scores that table has."""
-SIGNS_MEAN = "▲ better, ▼ worse, = no significant difference"
+SIGNS_MEAN = "▲ better than it, ▼ worse, = no significant difference"
 Rows = Mapping[tuple[str, str], Mapping[str, Any]]
 """Environment and rule to a row of a summary, or of differences."""
 
@@ -56,9 +60,11 @@ def print_comparison(
             _print_metric(setting, metric, rules, *parts, are_many=many)
     if len(rules) > 1 and (detail or not many) and display.is_terminal:
         print_line(
-            f"* the best mean; Δ difference from the baseline {rules[0]}, paired by replicate "
-            f"({INTERVAL}): {SIGNS_MEAN}"
+            f"* the best mean; Δ difference of a rule from the baseline {rules[0]}, paired by "
+            f"replicate ({INTERVAL}): {SIGNS_MEAN}"
         )
+    if display.is_terminal and (detail or not many or any(one.key == SCORED for one in metrics)):
+        print_line(SCORES_MEAN)
     if many and len(settings) > 1 and any(metric.key == SCORED for metric in metrics):
         _print_overview(settings, scores.filter(metric="goodput"), under)
 
@@ -110,8 +116,8 @@ def _print_counts(
         rows.append(row)
     if rows:
         print_table(
-            f"{setting}: environments by difference from {rules[0]} (▲ better, ▼ worse, = not "
-            "significant)",
+            f"{setting}: environments by difference from the baseline {rules[0]} (▲ better, "
+            "▼ worse, = not significant)",
             ["rule", *(metric.heading for metric in metrics)],
             rows,
             optional=[metric.heading for metric in metrics if metric.key in OPTIONAL],
@@ -151,7 +157,10 @@ def _print_metric(
     else:
         head = ["rule", *environments, *SCORES]
         rows = [[rule, *mean, *rank] for rule, mean, rank in zip(named, means, ranked, strict=True)]
-        below = [[f"Δ {rule}", *cells, "", ""] for rule, cells in zip(rules[1:], less, strict=True)]
+        below = [
+            [f"Δ {rule} - baseline", *cells, "", ""]
+            for rule, cells in zip(rules[1:], less, strict=True)
+        ]
     better = f"{metric.better}; " if metric.better else ""
     title = f"{metric.title}, {setting} ({better}{INTERVAL})"
     print_table(title, head, rows + ([[], *below] if less else []))

@@ -78,6 +78,12 @@ def _metrics() -> list[str]:
     return list(BY_KEY)
 
 
+def _examples() -> list[str]:
+    from cwndlab.cli.examples import by_name
+
+    return list(by_name())
+
+
 def _profiles() -> list[str]:
     from cwndlab import native
 
@@ -128,7 +134,7 @@ _COMPLETED: dict[str, Complete] = {
     "env": _ENVIRONMENT, "names": _ENVIRONMENT,
     "queue": _QUEUE, "recovery": _among(_recoveries), "setting": _among(_settings),
     "metric": _among(_metrics), "metrics": _among(_metrics), "profile": _among(_profiles),
-    "settings": _among(_keys),
+    "settings": _among(_keys), "wanted": _among(_examples),
 }  # fmt: skip
 
 

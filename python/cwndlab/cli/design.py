@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import options
+from cwndlab.cli.hints import refuse_other
 from cwndlab.cli.output import print_table, say
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def design(
     }  # fmt: skip
     changes = {key: value for key, value in changes.items() if value is not None}
     if what:
+        refuse_other(Path(what[0]), "design")
         given = designs.Specification.load(what[0], **changes)
     else:
         given = designs.Specification.from_dict(changes)

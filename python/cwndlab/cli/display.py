@@ -5,6 +5,7 @@ One object for the process, not click's context: events of a cluster come on oth
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -54,8 +55,13 @@ class Display:
 
     @property
     def width(self) -> int | None:
-        """Columns that a table may take; None without a limit: in files and pipes, and wide."""
-        if self.wide or not sys.stdout.isatty():
+        """Columns that a table may take; None without a limit.
+
+        That is with `--wide`, and in files and pipes unless the variable COLUMNS is set.
+        """
+        # As `shutil.get_terminal_size` reads it, for which 0 is not set.
+        is_set = os.environ.get("COLUMNS", "").lstrip("0").isdecimal()
+        if self.wide or not (is_set or sys.stdout.isatty()):
             return None
         return max(NARROWEST, shutil.get_terminal_size().columns)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from cwndlab.cli import options
-from cwndlab.cli.hints import refuse_sweep
+from cwndlab.cli.hints import refuse_other
 from cwndlab.cli.output import say
 
 
@@ -38,7 +38,7 @@ def export(
     measures. What ns-2 cannot express is refused by its key.
     """
     options.check_parent("--output", output)
-    refuse_sweep(file)
+    refuse_other(file, "scenario")
     patch = options.patch_of(settings)
     given = {"seed": seed, "profile": profile}
     patch |= {key: value for key, value in given.items() if value is not None}

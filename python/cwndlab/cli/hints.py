@@ -14,6 +14,12 @@ from cwndlab.message import quoted
 
 SWEEP_KEYS = ("axes", "base", "zip", "replicates")
 SCENARIO_KEYS = ("flows", "dumbbell", "links")
+DESIGN_KEYS = ("family", "formulas", "objectives", "training")
+KEYS_OF_OPTIONS = {
+    "--rule": "flows.*.rule", "--recovery": "flows.*.recovery", "--duration": "duration",
+    "--rate": "dumbbell.rate", "--delay": "dumbbell.delay", "--queue": "dumbbell.queue.kind",
+}  # fmt: skip
+"""Options of `compare` and those that are tried on a file, to the keys of a scenario."""
 LEAST_BPS = 1000.0
 """Bare rates below it were probably meant in Mbit/s."""
 _WINDOW = re.compile(
@@ -21,18 +27,27 @@ _WINDOW = re.compile(
 )
 
 
-def refuse_sweep(file: Path) -> None:
-    """Refuse a sweep's file where a scenario is expected."""
-    found = _keys(file)
-    if found.intersection(SWEEP_KEYS) and not found.intersection(SCENARIO_KEYS):
-        raise click.UsageError(f"{file} is a sweep: run it with `cwndlab sweep {file}`")
+def refuse_other(file: Path, kind: str) -> None:
+    """Refuse a file of another kind, and name the command for it.
 
-
-def refuse_scenario(file: Path) -> None:
-    """Refuse a scenario's file where a sweep is expected."""
-    found = _keys(file)
-    if found.intersection(SCENARIO_KEYS) and not found.intersection(SWEEP_KEYS):
-        raise click.UsageError(f"{file} is a scenario: run it with `cwndlab run {file}`")
+    Parameters
+    ----------
+    file : Path
+        As it was given.
+    kind : str
+        What is expected: a "scenario", a "sweep" or a "design".
+    """
+    keys = _keys(file)
+    if keys.intersection(DESIGN_KEYS):
+        found = "design"
+    else:
+        is_sweep, is_scenario = keys.intersection(SWEEP_KEYS), keys.intersection(SCENARIO_KEYS)
+        if bool(is_sweep) == bool(is_scenario):
+            return
+        found = "sweep" if is_sweep else "scenario"
+    if found != kind:
+        command = "run" if found == "scenario" else found
+        raise click.UsageError(f"{file} is a {found}: run it with `cwndlab {command} {file}`")
 
 
 def _keys(file: Path) -> set[str]:
@@ -49,6 +64,22 @@ def document(file: Path) -> dict[str, Any]:
         return read(file)
     except (OSError, ScenarioError):
         return {}
+
+
+def of_missing(file: object) -> str:
+    """Say which command writes a missing file, if it is an example; else nothing.
+
+    Examples
+    --------
+    >>> of_missing("examples/one-flow-sawtooth.toml"), of_missing("mine.toml")
+    ('; `cwndlab examples one-flow-sawtooth` writes it', '')
+    """
+    from cwndlab.cli.examples import FOLDER, by_name
+
+    path = Path(str(file))
+    name = path.relative_to(FOLDER).as_posix() if path.is_relative_to(FOLDER) else ""
+    name = name.removesuffix(".toml")
+    return f"; `cwndlab examples {name}` writes it" if name in by_name() else ""
 
 
 def with_window(message: str, is_shortened: bool) -> str:
@@ -70,7 +101,7 @@ def with_window(message: str, is_shortened: bool) -> str:
     start, end, duration = (seconds(found[name]) for name in ("start", "end", "duration"))
     if not (end and duration and start is not None):
         return message
-    window = f'["{start * duration / end:g}s", "{duration:g}s"]'
+    window = f'["{round(start * duration / end, 3):g}s", "{duration:g}s"]'
     return f"{message}: set the window, too, such as --set 'measure={window}'"
 
 

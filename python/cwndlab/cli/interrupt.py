@@ -39,16 +39,26 @@ def terminations_as_interrupts() -> Generator[Stops]:
         # Whatever handles Ctrl-C now may defer it.
         signal.raise_signal(signal.SIGINT)
 
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        if stops.terminated:
+            raise KeyboardInterrupt
+
     try:
         before = signal.signal(signal.SIGTERM, terminate)
     except ValueError:
         # Signals are the main thread's.
         yield stops
         return
+    # A shell starts what runs in the background with SIGINT ignored: it stays so for Ctrl-C alone.
+    is_ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    if is_ignored:
+        signal.signal(signal.SIGINT, interrupt)
     try:
         yield stops
     finally:
         signal.signal(signal.SIGTERM, before)
+        if is_ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _interrupt_main_thread() -> None:

@@ -131,8 +131,8 @@ metrics_option: Option = click.option(
     "--metrics",
     multiple=True,
     metavar="NAMES",
-    help="What to measure, in the order of the tables (docs/metrics.md defines all): goodput, "
-    "p99_queueing_delay_s, lowest_share, ...",
+    help="What to measure, in the order of the tables (page Metrics of the documentation): "
+    "goodput, p99_queueing_delay_s, lowest_share, ...",
 )
 most_option: Option = click.option(
     "--most",
@@ -211,8 +211,10 @@ def rules_option(command: Callable[..., Any]) -> Callable[..., Any]:
         from cwndlab.custom_rules import trust
 
         for place in places:
-            if place.endswith(".py") and not Path(place).is_file():
-                raise click.UsageError(invalid("--rules", place, "a file, or a module"))
+            is_there = Path(place).is_file() if place.endswith(".py") else _is_module(place)
+            if not is_there and not Path(place).is_dir():
+                expected = "a Python file, a directory of such files, or a module"
+                raise click.UsageError(invalid("--rules", place, expected))
             trust(place)
 
     return click.option(
@@ -224,6 +226,15 @@ def rules_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="FILE|MODULE",
         help="Python rules that the scenario may name although they do not lie beside it.",
     )(command)
+
+
+def _is_module(name: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def patch_of(settings: tuple[str, ...]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import click
 
 from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
-from cwndlab.cli.hints import document, refuse_sweep, warn_of_bare_rates
+from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
 from cwndlab.cli.output import detail, meter, say
 from cwndlab.cli.run_tables import print_result
 from cwndlab.message import missing
@@ -101,7 +101,8 @@ def run(
     options.check_plot(picture)
     besides.check_beside(beside, ns, plot=plot, pcap=pcap, expect=expected.all)
     if beside is None and (replicates or jobs):
-        raise click.UsageError(f"`--{'replicates' if replicates else 'jobs'}` needs `--beside ns2`")
+        option = "--replicates" if replicates else "--jobs"
+        raise click.UsageError(f"`{option}` needs `--beside ns2`; replicates are those of a sweep")
     patch = options.patch_of(settings)
     given = _of_environment(env, assume, seed) if file is None else _of_file(file, patch)
     scenario = _scenario(given, patch, seed, profile, with_traces=picture is not None)
@@ -222,6 +223,6 @@ def _of_environment(env: str | None, assume: tuple[str, ...], seed: int | None) 
 def _of_file(file: Path, patch: dict[str, Any]) -> Scenario:
     from cwndlab.scenario import Scenario
 
-    refuse_sweep(file)
+    refuse_other(file, "scenario")
     warn_of_bare_rates({**document(file), **patch})
     return Scenario.load(file)

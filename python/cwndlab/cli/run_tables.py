@@ -27,8 +27,8 @@ _FLOWS: Digits = {
     "p95_rtt_s": 1,
     "p99_rtt_s": 1,
     "p999_rtt_s": 1,
-    "starved_s": 0,
-    "convergence_s": 0,
+    "starved_s": 1,
+    "convergence_s": 1,
     "mean_cwnd_packets": 1,
     "retransmitted_packets": 0,
     "fast_retransmits": 0,
@@ -138,7 +138,7 @@ def print_result(result: Result) -> None:
     print_line(
         f"simulated {fields['simulated_s']:g} s in {fields['wall_s']:.2f} s "
         f"({fields['packets_per_wall_s'] / 1e6:.2f} M packets/s), seed {fields['seed']}, "
-        f"trace hash {fields['trace_hash']}"
+        f"profile {fields['profile']}, trace hash {fields['trace_hash']}"
     )
 
 

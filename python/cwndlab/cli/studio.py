@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cwndlab.cli.hints import refuse_sweep
+from cwndlab.cli.hints import refuse_other
 from cwndlab.cli.output import say
 from cwndlab.documents import is_list, is_table
 
@@ -59,13 +59,16 @@ def _page() -> bytes:
 
     path = resources.files("cwndlab") / "templates" / "studio.html"
     if not path.is_file():
-        raise click.UsageError("the studio is not built: run `make web`, which needs Node and npm")
+        raise click.UsageError(
+            "this package has no studio; in a source tree run `make web` (needs Node and npm), "
+            "otherwise install a wheel with the studio (`make web wheel` builds one)"
+        )
     return path.read_bytes()
 
 
 def _fragment(file: Path) -> str:
     """Write a scenario as the page's address holds it; see `web/src/state/share.ts`."""
-    refuse_sweep(file)
+    refuse_other(file, "scenario")
     import base64
     import json
     import zlib

@@ -9,7 +9,8 @@ import click
 
 from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
-from cwndlab.cli.hints import document, refuse_scenario, warn_of_bare_rates
+from cwndlab.cli.display import display
+from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
 from cwndlab.cli.many_runs import says_what_is_kept
 from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.sweep_tables import print_findings
@@ -90,7 +91,7 @@ def sweep(
     from cwndlab.sweeps import SweepResult, as_sweep
 
     patch = options.patch_of(settings)
-    refuse_scenario(file)
+    refuse_other(file, "sweep")
     warn_of_bare_rates({**document(file), **patch})
     chosen = as_sweep(
         file, patch=patch, until=until, most=most, replicates=replicates, seed=seed,
@@ -132,6 +133,10 @@ def sweep(
     expected.judge(findings.summary, f"sweep {chosen.name}")
 
 
+MOST_FAILURES = 5
+"""How many runs that fail are named: a rule with a mistake fails in all of its own."""
+
+
 def _execute(
     chosen: Sweep,
     findings: SweepResult,
@@ -146,13 +151,19 @@ def _execute(
     from cwndlab.runs.store import Store
     from cwndlab.sweeps import execute
 
+    failures = 0
     with Store(folder) as kept, progress_bar() as show:
 
         def tell(event: dict[str, Any]) -> None:
+            nonlocal failures
             if as_json:
                 _print_event(event)
             if event["event"] == "failed":
-                warn(f"failed: {_where(event)}: {event['error']}")
+                failures += 1
+                if failures <= MOST_FAILURES or display.verbose:
+                    warn(f"failed: {_where(event)}: {event['error']}")
+                elif failures == MOST_FAILURES + 1:
+                    say("more runs fail (--verbose names all)")
             if event["event"] == "note":
                 say(f"note: {event['text']}")
             if event["event"] == "workers":

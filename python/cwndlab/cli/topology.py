@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import figure_options, options
+from cwndlab.cli.hints import refuse_other
 
 if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
@@ -43,6 +44,7 @@ def topology(
     Paths have the base RTT.
     """
     options.check_plot(plot)
+    refuse_other(file, "scenario")
     from cwndlab.runs.execute import run
     from cwndlab.scenario import Scenario
     from cwndlab.topology import topology as topology_of

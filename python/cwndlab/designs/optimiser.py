@@ -1,6 +1,6 @@
 """NSGA-II of pymoo over a space of rules; the one module that imports pymoo, which has no types.
 
-``pip install 'cwndlab[design]'`` installs it.
+``pip install 'pymoo>=0.6.1,<0.7'`` installs it.
 """
 
 # pyright: reportMissingTypeStubs=false, reportArgumentType=false
@@ -15,7 +15,7 @@ import numpy as np
 from cwndlab.designs.space import Family, Formulas, Space
 from cwndlab.errors import ScenarioError
 
-MISSING = "design: pymoo is not installed: expected `pip install 'cwndlab[design]'`"
+MISSING = "design: expected the package pymoo: pip install 'pymoo>=0.6.1,<0.7'"
 
 FIRST = 5
 """Populations in the first generation of formulas: a good form is rarer than good numbers."""
@@ -38,7 +38,7 @@ def nsga2(
     objectives, population, seed : int
         Number of objectives, rules of a generation, and seed of the algorithm.
     start : sequence
-        Vectors of the first population, which others fill up.
+        Vectors of the first population, which others fill up; those of the space, if none is given.
 
     Raises
     ------
@@ -52,6 +52,7 @@ def nsga2(
     except ImportError:
         raise ScenarioError(MISSING) from None
     if isinstance(space, Family):
+        start = start or space.starts()
         free = len(space.bounds)
         problem = Problem(n_var=free, n_obj=objectives, n_ieq_constr=1, xl=0.0, xu=1.0)
         algorithm = NSGA2(pop_size=population, sampling=_hypercube(free, population, seed, start))

@@ -1,20 +1,24 @@
 """The search on the training conditions: generations of rules, by NSGA-II.
 
 NSGA-II [1]_ (pymoo's implementation) keeps a population near the frontier, the rules that no other
-beats in every objective. New rules are run in two rounds: all once, and the better half as often as
-the specification asks. Seeds are the same in every generation and for every rule, so that a new
-rule is compared with an old one over the same random numbers.
+beats in every objective. New rules are run in rounds, each of which drops the worse half
+(successive halving [2]_): all once, for a shorter time where the specification has one, and then
+for the whole time; what is left, as often as the specification asks. Seeds are the same in every
+generation and for every rule, so that a new rule is compared with an old one over the same random
+numbers.
 
 References
 ----------
 .. [1] K. Deb, A. Pratap, S. Agarwal, T. Meyarivan, "A fast and elitist multiobjective genetic
    algorithm: NSGA-II", IEEE Trans. Evolutionary Computation 6 (2), 2002.
+.. [2] K. Jamieson, A. Talwalkar, "Non-stochastic best arm identification and hyperparameter
+   optimization", AISTATS 2016.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +79,8 @@ class Search:
         self.tried: dict[str, Tried] = {}
         self._values: list[dict[str, np.ndarray]] = [{}]
         """For each block, rule to its values over the replicates that were run."""
+        self._short: dict[str, np.ndarray] = {}
+        """Rule to its values in a run of the shorter time of the first round."""
         self._generation = 0
 
     def run(self, budget: int, start: Sequence[Sequence[Any]] = ()) -> None:
@@ -118,7 +124,7 @@ class Search:
         return [allowed[at] for at in np.flatnonzero(optimiser.ranks(costs) == 0)]
 
     def _try(self, vectors: Sequence[Sequence[Any]]) -> list[Tried]:
-        """Measure the rules of some vectors, in two rounds."""
+        """Measure the rules of some vectors, in rounds."""
         wanted: dict[str, Sequence[Any]] = {}
         order: list[str] = []
         for x in vectors:
@@ -127,16 +133,27 @@ class Search:
             known = self.tried.get(rule)
             if known is None or known.is_dropped:
                 wanted.setdefault(rule, x)
-        first = list(wanted)
+        sizes = {rule: self.space.size(x) for rule, x in wanted.items()}
+        left = list(wanted)
         replicates = self.specification.replicates
         dropped: set[str] = set()
-        if replicates > 1 and len(first) > 3:
-            self._measure(first, 1)
-            dropped = set(self._worse_half(first, wanted))
-        self._measure([rule for rule in first if rule not in dropped], replicates)
+        if self.specification.first_duration and len(left) > 3:
+            kept = self._kept()
+            self._measure_short([*left, *(one.rule for one in kept)])
+            values = {rule: self._reduced_short(rule, sizes[rule]) for rule in left}
+            old = [self._reduced_short(one.rule, one.size) for one in kept]
+            dropped |= self._worse_half(values, old)
+            left = [rule for rule in left if rule not in dropped]
+        if replicates > 1 and len(left) > 3:
+            self._measure(left, 1)
+            values = {rule: self._reduced(rule, sizes[rule]) for rule in left}
+            dropped |= self._worse_half(values, [one.values for one in self._kept()])
+            left = [rule for rule in left if rule not in dropped]
+        self._measure(left, replicates)
         for rule, x in wanted.items():
-            size = self.space.size(x)
-            values = self._reduced(rule, size)
+            size = sizes[rule]
+            is_short = rule not in self._values[0]
+            values = self._reduced_short(rule, size) if is_short else self._reduced(rule, size)
             is_dropped = rule in dropped or self._is_copy(values, size)
             self.tried[rule] = Tried(rule, x, size, self._generation, values, is_dropped)
         return [self.tried[rule] for rule in order]
@@ -151,19 +168,28 @@ class Search:
             for other in self.tried.values()
         )
 
-    def _worse_half(self, rules: Sequence[str], of: Mapping[str, Sequence[Any]]) -> list[str]:
+    def _kept(self) -> list[Tried]:
+        return [one for one in self.tried.values() if not one.is_dropped]
+
+    def _worse_half(self, values: Mapping[str, np.ndarray], old: Sequence[np.ndarray]) -> set[str]:
         """Return the half of new rules that is worse after one run, beside the old ones."""
-        old = [one for one in self.tried.values() if not one.is_dropped]
-        costs = np.array(
-            [
-                *(self._sorted_costs(self._reduced(rule, self.space.size(of[rule])))
-                  for rule in rules),
-                *(self._sorted_costs(one.values) for one in old),
-            ]
-        )  # fmt: skip
+        rules = list(values)
+        costs = np.array([self._sorted_costs(one) for one in (*values.values(), *old)])
         rank = optimiser.ranks(np.nan_to_num(costs, nan=DROPPED))[: len(rules)]
         worst_first = np.argsort(-rank, kind="stable")
-        return [rules[int(at)] for at in worst_first[: len(rules) // 2] if rank[at] > 0]
+        return {rules[int(at)] for at in worst_first[: len(rules) // 2] if rank[at] > 0}
+
+    def _measure_short(self, rules: Sequence[str]) -> None:
+        """Run rules once for the shorter time, on the training conditions of the file."""
+        given = self.specification
+        block = replace(self.blocks[0], duration=given.first_duration)
+        missing = [rule for rule in rules if rule not in self._short]
+        if missing:
+            found = self.meter.measure(block, missing, self.aims, seed=given.seed, replicates=1)
+            self._short.update(found)
+
+    def _reduced_short(self, rule: str, size: int) -> np.ndarray:
+        return with_size(reduced(self._short[rule], self.aims), self.aims, size)
 
     def _sorted_costs(self, values: np.ndarray) -> np.ndarray:
         """Costs of one replicate, with violated constraints in front of everything."""

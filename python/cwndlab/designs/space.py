@@ -10,7 +10,7 @@ import functools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,12 +23,22 @@ from cwndlab.theory.bimodal import Bimodal
 from cwndlab.theory.formulas import BINARY, UNARY, VARIABLES, Tree, folded, number, read
 from cwndlab.theory.multirate import MultiRate
 from cwndlab.theory.notation import parse
+from cwndlab.theory.rules import Linear
 
 OPEN = "?"
+FORMULA = re.compile(r'Rule\(inc="(.*)", dec="(.*)"\)')
 LOG_FROM = 10.0
 """A parameter whose bounds are positive and this far apart varies on a logarithmic scale."""
 NEAR = 0.2
 """How far parameters are changed when a rule's robustness is measured."""
+TIMES = ("rtt", "qdelay")
+"""Variables in seconds."""
+TYPICAL_TIME_S = 0.05
+"""Times are in seconds: a factor drawn for one makes up for the unit, so that the product is of the
+order of a packet."""
+BASE_RTT_S = 0.1
+QUEUEING_DELAYS_S = (0.0, 0.001, 0.01, 0.1, 1.0)
+"""Where it is checked that a formula is a rule."""
 
 
 class Bound(NamedTuple):
@@ -56,6 +66,20 @@ class Bound(NamedTuple):
         else:
             found = self.low + position * (self.high - self.low)
         return float(f"{found:.4g}")
+
+    def position(self, value: float) -> float | None:
+        """Return the position of a parameter, or None if it is out of bounds.
+
+        Examples
+        --------
+        >>> Bound("a", 0.01, 1.0).position(0.1), Bound("b", 0.0, 1.0).position(1.5)
+        (0.5, None)
+        """
+        if not self.low <= value <= self.high:
+            return None
+        if self.is_log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
 
 
 USUAL: Mapping[str, tuple[Bound, ...]] = {
@@ -94,6 +118,14 @@ class Space(Protocol):
         """Yield rules with one parameter changed by `NEAR`, each with what was changed."""
         ...
 
+    def starting(self, rules: Sequence[str]) -> Space:
+        """Return the space with these rules as the first ones that the search tries."""
+        ...
+
+    def starts(self) -> list[list[Any]]:
+        """Return the vectors of the first rules that the search tries."""
+        ...
+
 
 @dataclass(frozen=True)
 class Family:
@@ -110,6 +142,8 @@ class Family:
 
     template: str
     bounds: tuple[Bound, ...]
+    first: tuple[tuple[float, ...], ...] = ()
+    """Vectors that the search starts from."""
 
     @classmethod
     def read(cls, template: str, bounds: Mapping[str, tuple[float, float]] | None = None) -> Family:
@@ -188,6 +222,37 @@ class Family:
                     yield f"{bound.name} {factor - 1:+.0%}", native.rule(self._filled(changed))
                 except RuleError:
                     continue
+
+    def starting(self, rules: Sequence[str]) -> Family:
+        """Return the family with these rules as the first ones that the search tries.
+
+        Examples
+        --------
+        >>> family = Family.read("Linear(?, 1, 0, ?)").starting(["AIMD(1, 0.5)"])
+        >>> [family.rule(x) for x in family.starts()]
+        ['Linear(1, 1, 0, 0.5)']
+        """
+        return replace(self, first=tuple(self._vector(rule) for rule in rules))
+
+    def starts(self) -> list[list[float]]:
+        """Return the vectors of the first rules that the search tries."""
+        return [list(x) for x in self.first]
+
+    def _vector(self, rule: str) -> tuple[float, ...]:
+        """Return the vector of a rule of the family; linear rules are those of Linear, too."""
+        family, template = _parameters(self.template)
+        given = _linear(rule) if family == "Linear" else None
+        name, written = _parameters(native.rule(rule)) if given is None else (family, given)
+        try:
+            pairs = list(zip(written, template, strict=True))
+            is_fixed = all(float(value) == float(place) for value, place in pairs if place != OPEN)
+            free = [float(value) for value, place in pairs if place == OPEN]
+        except ValueError:
+            is_fixed, free = False, []
+        x = [bound.position(value) for bound, value in zip(self.bounds, free, strict=False)]
+        if name != family or not is_fixed or None in x:
+            raise ScenarioError(invalid("start", rule, f"a rule of {self.text}"))
+        return tuple(each for each in x if each is not None)
 
     def _filled(self, values: Sequence[float]) -> str:
         parts = self.template.split(OPEN)
@@ -275,15 +340,32 @@ class Formulas:
                     except RuleError:
                         continue
 
+    def starting(self, rules: Sequence[str]) -> Formulas:
+        """Return the grammar with these rules in front of those that the search starts from.
+
+        Examples
+        --------
+        >>> formulas = Formulas().starting(['Rule(inc="0.5", dec="0.75*w")'])
+        >>> formulas.rule(formulas.starts()[0])
+        'Rule(inc="0.5", dec="0.75*w")'
+        """
+        pairs: list[tuple[str, str]] = []
+        for rule in rules:
+            found = FORMULA.fullmatch(native.rule(rule))
+            if found is None or not self._allows((found[1], found[2])):
+                raise ScenarioError(invalid("start", rule, f"a rule of {self.text}"))
+            pairs.append((found[1], found[2]))
+        return replace(self, first=(*pairs, *self.first))
+
     def starts(self) -> list[list[Tree]]:
         """Return the rules that the search starts from, as far as the grammar has them."""
+        return [[read(inc), read(dec)] for inc, dec in self.first if self._allows((inc, dec))]
+
+    def _allows(self, pair: tuple[str, str]) -> bool:
+        """Tell whether the grammar has an increase and a decrease, both as text."""
         allowed = {*self.variables, *self.operators, ""}
-        pairs = [[read(inc), read(dec)] for inc, dec in self.first]
-        return [
-            pair
-            for pair in pairs
-            if all(_heads(tree) <= allowed and tree.size <= self.terms for tree in pair)
-        ]
+        trees = map(read, pair)
+        return all(tree.heads <= allowed and tree.size <= self.terms for tree in trees)
 
     def random(self, random: np.random.Generator) -> list[Tree]:
         """Draw a valid rule."""
@@ -301,16 +383,17 @@ class Formulas:
         """Tell whether a pair is a rule, and is not too large."""
         if any(tree.size > self.terms for tree in pair):
             return False
-        # The increase must grow windows somewhere, no faster than slow start does, and the decrease
-        # must shrink them.
+        # At an empty queue the increase must grow windows somewhere. At every queueing delay it
+        # must be no faster than slow start, and the decrease must shrink them.
         windows = np.geomspace(2.0, 1e5, 16)
-        grown, shrunk = pair[0].value(windows), pair[1].value(windows)
-        if not (np.isfinite(grown).all() and np.isfinite(shrunk).all()):
+        if not np.any(np.asarray(pair[0].value(windows)) > 1e-3):
             return False
-        if not (np.any(np.asarray(grown) > 1e-3) and np.all(shrunk < windows)):
-            return False
-        if np.any(grown > windows):
-            return False
+        for qdelay in QUEUEING_DELAYS_S if "qdelay" in pair[0].heads | pair[1].heads else (0.0,):
+            grown, shrunk = (tree.value(windows, BASE_RTT_S + qdelay, qdelay) for tree in pair)
+            if not (np.isfinite(grown).all() and np.isfinite(shrunk).all()):
+                return False
+            if not np.all(shrunk < windows) or np.any(grown > windows):
+                return False
         try:
             native.rule(self.rule(pair))
         except RuleError:
@@ -366,24 +449,35 @@ class Formulas:
         found = self._product(random)
         if signs and random.random() < 0.7:
             head = signs[int(random.integers(len(signs)))]
-            first = found if random.random() < 0.5 else _constant(random)
+            first = found if random.random() < 0.5 else number(_draw(random, 3.0))
             found = Tree(head, (first, self._product(random)))
         return found
 
     def _product(self, random: np.random.Generator) -> Tree:
-        found = _constant(random)
-        for name in self.variables:
-            heads = [head for head in ("*", "/") if head in self.operators]
-            if heads and random.random() < 0.5:
-                head = heads[int(random.integers(len(heads)))]
-                found = Tree(head, (found, Tree(name)))
+        heads = [head for head in ("*", "/") if head in self.operators]
+        factors = [
+            (heads[int(random.integers(len(heads)))], name)
+            for name in self.variables
+            if heads and random.random() < 0.5
+        ]
+        value = _draw(random, 3.0)
+        for head, name in factors:
+            if name in TIMES:
+                value *= TYPICAL_TIME_S if head == "/" else 1 / TYPICAL_TIME_S
+        found = number(value)
+        for head, name in factors:
+            found = Tree(head, (found, Tree(name)))
         return found
 
     def _tree(self, random: np.random.Generator, depth: int) -> Tree:
         if depth <= 0 or random.random() < 0.15:
-            if random.random() < 0.6:
-                return Tree(self.variables[int(random.integers(len(self.variables)))])
-            return number(math.exp(random.uniform(math.log(0.01), math.log(10.0))))
+            value = _draw(random, 10.0)
+            if random.random() >= 0.6:
+                return number(value)
+            variable = Tree(self.variables[int(random.integers(len(self.variables)))])
+            if variable.head not in TIMES or "*" not in self.operators:
+                return variable
+            return Tree("*", (number(value / TYPICAL_TIME_S), variable))
         head = self.operators[int(random.integers(len(self.operators)))]
         count = 1 if head in UNARY else 2
         return Tree(head, tuple(self._tree(random, depth - 1) for _ in range(count)))
@@ -405,9 +499,13 @@ def dynamics(rule: str) -> Dynamics:
     >>> float(dynamics('Rule(inc="1/w", dec="w/2")').grow(np.array([8.0]))[0])
     8.125
     """
-    formula = re.fullmatch(r'Rule\(inc="(.*)", dec="(.*)"\)', rule)
+    formula = FORMULA.fullmatch(rule)
     if formula is not None:
         increase, decrease = read(formula[1]), read(formula[2])
+        if "qdelay" in increase.heads | decrease.heads:
+            raise ScenarioError(
+                invalid("fluid", rule, "a formula without qdelay, which the fluid model lacks")
+            )
         return Dynamics(lambda w: w + increase.value(w), lambda w: 0.0 * w + decrease.value(w))
     try:
         found = parse(rule)
@@ -433,8 +531,24 @@ def _open_places(template: str) -> list[int]:
     return places
 
 
-def _constant(random: np.random.Generator) -> Tree:
-    return number(math.exp(random.uniform(math.log(0.01), math.log(3.0))))
+def _parameters(text: str) -> tuple[str, list[str]]:
+    """Return the name of a rule or a family, and its parameters as written."""
+    name, _, inner = text.partition("(")
+    return name.strip(), [part.strip() for part in inner.rpartition(")")[0].split(",")]
+
+
+def _linear(rule: str) -> list[str] | None:
+    """Return the parameters of a linear rule as Linear has them; None for others."""
+    try:
+        found = parse(rule)
+    except ValueError:
+        return None
+    is_linear = isinstance(found, Linear)
+    return [str(each) for each in (found.ai, found.bi, found.ad, found.bd)] if is_linear else None
+
+
+def _draw(random: np.random.Generator, most: float) -> float:
+    return math.exp(random.uniform(math.log(0.01), math.log(most)))
 
 
 Path = tuple[int, ...]
@@ -459,7 +573,3 @@ def _with(tree: Tree, path: Path, new: Tree) -> Tree:
     operands = [*tree.operands]
     operands[path[0]] = _with(operands[path[0]], path[1:], new)
     return tree._replace(operands=tuple(operands))
-
-
-def _heads(tree: Tree) -> set[str]:
-    return {tree.head}.union(*(_heads(operand) for operand in tree.operands))

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from cwndlab import custom_rules, environments, native
-from cwndlab.designs.aims import SIZE, Aim, Constraint, read_aims
+from cwndlab.designs.aims import FLUID, SIZE, Aim, Constraint, read_aims
 from cwndlab.designs.conditions import Conditions
 from cwndlab.designs.space import Family, Formulas, Space
 from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, missing, unknown
+from cwndlab.quantities import seconds
 from cwndlab.sweeps.base import read
+from cwndlab.theory.formulas import VARIABLES
 
 TRAINING, VALIDATION, HIDDEN = "training", "validation", "hidden"
 SETS = (TRAINING, VALIDATION, HIDDEN)
@@ -42,6 +44,8 @@ class Specification:
         Bounds of the family's parameters: name to ``[low, high]``.
     formulas : mapping
         With an empty family: ``variables``, ``operators`` and ``terms`` of the grammar.
+    start : sequence of str
+        Rules that the search tries first; they must be of what is searched.
     objectives : sequence of str or str
         At least two.
     constraints : sequence of str
@@ -56,6 +60,9 @@ class Specification:
         Rules to try.
     population : int
         Rules of a generation.
+    first_duration : str
+        Duration of a first round, in which new rules run once and the worse half is dropped; empty:
+        no such round.
     replicates, validate, confirm : int
         Runs of each rule in each condition of training, validation and hidden conditions.
     frontier : int
@@ -79,6 +86,7 @@ class Specification:
     family: str = ""
     parameters: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
     formulas: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    start: Sequence[str] = ()
     objectives: Sequence[str] | str = ("goodput", "delay", "fairness")
     constraints: Sequence[str] = ()
     training: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -90,6 +98,7 @@ class Specification:
     against: Sequence[str] = AGAINST
     budget: int = 400
     population: int = 40
+    first_duration: str = ""
     replicates: int = 3
     validate: int = 5
     confirm: int = 20
@@ -106,7 +115,7 @@ class Specification:
                 raise ScenarioError(invalid(key, value, f"a whole number, {least} or more"))
         if 0 < self.adversary < 5:
             raise ScenarioError(invalid("adversary", self.adversary, "0, or 5 links or more"))
-        for key in ("constraints", "against"):
+        for key in ("constraints", "against", "start"):
             if isinstance(getattr(self, key), str):
                 raise ScenarioError(invalid(key, getattr(self, key), "a list of texts"))
         object.__setattr__(self, "against", [native.rule(rule) for rule in self.against])
@@ -116,6 +125,7 @@ class Specification:
         self.limits  # noqa: B018 (what is not valid is said now)
         self.space  # noqa: B018
         self._check_sets()
+        self._check_first_duration()
 
     @classmethod
     def load(cls, path: str | Path, **changes: Any) -> Specification:
@@ -173,7 +183,10 @@ class Specification:
     @property
     def space(self) -> Space:
         """Where the search looks."""
+        fluid = next((aim for aim in self.measured if aim.kind == FLUID), None)
         if self.family:
+            if fluid is not None and "qdelay" in self.family:
+                raise ScenarioError(invalid("family", self.family, _without_qdelay(fluid)))
             if self.formulas:
                 raise ScenarioError("`family` and `formulas` must not both be given")
             if any(aim.kind == SIZE for aim in self.aims):
@@ -181,7 +194,7 @@ class Specification:
                     invalid("objectives", SIZE, "no `size` where a family is searched")
                 )
             bounds = {key: _span(key, span) for key, span in self.parameters.items()}
-            return Family.read(self.family, bounds)
+            return Family.read(self.family, bounds).starting(self.start)
         if self.parameters:
             raise ScenarioError(missing("family", "the rule whose parameters have these bounds"))
         known = ("variables", "operators", "terms")
@@ -191,7 +204,11 @@ class Specification:
         chosen: dict[str, Any] = {
             key: value if key == "terms" else tuple(value) for key, value in self.formulas.items()
         }
-        return Formulas(**chosen)
+        if fluid is not None:
+            usual = tuple(name for name in VARIABLES if name != "qdelay")
+            if "qdelay" in chosen.setdefault("variables", usual):
+                raise ScenarioError(invalid("formulas.variables", "qdelay", _without_qdelay(fluid)))
+        return Formulas(**chosen).starting(self.start)
 
     @property
     def sets(self) -> dict[str, Conditions]:
@@ -227,6 +244,21 @@ class Specification:
             raise ScenarioError(
                 invalid("hidden", shared[0], "conditions that neither training nor validation has")
             )
+
+    def _check_first_duration(self) -> None:
+        if not self.first_duration:
+            return
+        training = self.sets[TRAINING]
+        if training.cases:
+            raise ScenarioError("`first_duration` must not be given with `training.cases`")
+        first_s, whole_s = seconds(self.first_duration), seconds(training.duration)
+        if first_s is None or not 0 < first_s < (whole_s or 0.0):
+            expected = f"a time shorter than the {training.duration} of training"
+            raise ScenarioError(invalid("first_duration", self.first_duration, expected))
+
+
+def _without_qdelay(fluid: Aim) -> str:
+    return f"no qdelay where {fluid.text} is asked for: the fluid model has no queueing delay"
 
 
 def _span(key: str, span: Any) -> tuple[float, float]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cwndlab import native
-from cwndlab.ns2 import tcl
+from cwndlab.ns2 import linux, tcl
 from cwndlab.ns2.refusals import refused
+from cwndlab.ns2.rules import rule_variables
 from cwndlab.ns2.tcl import Variable, number
 from cwndlab.quantities import seconds
 
@@ -70,7 +71,7 @@ OF_NEWRENO = (
 """Variables that only Agent/TCP/Newreno reads."""
 ELSEWHERE = (
     "header_size", "syn_size", "delayed_ack", "delayed_ack_interval", "initial_ssthresh",
-    "restart_after_syn_loss", "halve_if_half",
+    "restart_after_syn_loss", "halve_if_half", "stop_keeps_last_packet",
 )  # fmt: skip
 """Knobs that are expressed in another way."""
 UNBOUNDED = 1e9
@@ -85,7 +86,9 @@ class Endpoints:
     sender, sink : str
         Their classes.
     sender_variables, sink_variables : list of Variable
-        What is set beyond the defaults of the script (`defaults`).
+        What is set beyond the defaults of the script (`defaults`), the rule first.
+    module : linux.Module, optional
+        The rule as a module of Linux.
     initial_ssthresh : float, optional
         Initial ssthresh, packets, where it is not the window.
     knobs : mapping
@@ -98,6 +101,7 @@ class Endpoints:
     sink: str
     sender_variables: list[Variable]
     sink_variables: list[Variable]
+    module: linux.Module | None
     initial_ssthresh: float | None
     knobs: Mapping[str, Any]
     timer_phase_s: float
@@ -107,6 +111,14 @@ class Endpoints:
         """Size of a data packet on the wire."""
         stamp = self.knobs["timestamp_size"] if self.knobs["timestamps"] else 0
         return self.knobs["packet_size"] + self.knobs["header_size"] + stamp
+
+    def lines(self, sender: str, sink: str) -> list[str]:
+        """Write the settings of a sender and a sink, both as Tcl."""
+        return [
+            *tcl.settings(sender, self.sender_variables),
+            *tcl.settings(sink, self.sink_variables),
+            *(self.module.lines(sender, sink, self.knobs) if self.module else []),
+        ]
 
 
 def defaults(document: Mapping[str, Any]) -> list[str]:
@@ -129,7 +141,7 @@ def defaults(document: Mapping[str, Any]) -> list[str]:
 
 
 def endpoints(document: Mapping[str, Any], index: int, table: str = "flows") -> Endpoints:
-    """Return the agents of a ``[[flows]]`` or an ``[[arrivals]]`` entry.
+    """Return the agents of a ``[[flows]]`` or an ``[[arrivals]]`` entry, with its rule.
 
     Parameters
     ----------
@@ -143,12 +155,15 @@ def endpoints(document: Mapping[str, Any], index: int, table: str = "flows") -> 
     Raises
     ------
     ScenarioError
-        If ns-2 has no variable for a knob that differs from its own behaviour.
+        If ns-2 has no such rule, or no variable for a knob that differs from its own behaviour.
     """
     spec = document[table][index]
     recovery = spec.get("recovery", "sack")
     if recovery not in SENDERS:
         raise refused(f"{table}[{index}].recovery", recovery, ", ".join(SENDERS))
+    module = linux.module(spec["rule"])
+    if module is not None and recovery != "sack":
+        raise refused(f"{table}[{index}].recovery", recovery, f"sack, with {spec['rule']}")
     own = spec.get("tcp", {})
     common = _common(document)
     knobs = {**common, **own}
@@ -173,13 +188,24 @@ def endpoints(document: Mapping[str, Any], index: int, table: str = "flows") -> 
         interval = Variable("interval_", _number(knobs["delayed_ack_interval"]),
                             key("delayed_ack_interval"))  # fmt: skip
         sink.append(interval)
+    if module is not None and knobs["syn"] and knobs["initial_window"] != linux.AFTER_SYN:
+        wanted = f"{linux.AFTER_SYN}, with a SYN and {spec['rule']}"
+        raise refused(key("initial_window"), knobs["initial_window"], wanted)
+    rule = (
+        []
+        if module
+        else rule_variables(
+            spec["rule"], f"{table}[{index}].rule", halves_if_half=knobs["halve_if_half"]
+        )
+    )
     ssthresh = float(knobs["initial_ssthresh"])
     is_set = ssthresh < min(float(knobs["window"]), UNBOUNDED)
     return Endpoints(
-        SENDERS[recovery],
+        linux.SENDER if module else SENDERS[recovery],
         "Agent/TCPSink" + "/Sack1" * (recovery == "sack") + "/DelAck" * knobs["delayed_ack"],
-        sender,
+        [*rule, *sender],
         sink,
+        module,
         ssthresh if is_set else None,
         knobs,
         seconds(knobs.get("timer_phase", 0.0)) or 0.0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from cwndlab.ns2 import tcl
@@ -10,8 +10,7 @@ from cwndlab.ns2.agents import endpoints
 from cwndlab.ns2.network import Arrivals, Network
 from cwndlab.ns2.refusals import refused_key
 from cwndlab.ns2.routes import Routes
-from cwndlab.ns2.rules import rule_variables
-from cwndlab.ns2.traffic import bucket_node, place, timer_lines
+from cwndlab.ns2.traffic import bucket_lines, drr_links, place, timer_lines
 
 SLOT_S = 10.0
 """Time for which a script has slots from the start, seconds: the time of a flow, and five after it.
@@ -44,44 +43,44 @@ def _group_lines(
     number: int,
     group: Arrivals,
 ) -> list[str]:
-    """Write a group: how a slot is made, and what the seed draws of each flow."""
+    """Write a group: how slots and agents are made, and what the seed draws of each flow."""
     spec = document["arrivals"][index]
     for key in ("exchanges", "vectors", "packet_sizes"):
         if spec.get(key):
             raise refused_key(f"arrivals[{index}].{key}", NOT_IN_SCRIPT)
     ends = endpoints(document, index, "arrivals")
-    rule = rule_variables(
-        spec["rule"], f"arrivals[{index}].rule", halves_if_half=ends.knobs["halve_if_half"]
-    )
     key = f"arrivals[{index}].path"
     routers = {
         "s": f"$n({routes.first(group.forward)})",
         "d": f"$n({routes.last(group.forward)})",
     }
-    placed = {
-        "s": place("s", group.access_bps, any(flow.access_delay_ns for flow in group.flows),
-                   routers["s"], "0ms", _bucket_node(network, group.forward, key)),
-        "d": place("d", group.sink_bps, any(flow.sink_delay_ns for flow in group.flows),
-                   routers["d"], "0ms", _bucket_node(network, group.back, key)),
-    }  # fmt: skip
-    slot = ["global ns n arriving absorbing pipes"]
-    for end, router in routers.items():
-        slot += placed[end]
-        if len(placed[end]) > 1:
-            links = f"[list [$ns link ${end} {router}] [$ns link {router} ${end}]]"
-            slot.append(f"set pipes({end},$slot) {links}")
-    slot += [
+    ends_of_path = {
+        "s": (group.access_bps, any(flow.access_delay_ns for flow in group.flows)),
+        "d": (group.sink_bps, any(flow.sink_delay_ns for flow in group.flows)),
+    }
+    slot = ["global ns n place delays"]
+    for end, (rate_bps, is_delayed) in ends_of_path.items():
+        router = routers[end]
+        if rate_bps is None:
+            # A pure delay needs no node: routes take the cube of the number of nodes.
+            slot += [f"set {end} {router}", *([f"delay-at {end} $slot"] if is_delayed else [])]
+        else:
+            slot += place(end, rate_bps, is_delayed, router, "0ms")
+            ways = (f"${end} {router}", f"{router} ${end}")
+            both = " ".join(f"[[$ns link {way}] link]" for way in ways)
+            slot.append(f"set delays({end},$slot) [list {both}]")
+        slot.append(f"set place({end},$slot) ${end}")
+    agents = [
+        "global ns arriving absorbing",
         f"set arriving($slot) [new {ends.sender}] ;# recovery = {spec['recovery']}",
         f"set absorbing($slot) [new {ends.sink}]",
-        *tcl.settings("$arriving($slot)", [*rule, *ends.sender_variables]),
-        *tcl.settings("$absorbing($slot)", ends.sink_variables),
-        f"slot-agents $slot {number} $s $d",
+        *ends.lines("$arriving($slot)", "$absorbing($slot)"),
     ]
     draws = [
-        [tcl.number(flow.start_s), str(flow.packets), tcl.delay(flow.access_delay_ns),
-         tcl.delay(flow.sink_delay_ns)]
+        f"{tcl.number(flow.start_s)} {flow.packets} {tcl.delay(flow.access_delay_ns)} "
+        f"{tcl.delay(flow.sink_delay_ns)}"
         for flow in group.flows
-    ]  # fmt: skip
+    ]
     links = " ".join(map(tcl.name, group.forward))
     return [
         f"# [[arrivals]] name = {tcl.plain(spec['name'])}, rule = {tcl.plain(spec['rule'])}: "
@@ -90,18 +89,33 @@ def _group_lines(
         f"proc slot-{number} {{slot}} {{",
         *tcl.indented(slot),
         "}",
+        f"proc agents-{number} {{slot}} {{",
+        *tcl.indented(agents),
+        "}",
+        *_bucket_lines(network, routes, group, number, key),
         f"arrival-group {number} {tcl.name(spec['name'])} {ends.knobs['packet_size']} "
         f"{ends.packet_bytes} {{{links}}} {slots(group)}",
-        *tcl.loop(
-            ["start", "packets", "access", "sink_delay"],
-            draws,
-            [f'$ns at $start "arrive {number} $packets $access $sink_delay"'],
-        ),
+        "# start, packets, access_delay, sink_delay of each flow",
+        f"set coming({number}) {{",
+        *tcl.indented(draws),
+        "}",
+        f"let-arrive {number} 0",
     ]
 
 
-def _bucket_node(network: Network, links: Sequence[str], key: str) -> str:
-    made = bucket_node(network, links, "0", key)
-    if made not in ("", "[bucket-node]"):
-        raise refused_key(key, "flows that arrive have no number that shared buckets go by")
-    return made
+def _bucket_lines(
+    network: Network, routes: Routes, group: Arrivals, number: int, key: str
+) -> list[str]:
+    """Write what puts the agents of a slot into its bucket; nothing without DRR."""
+    before = len(network.flows) + len(network.sources)
+    lines: list[str] = []
+    for links, agent in ((group.forward, "arriving"), (group.back, "absorbing")):
+        drr = drr_links(network, links, key)
+        if drr and "buckets" in network.link(drr[0]).queue:
+            raise refused_key(key, "flows that arrive have no number that shared buckets go by")
+        slot = f"[expr {{{before} + $slot}}]"
+        lines += bucket_lines(network, routes, links, f"${agent}($slot)", slot, key)
+    if not lines:
+        return []
+    body = ["global n arriving absorbing", *lines]
+    return [f"proc bucket-{number} {{slot}} {{", *tcl.indented(body), "}"]

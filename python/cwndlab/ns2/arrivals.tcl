@@ -1,6 +1,8 @@
-# Flows that arrive (arrivals). A slot has agents, on nodes of its own if there are access links; a
-# later flow of the group reuses it when its flow has completed and none of that flow's packets is left
-# in the network, nor its timer set. The procedure slot-GROUP makes the nodes and agents of a slot.
+# Flows that arrive (arrivals). Each has agents of its own, as ns-2 does not reset all of an agent. A slot
+# is their place: at the routers, or on nodes of its own behind access links with a rate. A later flow
+# takes it over when no packet of the one before is left in the network, nor its timer set. For a group,
+# slot-GROUP makes a slot, agents-GROUP the agents of a flow, and bucket-GROUP puts them into a bucket of
+# DRR.
 set slots 0
 # The generator of the offsets of timers (reset-timers), which is not the one that routers draw from.
 set offsets [new RNG]
@@ -25,24 +27,57 @@ proc double-slots {group} {
     for {set more [expr {max($slots, 8)}]} {$more > 0} {incr more -1} { add-slot $group }
     $ns compute-routes
 }
-proc slot-agents {slot group from to} {
-    global ns arriving absorbing
-    $ns attach-agent $from $arriving($slot)
-    $ns attach-agent $to $absorbing($slot)
-    $ns connect $arriving($slot) $absorbing($slot)
-    $arriving($slot) set fid_ $group
-    $arriving($slot) proc done {} "complete $slot $group"
+# Delays of its own to a router and from it, for the agent of a slot that stays at the router.
+proc delay-at {end slot} {
+    global delays ways
+    foreach way {to from} {
+        # A link calls back the queue in front of it.
+        set queue [new Queue/DropTail]
+        set link [new DelayLink]
+        $link set bandwidth_ 1e300
+        $queue set limit_ 1000000
+        $queue target $link
+        lappend ways($end,$slot) $queue
+        lappend delays($end,$slot) $link
+    }
+}
+proc place-agent {end slot agent} {
+    global ns place delays ways
+    set at $place($end,$slot)
+    $ns attach-agent $at $agent
+    if {![info exists ways($end,$slot)]} { return }
+    lassign $ways($end,$slot) to from
+    lassign $delays($end,$slot) out in
+    $agent target $to
+    $out target [$at entry]
+    [$at demux] install [$agent set agent_port_] $from
+    $in target $agent
+}
+# The flow of a group at this place of its list, and after its arrival the next. ns-2's scheduler is slow
+# when events lie far ahead.
+proc let-arrive {group at} {
+    global ns coming
+    lassign [lrange $coming($group) $at $at+3] start packets access sink
+    if {$start eq ""} { return }
+    $ns at $start "arrive $group $packets $access $sink; let-arrive $group [expr {$at + 4}]"
 }
 proc arrive {group packets access sink} {
-    global ns free busy arriving began length pipes offsets defaultRNG phase ssthresh
+    global ns free busy arriving absorbing began length delays offsets defaultRNG phase ssthresh
     if {[llength $free($group)] == 0} { double-slots $group }
     set slot [lindex $free($group) 0]
     set free($group) [lrange $free($group) 1 end]
     set busy($slot) $group
     foreach {end delay} [list s $access d $sink] {
-        if {![info exists pipes($end,$slot)]} { continue }
-        foreach link $pipes($end,$slot) { [$link link] set delay_ $delay }
+        if {![info exists delays($end,$slot)]} { continue }
+        foreach link $delays($end,$slot) { $link set delay_ $delay }
     }
+    agents-$group $slot
+    place-agent s $slot $arriving($slot)
+    place-agent d $slot $absorbing($slot)
+    $ns connect $arriving($slot) $absorbing($slot)
+    if {[info procs bucket-$group] ne ""} { bucket-$group $slot }
+    $arriving($slot) set fid_ $group
+    $arriving($slot) proc done {} "complete $slot $group"
     $offsets seed [expr {[info exists phase($group)] ? $phase($group) : 1}]
     $offsets default
     $arriving($slot) reset
@@ -64,14 +99,15 @@ proc longest-rto {tcp} {
     set rto [expr {max($found, [$tcp set minrto_], [$tcp set rtxcur_init_]) * [$tcp set backoff_]}]
     return [expr {min($rto, [$tcp set maxrto_])}]
 }
-# Frees a slot, after adding what it counted to the sums of its group.
+# Frees a slot, after adding what its flow counted to the sums of its group. Its agents stay in memory:
+# ns-2 crashes when they are deleted.
 proc release {slot group} {
-    global arriving absorbing busy free counted
+    global ns place arriving absorbing busy free counted
     foreach {counter count} [counts-of $slot] { incr counted($counter,$group) $count }
     unset busy($slot)
-    $absorbing($slot) reset
-    $absorbing($slot) set bytes_ 0
-    foreach counter {ndatapack_ nrexmitpack_ nrexmit_} { $arriving($slot) set $counter 0 }
+    foreach {end agent} [list s $arriving($slot) d $absorbing($slot)] {
+        $ns detach-agent $place($end,$slot) $agent
+    }
     lappend free($group) $slot
 }
 proc counts-of {slot} {

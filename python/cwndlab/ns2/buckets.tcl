@@ -1,14 +1,10 @@
-# A node whose address has a bucket of its own in DRR (DRR::hash); those that would share one stay
-# unused.
-proc bucket-node {} {
-    global ns taken
-    while 1 {
-        set node [$ns node]
-        set id [$node id]
-        set bucket [expr {$id + ($id >> 8) + ~($id >> 4)}]
-        if {![info exists taken($bucket)]} {
-            set taken($bucket) 1
-            return $node
-        }
-    }
+# DRR tells sources by their address, whose hash counts the buckets (DRR::hash). An agent takes on an
+# address with the bucket of its flow, and needs no node of its own.
+proc put-in-bucket {agent flow from to} {
+    global ns
+    set buckets [[[$ns link $from $to] queue] set buckets_]
+    set bucket [expr {($flow - 1) % $buckets}]
+    set address $bucket
+    while {($address + ($address >> 8) + ~($address >> 4) + 1) % $buckets != $bucket} { incr address }
+    $agent set agent_addr_ $address
 }

@@ -30,14 +30,11 @@ class Queue:
         Its ``queue-limit``, packets.
     variables : mapping of str to str
         Variables of the class.
-    by_source : bool
-        Whether it keeps a bucket for each source address: sources then need nodes of their own.
     """
 
     kind: str
     limit: int
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
-    by_source: bool = False
 
 
 def queue(link: Link, sources: int) -> Queue:
@@ -97,11 +94,11 @@ def _drr(link: Link, sources: int) -> Queue:
     variables = {
         "blimit_": str(_drr_bytes(link)),
         "quantum_": str(_bytes(spec.get("quantum", link.packet_bytes))),
-        # By default more than there will be nodes: the hash of a node's number is not above it.
+        # By default more than there are flows and sources.
         "buckets_": str(spec.get("buckets", 4 * (sources + 16))),
         "mask_": "0",
     }
-    return Queue("DRR", UNLIMITED, variables, by_source=True)
+    return Queue("DRR", UNLIMITED, variables)
 
 
 def _drr_bytes(link: Link) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.columns import SCHEMAS
 from cwndlab.errors import RunError
+from cwndlab.metrics import jain_index, of_goodputs
 from cwndlab.ns2.agents import Endpoints, endpoints
 from cwndlab.ns2.flow_measures import (
     SERIES,
@@ -149,10 +150,8 @@ def read(printed: str, scenario: Scenario) -> Row:
         "trace_hash": hashlib.blake2b(printed.encode(), digest_size=8).hexdigest(),
         "simulated_s": duration,
         "delivered_packets": sum(row["delivered_packets"] for row in flows),
-        "jain_index": _jain(goodputs),
         "rtt_weighted_jain_index": _rtt_weighted_jain(flows),
-        "fairness_spread": _spread(goodputs),
-        "aggregate_goodput_bps": sum(goodputs),
+        **of_goodputs(goodputs),
         "flows": flows,
         "links": [
             _link(links, link, found, tables["cross"], document) for link in found.links
@@ -238,6 +237,8 @@ def _flow(
         "timeouts": None if ends.knobs["ecn"] else row["timeouts"],
         "loss_rate": lost / sent if sent else None,
         "mean_rtt_s": mean_rtt_s(flow, ends, found, waits_s),
+        # An endpoint of Linux counts no reductions, and its clock is another one.
+        **(dict.fromkeys(("window_reductions", "mean_rto_s")) if ends.module else {}),
     })  # fmt: skip
 
 
@@ -280,16 +281,6 @@ def _link(
     })  # fmt: skip
 
 
-def _jain(values: list[float]) -> float | None:
-    squares = sum(value * value for value in values)
-    return sum(values) ** 2 / (len(values) * squares) if squares else None
-
-
 def _rtt_weighted_jain(flows: list[Row]) -> float | None:
     weighted = [row["goodput_bps"] * (row["mean_rtt_s"] or 0.0) for row in flows]
-    return None if any(row["mean_rtt_s"] is None for row in flows) else _jain(weighted)
-
-
-def _spread(values: list[float]) -> float | None:
-    mean = sum(values) / len(values) if values else 0.0
-    return (max(values) - min(values)) / mean if mean else None
+    return None if any(row["mean_rtt_s"] is None for row in flows) else jain_index(weighted)

@@ -15,7 +15,7 @@ from cwndlab.ns2.refusals import refused
 from cwndlab.ns2.tcl import Variable, number
 
 EXPRESSED = (
-    "AIMD, AIAD, MIMD, MIAD, a Linear of one of them, GAIMD, Binomial, IIAD, SQRT or NewReno"
+    "AIMD, AIAD, MIMD, MIAD, a Linear of one of them, GAIMD, Binomial, IIAD, SQRT, NewReno or CUBIC"
 )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cwndlab.documents import is_mapping
-from cwndlab.ns2 import tcl
+from cwndlab.ns2 import linux, tcl
 from cwndlab.ns2.agents import defaults
 from cwndlab.ns2.arrivals import arrival_lines, slots
 from cwndlab.ns2.losses import loss_lines
@@ -54,11 +54,11 @@ def export(scenario: Scenario | Mapping[str, Any] | str | Path) -> str:
     >>> scenario = cwndlab.dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", profile="ns2-2.35")
     >>> "$ns simplex-link $n(r1) $n(r2) 10Mb 20ms DropTail" in cwndlab.export(scenario)
     True
-    >>> cwndlab.export(scenario.set("flows.0.rule", "CUBIC"))
+    >>> cwndlab.export(scenario.set("flows.0.rule", "BBR1"))
     Traceback (most recent call last):
         ...
-    cwndlab.ScenarioError: flows[0].rule: "CUBIC" is not valid: expected AIMD, AIAD, MIMD, MIAD, a
-    Linear of one of them, GAIMD, Binomial, IIAD, SQRT or NewReno (what ns-2 can express)
+    cwndlab.ScenarioError: flows[0].rule: "BBR1" is not valid: expected AIMD, AIAD, MIMD, MIAD, a
+    Linear of one of them, GAIMD, Binomial, IIAD, SQRT, NewReno or CUBIC (what ns-2 can express)
     """
     if isinstance(scenario, Mapping):
         scenario = Scenario.from_dict(scenario)
@@ -73,13 +73,12 @@ def export(scenario: Scenario | Mapping[str, Any] | str | Path) -> str:
             document,
             has_cross=bool(found.sources),
             has_arrivals=bool(found.arrivals),
-            buckets=sorted(
-                {
-                    "shared_buckets.tcl" if "buckets" in link.queue else "buckets.tcl"
-                    for link in found.links
-                    if link.queue["kind"] == "drr"
-                }
+            has_linux=any(
+                linux.module(spec["rule"])
+                for table in ("flows", "arrivals")
+                for spec in document.get(table, ())
             ),
+            has_buckets=any(link.queue["kind"] == "drr" for link in found.links),
         ),
         *_network_lines(found, ways, document),
         *defaults(document),
@@ -119,11 +118,17 @@ def _check(document: Mapping[str, Any]) -> None:
 
 
 def _head(
-    document: Mapping[str, Any], *, has_cross: bool, has_arrivals: bool, buckets: list[str]
+    document: Mapping[str, Any],
+    *,
+    has_cross: bool,
+    has_arrivals: bool,
+    has_linux: bool,
+    has_buckets: bool,
 ) -> list[str]:
     files = ["network.tcl", *(["cross.tcl"] if has_cross else []), "measures.tcl"]
     files += ["arrivals.tcl"] if has_arrivals else []
-    files += buckets
+    files += ["linux.tcl"] if has_linux else []
+    files += ["buckets.tcl"] if has_buckets else []
     begin_s, end_s = window_s(document)
     title = tcl.plain(document.get("name") or "unnamed")
     seed = document["seed"]

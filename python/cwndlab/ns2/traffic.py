@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cwndlab.ns2 import tcl
 from cwndlab.ns2.agents import Endpoints, endpoints
-from cwndlab.ns2.network import Flow, Network, Source
+from cwndlab.ns2.network import Flow, Network, Source, Steps
 from cwndlab.ns2.refusals import refused, refused_key
 from cwndlab.ns2.routes import Routes
-from cwndlab.ns2.rules import rule_variables
 from cwndlab.quantities import seconds
 
 INSTANT = "1e300"
 """Rate of links that are pure delays, bit/s: adding the time of a packet changes no time."""
 NEVER = "1e9"
 """A time after the end of every run."""
+NO_RATE_BPS = 1e-6
+"""Rate of a source that sends no more: its next packet is due after the end of every run."""
 CROSS = 2**31
 """Number of the first source of cross traffic, of which buckets in DRR are counted."""
 TICK_SEED = (1435829, 22644, 4294967087)
@@ -53,9 +55,6 @@ def _group_lines(
     if "bytes" in spec:
         raise refused(f"flows[{index}].bytes", spec["bytes"], "`packets`, all of one size")
     ends = endpoints(document, index)
-    rule = rule_variables(
-        spec["rule"], f"flows[{index}].rule", halves_if_half=ends.knobs["halve_if_half"]
-    )
     first, key = flows[0][1], f"flows[{index}].path"
     values = {
         "i": [str(number) for number, _ in flows],
@@ -67,19 +66,18 @@ def _group_lines(
     }
     body = [
         *place("s", first.access_bps, any(flow.access_delay_ns for _, flow in flows),
-                f"$n({routes.first(first.forward)})", "$access",
-                bucket_node(network, first.forward, "$i", key)),
+                f"$n({routes.first(first.forward)})", "$access"),
         *place("d", first.sink_bps, any(flow.sink_delay_ns for _, flow in flows),
-                f"$n({routes.last(first.forward)})", "$sink_delay",
-                bucket_node(network, first.back, "$i", key)),
+                f"$n({routes.last(first.forward)})", "$sink_delay"),
         f"set tcp($i) [new {ends.sender}] ;# recovery = {spec['recovery']}",
         f"set sink($i) [new {ends.sink}]",
-        *tcl.settings("$tcp($i)", [*rule, *ends.sender_variables]),
-        *tcl.settings("$sink($i)", ends.sink_variables),
+        *ends.lines("$tcp($i)", "$sink($i)"),
         f"tcp-flow $i $flow $s $d {ends.knobs['packet_size']} {ends.packet_bytes} "
         f"{{{' '.join(map(tcl.name, first.forward))}}}",
+        *bucket_lines(network, routes, first.forward, "$tcp($i)", "$i", key),
+        *bucket_lines(network, routes, first.back, "$sink($i)", "$i", key),
         *timer_lines(ends),
-        *_schedule(spec, index, any(flow.stop_s is not None for _, flow in flows)),
+        *_schedule(spec, ends, any(flow.stop_s is not None for _, flow in flows)),
     ]  # fmt: skip
     count = f", count = {len(flows)}" if len(flows) > 1 else ""
     title = f"# [[flows]] name = {tcl.plain(spec['name'])}, rule = {tcl.plain(spec['rule'])}{count}"
@@ -116,9 +114,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
 
 
-def place(
-    node: str, bps: int | None, is_delayed: bool, router: str, delay: str, made: str
-) -> list[str]:
+def place(node: str, bps: int | None, is_delayed: bool, router: str, delay: str) -> list[str]:
     """Write the node of an endpoint: the router itself, or one behind an access link.
 
     Parameters
@@ -133,15 +129,12 @@ def place(
         The router, as Tcl.
     delay : str
         The delay, as Tcl.
-    made : str
-        What makes a node with a bucket in DRR, as Tcl (`bucket_node`); empty if it needs none.
     """
-    if bps is None and not is_delayed and not made:
+    if bps is None and not is_delayed:
         return [f"set {node} {router}"]
-    made = made or "[$ns node]"
     rate = INSTANT if bps is None else tcl.rate(bps)
     ends = f"${node} {router}" if node == "s" else f"{router} ${node}"
-    return [f"set {node} {made}", f"pipe {ends} {rate} {delay}"]
+    return [f"set {node} [$ns node]", f"pipe {ends} {rate} {delay}"]
 
 
 def timer_lines(ends: Endpoints) -> list[str]:
@@ -168,53 +161,58 @@ def timer_seed(fraction: float) -> int:
     return max(1, round((fraction * modulus - addend) / factor))
 
 
-def _schedule(spec: Mapping[str, Any], index: int, stops: bool) -> list[str]:
+def _schedule(spec: Mapping[str, Any], ends: Endpoints, stops: bool) -> list[str]:
     begin = f"$tcp($i) advanceby {spec['packets']}" if "packets" in spec else "$ftp($i) start"
     comment = f" ;# packets = {spec['packets']}" if "packets" in spec else ""
     lines = [f'$ns at $start "{begin}"{comment}']
-    if stops:
-        if "packets" in spec:
-            raise refused(f"flows[{index}].packets", spec["packets"], "no `packets` beside `stop`")
-        lines.append('$ns at $stop "$ftp($i) stop"')
-    return lines
+    if not stops:
+        return lines
+    if not ends.knobs["stop_keeps_last_packet"]:
+        return [*lines, '$ns at $stop "$ftp($i) stop"']
+    # `advance` adds no data beyond what was sent; `ftp stop` also takes the last packet away.
+    return [*lines, '$ns at $stop "$tcp($i) advance \\[expr 1 + \\[$tcp($i) set maxseq_\\]\\]"']
 
 
 def _time(time_s: float | None) -> str:
     return NEVER if time_s is None else tcl.number(time_s)
 
 
-def bucket_node(network: Network, links: Sequence[str], number: str, key: str) -> str:
-    """Return what makes a node with the bucket of a flow in the DRR queues of a path, as Tcl.
+def bucket_lines(
+    network: Network, routes: Routes, links: Sequence[str], agent: str, number: str, key: str
+) -> list[str]:
+    """Write what puts an agent's packets into the bucket of a flow, in the DRR queues of a path.
 
     Parameters
     ----------
     network : Network
         The network.
+    routes : Routes
+        Its nodes.
     links : sequence of str
         The path.
-    number : str
-        Number of the flow, from 1, as Tcl.
+    agent, number : str
+        The agent, and the number of its flow from 1, as Tcl.
     key : str
         Key of the path.
 
     Returns
     -------
-    str
+    list of str
         Empty if the path has no such queue.
     """
-    buckets = _buckets(network, links, key)
-    if buckets is None:
-        return ""
-    return f"[shared-bucket-node {number} {buckets}]" if buckets else "[bucket-node]"
+    drr = drr_links(network, links, key)
+    if not drr:
+        return []
+    start, end = routes.ends[drr[0]]
+    return [f"put-in-bucket {agent} {number} $n({start}) $n({end})"]
 
 
-def _buckets(network: Network, links: Sequence[str], key: str) -> int | None:
-    """Return the buckets that sources share on a path; 0 if each has its own, None without DRR."""
-    drr = [network.link(name).queue for name in links if network.link(name).queue["kind"] == "drr"]
-    buckets = {queue.get("buckets", 0) for queue in drr}
-    if len(buckets) > 1:
+def drr_links(network: Network, links: Sequence[str], key: str) -> list[str]:
+    """Return the links of a path that have DRR, as many buckets each."""
+    drr = [name for name in links if network.link(name).queue["kind"] == "drr"]
+    if len({network.link(name).queue.get("buckets") for name in drr}) > 1:
         raise refused_key(key, "its DRR queues differ in `buckets`, and a source has one address")
-    return next(iter(buckets), None)
+    return drr
 
 
 def source_lines(network: Network, routes: Routes, document: Mapping[str, Any]) -> list[str]:
@@ -249,16 +247,15 @@ def _source_lines(
     kind, variables = _generator(spec, source)
     size = round(float(str(spec["packet_size"]).rstrip("B")))
     router = f"$n({routes.first(source.path)})"
-    buckets = _buckets(network, source.path, f"cross[{source.entry}].path")
-    if buckets:
-        lines = [f"set s [shared-bucket-source {bucket} {buckets} {router}]"]
-    else:
-        made = "" if buckets is None else "[bucket-node]"
-        lines = place("s", None, False, router, "0ms", made)
-    lines.append(
-        f"cross-traffic {number} {tcl.name(source.name)} {kind} $s $n({routes.last(source.path)}) "
-        f"{size} {{{' '.join(map(tcl.name, source.path))}}}"
-    )
+    key = f"cross[{source.entry}].path"
+    lines = [
+        f"cross-traffic {number} {tcl.name(source.name)} {kind} {router} "
+        f"$n({routes.last(source.path)}) {size} {{{' '.join(map(tcl.name, source.path))}}}"
+    ]
+    drr = drr_links(network, source.path, key)
+    shares = bool(drr) and "buckets" in network.link(drr[0]).queue
+    flow = str(bucket if shares else number)
+    lines += bucket_lines(network, routes, source.path, f"$udp({number})", flow, key)
     generator = f"$generator({number})"
     lines += [f"{generator} set {name} {value}" for name, value in variables.items()]
     return [*lines, *_rate_lines(generator, source, size, kind)]
@@ -290,40 +287,98 @@ def _generator(spec: Mapping[str, Any], source: Source) -> tuple[str, dict[str, 
 
 
 def _rate_lines(generator: str, source: Source, size: int, kind: str) -> list[str]:
-    """Write when a source sends, and at what rate.
+    """Write when a source sends, and at what rate."""
+    bits, stop_s = 8.0 * size, source.stop_s
+    steps = tuple(
+        (max(begin_s, source.start_s), bps)
+        for (begin_s, bps), (end_s, _) in itertools.pairwise((*source.rates, (1e300, 0.0)))
+        if end_s > source.start_s and (stop_s is None or begin_s < stop_s)
+    )
+    most_bps = max((bps for _, bps in steps), default=0.0)
+    if most_bps == 0:
+        return []
+    # Sources of a population have phases of their own.
+    if kind == "CBR" and source.phase == 1.0:
+        lines = _run_lines(generator, runs_of(steps, bits), bits, stop_s)
+    else:
+        delay_s = source.phase * bits / most_bps if kind == "CBR" else 0.0
+        lines = [
+            f"{generator} set rate_ {tcl.rate(most_bps)}",
+            *_spell_lines(generator, steps, delay_s),
+        ]
+    if lines and stop_s is not None:
+        lines.append(f'$ns at {tcl.number(stop_s)} "{generator} stop"')
+    return lines
 
-    ns-2's CBR sends at once when it starts, and its other sources after an idle time; cwndlab's
-    first packet leaves when it is complete.
-    """
-    steps = [(max(begin_s, source.start_s), bps)
-             for (begin_s, bps), (end_s, _) in itertools.pairwise((*source.rates, (1e300, 0.0)))
-             if end_s > source.start_s]  # fmt: skip
+
+def _spell_lines(generator: str, steps: Steps, delay_s: float) -> list[str]:
+    """Write when a source of one rate is on; its first packet leaves after a delay."""
     lines: list[str] = []
-    changes: list[list[str]] = []
     is_on = False
-    for (begin_s, bps), (next_s, next_bps) in itertools.pairwise((*steps, (1e300, 1.0))):
-        if source.stop_s is not None and begin_s >= source.stop_s:
-            break
-        if bps == 0:
-            if is_on:
-                lines.append(f'$ns at {tcl.number(begin_s)} "{generator} stop"')
-            is_on = False
-            continue
+    for (begin_s, bps), (end_s, _) in itertools.pairwise((*steps, (1e300, 0.0))):
+        if is_on and bps == 0:
+            lines.append(f'$ns at {tcl.number(begin_s)} "{generator} stop"')
+        is_on = bps > 0 and begin_s + delay_s < end_s
         if is_on:
-            changes.append([tcl.number(begin_s), tcl.rate(bps)])
+            lines.append(f'$ns at {tcl.number(begin_s + delay_s)} "{generator} start"')
+    return lines
+
+
+def runs_of(steps: Steps, bits: float) -> list[tuple[float, float]]:
+    """Find when packets leave a source whose rate changes, as cwndlab sends them.
+
+    A packet leaves when its bits are complete, also where the rate changes meanwhile. ns-2 takes
+    the time to the next packet from the rate at a packet, so a run is one of packets with equal
+    gaps: the time of its first packet, and the rate that gives the gaps.
+
+    Examples
+    --------
+    At 1 kbit/s half of a packet of 1000 bit is complete when the rate rises to 4 kbit/s.
+
+    >>> runs_of(((0.0, 1000.0), (2.5, 4000.0)), 1000.0)
+    [(1.0, 1000.0), (2.0, 1600.0), (2.625, 4000.0)]
+    """
+    runs: list[tuple[float, float]] = []
+    left, last_s = bits, None
+    for (begin_s, bps), (end_s, _) in itertools.pairwise((*steps, (float(NEVER), 0.0))):
+        if bps == 0:
             continue
-        first_s = begin_s + (source.phase * 8 * size / bps if kind == "CBR" else 0.0)
-        if first_s >= next_s and next_bps == 0:
+        first_s = begin_s + left / bps
+        if first_s >= end_s:
+            left -= (end_s - begin_s) * bps
             continue
-        is_on = True
-        if begin_s == source.start_s:
-            lines.append(f"{generator} set rate_ {tcl.rate(bps)}")
-        else:
-            changes.append([tcl.number(begin_s), tcl.rate(bps)])
-        lines.append(f'$ns at {tcl.number(first_s)} "{generator} start"')
-    if source.stop_s is not None:
-        lines.append(f'$ns at {tcl.number(source.stop_s)} "{generator} stop"')
+        if last_s is not None:
+            runs.append((last_s, bits / (first_s - last_s)))
+        following = math.ceil((end_s - first_s) * bps / bits) - 1
+        if following:
+            runs.append((first_s, bps))
+        last_s = first_s + following * bits / bps
+        left = bits - (end_s - last_s) * bps
+    if steps[-1][1] == 0 and last_s is not None:
+        runs.append((last_s, NO_RATE_BPS))
+    return runs
+
+
+def _run_lines(
+    generator: str, runs: Sequence[tuple[float, float]], bits: float, stop_s: float | None
+) -> list[str]:
+    """Write the rates of a source, each before the packet that begins its run.
+
+    ns-2's CBR sends at once when it starts.
+    """
+    runs = [run for run in runs if stop_s is None or run[0] < stop_s]
+    if not runs:
+        return []
+    first_s, first_bps = runs[0]
+    lines = [
+        f"{generator} set rate_ {tcl.rate(first_bps)}",
+        f'$ns at {tcl.number(first_s)} "{generator} start"',
+    ]
+    # Half a gap before the packet, so that no rounding sets a rate after it.
+    changes = [
+        [tcl.number(at_s - bits / before_bps / 2), tcl.rate(bps)]
+        for (_, before_bps), (at_s, bps) in itertools.pairwise(runs)
+    ]
     if changes:
-        body = [f'$ns at $time "{generator} set rate_ $bps"']
-        lines += tcl.loop(["time", "bps"], changes, body)
+        lines += tcl.loop(["time", "bps"], changes, [f'$ns at $time "{generator} set rate_ $bps"'])
     return lines

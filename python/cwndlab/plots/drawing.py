@@ -245,12 +245,9 @@ def figure_legend(
     figure: Figure, handles: Sequence[Any], texts: Sequence[str], *, ncols: int = 4, **legend: Any
 ) -> Legend:
     """Draw a legend below all panels, in as many columns as fit, up to `ncols`."""
-    drawing = current()
     ncols = min(ncols, len(texts))
     legend = {"loc": "outside lower center", **legend}
     made = figure.legend(handles, texts, ncols=ncols, **legend)
-    if drawing is None or not drawing.style.has_own_size:
-        return made
     while ncols > 1 and made.get_window_extent().width > 0.98 * figure.bbox.width:
         made.remove()
         ncols -= 1

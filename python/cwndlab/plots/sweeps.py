@@ -20,14 +20,17 @@ MOST_METRICS = 4
 MOST_COLUMNS = 4
 SPREAD = 0.3
 """Width over which series are spread at one value so that whiskers do not overlap, in steps."""
+CHARACTER_IN = 0.065
+"""Width of a character below the x axis, in inches: neighbouring values must not overlap."""
 
 
 @styled
 def sweep_points(findings: SweepResult) -> Figure:
     """Draw the mean of every metric with its 95 % confidence interval, if it has one.
 
-    The compared axis gives the series. The other axis with the most values is the x axis, and the
-    remaining ones give columns; with more than four columns, the x axis has every combination.
+    The compared axis gives the series, unless it is the only one: that is the x axis. Of several
+    axes, the other one with the most values is the x axis, and the remaining ones give columns;
+    with more than four columns, the x axis has every combination.
 
     Parameters
     ----------
@@ -60,9 +63,9 @@ def sweep_points(findings: SweepResult) -> Figure:
     measures = sweep.measures[:MOST_METRICS]
     places = summary[ground].unique(maintain_order=True).to_list() if ground else [""]
     series = ordered(summary[series_axis].unique(maintain_order=True)) if series_axis else [""]
-    width = max(
-        6.0, min(16.0, 2.0 + len(columns) * max(2.6, 0.32 * len(places) * max(2, len(series))))
-    )
+    longest = max(len(line) for place in places for line in name(place).split("\n"))
+    step = max(0.32 * max(2, len(series)), CHARACTER_IN * (longest + 2))
+    width = max(6.0, min(16.0, 2.0 + len(columns) * max(2.6, step * len(places))))
     # Title and legend take more than an inch, also with few rows.
     height = 2.1 + 1.2 / len(measures)
     figure, axes = panels(
@@ -93,9 +96,9 @@ def sweep_points(findings: SweepResult) -> Figure:
 
 
 def _series(findings: SweepResult) -> str | None:
-    """Column of the compared axis; the first one of zipped axes."""
+    """Column of the compared axis; the first one of zipped axes; None if there is no other."""
     compared = findings.sweep.compared
-    if compared is None:
+    if compared is None or len(findings.axes) == 1:
         return None
     return (
         compared

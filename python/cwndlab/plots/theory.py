@@ -32,9 +32,15 @@ Curve = tuple[FloatArray, FloatArray]
 """Values along x, values along y."""
 
 
+MOST_ARROWS = 3
+"""Arrows on the increases and on the decreases of a trajectory; later ones would overlap."""
+
+
 @styled
 def phase(found: Phase, title: str = "") -> Figure:
     """Draw the loads of two flows against each other, with the lines of efficiency and fairness.
+
+    Arrows give the direction of the first increases and decreases.
 
     Parameters
     ----------
@@ -44,17 +50,20 @@ def phase(found: Phase, title: str = "") -> Figure:
         By default the rules.
     """
     figure, (axes,) = panels(1, width=5.6, height=5.4)
-    top = found.trajectories[0].capacity
-    for line, style, label in (
-        (found.efficiency_line, "--", "efficiency line: x1 + x2 = B"),
-        (found.fairness_line, ":", "fairness line: x1 = x2"),
+    first = found.trajectories[0]
+    top = max(first.capacity, *(float(np.nanmax(course.loads)) for course in found.trajectories))
+    # A load far above the others would shrink the lines to a dot.
+    limit = min(1.08 * top, 1.6 * first.capacity)
+    for line, style, label, slope in (
+        (found.efficiency_line, "--", "efficiency line: x1 + x2 = B", -1),
+        (found.fairness_line, ":", "fairness line: x1 = x2", 1),
     ):
-        axes.plot(
-            line[:, 0], line[:, 1], color=REFERENCE, linestyle=style, linewidth=1.2, label=label
-        )
+        axes.plot(line[:, 0], line[:, 1], color=REFERENCE, linestyle=style, linewidth=1.2)
+        # Beyond the cycles, which lie about the middle of both lines.
+        at = line[0] + 0.78 * (line[1] - line[0])
+        _along(axes, at, slope, label)
     for index, course in enumerate(found.trajectories):
         style, loads = look(index), course.loads
-        top = max(top, float(np.nanmax(loads)))
         signals = course.signals
         tail = signals[-3] if len(signals) >= 3 else len(loads) - 1
         axes.plot(loads[:, 0], loads[:, 1], color=style.color, linewidth=0.7, alpha=0.7)
@@ -73,15 +82,15 @@ def phase(found: Phase, title: str = "") -> Figure:
             markersize=7,
             label=f"from {start}; bold: at the end",
         )
-    names = [name(rule) for rule in dict.fromkeys(found.trajectories[0].rules)]
+        _arrows(axes, course, style.color, 0.035 * limit, is_named=index == 0)
+    names = [name(rule) for rule in dict.fromkeys(first.rules)]
     axes.set_title(title or " against ".join(names))
-    # A load far above the others would shrink the lines to a dot.
-    limit = min(1.08 * top, 1.6 * found.trajectories[0].capacity)
     axes.set_xlim(0, limit)
     axes.set_ylim(0, limit)
     axes.set_aspect("equal")
-    axes.set_xlabel("load of flow 1 [packets]")
-    axes.set_ylabel("load of flow 2 [packets]")
+    rules = [f", {name(rule)}" if len(names) > 1 else "" for rule in first.rules]
+    axes.set_xlabel(f"load of flow 1{rules[0]} [packets]")
+    axes.set_ylabel(f"load of flow 2{rules[1]} [packets]")
     figure_legend(
         figure,
         *axes.get_legend_handles_labels(),
@@ -90,6 +99,53 @@ def phase(found: Phase, title: str = "") -> Figure:
         ncols=2,
     )
     return figure
+
+
+def _arrows(axes: Axes, course: Trajectory, color: str, shortest: float, *, is_named: bool) -> None:
+    """Draw arrows at the middle of the first moves between signals, and name the first of each."""
+    begins = [0, *(signal + 1 for signal in course.signals)]
+    ups = list(zip(begins, course.signals, strict=False))
+    downs = [(signal, signal + 1) for signal in course.signals if signal + 1 < len(course.loads)]
+    for moves, word in ((ups, "increase"), (downs, "decrease")):
+        ends = [(course.loads[begin], course.loads[end]) for begin, end in moves]
+        long = [(tail, head) for tail, head in ends if np.hypot(*(head - tail)) > shortest]
+        for number, (tail, head) in enumerate(long[:MOST_ARROWS]):
+            middle = (tail + head) / 2
+            axes.annotate(
+                "",
+                middle + 0.02 * (head - tail),
+                middle - 0.02 * (head - tail),
+                arrowprops={"arrowstyle": "-|>", "color": color, "mutation_scale": 13},
+            )
+            if is_named and number == 0:
+                slope = float(np.divide(*(head - tail)[::-1]))
+                # A decrease may go back along its increase: one word on each side of the line.
+                _along(axes, middle, slope, word, color, is_above=word == "increase")
+
+
+def _along(
+    axes: Axes,
+    at: FloatArray,
+    slope: float,
+    text: str,
+    color: str = REFERENCE,
+    *,
+    is_above: bool = True,
+) -> None:
+    """Write along a line, on one side of it: both axes have the same scale."""
+    angle, distance = math.atan(slope), 4 if is_above else -4
+    axes.annotate(
+        text,
+        (float(at[0]), float(at[1])),
+        xytext=(-distance * math.sin(angle), distance * math.cos(angle)),
+        textcoords="offset points",
+        rotation=math.degrees(angle),
+        rotation_mode="anchor",
+        ha="center",
+        va="bottom" if is_above else "top",
+        color=color,
+        fontsize=points(8.5),
+    )
 
 
 @styled

@@ -90,7 +90,9 @@ def windows(axes: Axes, result: Result) -> None:
         for series in groups(result):
             frame = faint_windows(axes, trace, series.flows, series.look)
             _line(axes, frame, series.look, 2.0, series.label)
-    axes.set_title("Congestion window" + clip_start_up(axes, [result]))
+    is_by_group = result.flows.height > MAX_SINGLE_FLOWS
+    bold = " (bold: mean of the group's flows)" if is_by_group else ""
+    axes.set_title(f"Congestion window{bold}{clip_start_up(axes, [result])}")
     if "rule" in result.traces and result.flows.height == 1:
         shade_phases(axes, result)
 
@@ -190,7 +192,9 @@ def goodput(axes: Axes, result: Result, *, style: Look | None = None) -> None:
     if shared:
         available(axes, result)
     axes.set_ylabel("goodput [Mbit/s]")
-    axes.set_title("Goodput")
+    # A group of a single flow is no sum.
+    is_sum = len(several) > 1 and any(len(series.flows) > 1 for series in several)
+    axes.set_title("Goodput (sum per group)" if is_sum else "Goodput")
 
 
 def _drawn(style: Look) -> dict[str, Any]:

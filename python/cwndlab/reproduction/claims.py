@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -86,6 +87,12 @@ class Claim:
         other = [changes.get("plan") for changes in self.arguments.get("also", {}).values()]
         named = [self.arguments.get("plan"), self.arguments.get("beside"), *other]
         return [] if self.is_exact or not self.quantity else [name for name in named if name]
+
+    @property
+    def alone(self) -> Claim:
+        """The claim without what it is judged by beside, and without the plans of that."""
+        own = {name: value for name, value in self.arguments.items() if name != "also"}
+        return dataclasses.replace(self, arguments=own)
 
     @property
     def margin(self) -> float:

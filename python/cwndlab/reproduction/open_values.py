@@ -11,10 +11,21 @@ plans assume. A coarse plan runs under every reading, and claims are judged by t
     replicates = 1
     axes = { rule = [...] }               # instead of the plans'
 
+    [levels.appendix]                     # of a plan, the levels that run; all without it
+    queue = ["red"]
+
     [[value]]
     name = "round trip"
     choices = [{ rtt = "120ms" }, { rtt = "60ms" }]
-    reason = "..."                        # keys of the environments, or dotted keys of a scenario
+    reason = "..."                        # keys of the environments, or keys of a scenario
+
+A plan whose scenarios are written out takes the dotted keys of a scenario; `queue.KIND.KEY` in
+every queue of a kind at the bottleneck; and `count_arrivals` of the sweep. Keys of groups of flows
+and of cross traffic that it lacks do not concern it::
+
+    [[value]]
+    name = "RED thresholds"
+    choices = [{ "queue.red.min" = "5pkt", "queue.red.max" = "15pkt" }, { ... }]
 
     [fit]
     function = "misfit"                   # of quantities.py: (data, settings) -> numbers by name
@@ -41,8 +52,8 @@ from cwndlab.files import write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.message import invalid
 from cwndlab.outputs import stamped
-from cwndlab.patching import patched
 from cwndlab.reproduction.claims import FITTED, Claim
+from cwndlab.reproduction.levels import changed, kept
 from cwndlab.reproduction.paper import Paper, load
 from cwndlab.reproduction.readings import read_toml
 from cwndlab.reproduction.results_grid import RULE, Data
@@ -89,11 +100,13 @@ class OpenValue:
         '60ms'
         >>> OpenValue("starts", [{"flows.tcp.start": ["0s", "1s"]}], "").text(0)
         '0s to 1s'
+        >>> OpenValue("RED", [{"queue.red.gentle": True}], "").text(0)
+        'gentle True'
         """
         chosen = {
             key.rpartition(".")[2]: _said(value) for key, value in self.choices[choice].items()
         }
-        if len(chosen) == 1:
+        if len(chosen) == 1 and not {"True", "False"} & {*chosen.values()}:
             return next(iter(chosen.values()))
         return ", ".join(f"{key} {value}" for key, value in chosen.items())
 
@@ -413,10 +426,12 @@ def sweep_of(
     """Return the coarse sweep of a plan with changed values; `name` ends its name."""
     from cwndlab.sweeps import Sweep
 
-    is_environments = "env" in read_toml(paper.folder / "plans" / f"{plan}.toml").get("axes", {})
-    whole = paper.sweep(plan, assume=changes if is_environments else None).to_dict()
+    own = read_toml(paper.folder / "plans" / f"{plan}.toml")
+    is_environments = "env" in own.get("axes", {})
+    sweep = paper.sweep(plan, assume=changes if is_environments else None)
+    whole = kept(sweep, asked.get("levels", {}).get(plan, {}), f"{FILE}: {plan}").to_dict()
     if not is_environments:
-        whole["base"] = patched(whole["base"], changes)
+        whole = changed(whole, changes)
     whole["axes"] = {**whole["axes"], **asked.get("axes", {})}
     whole["name"] += name
     keys = ("replicates", "metrics", "duration")
@@ -424,10 +439,13 @@ def sweep_of(
 
 
 def _judge(paper: Paper, entry: PaperReading, data: Data) -> None:
-    for claim in paper.claims:
+    for claim in (each.alone for each in paper.claims):
         if not is_about(claim, data) or claim.tag == FITTED:
             continue
-        ends = _ends(paper, claim, data)
+        try:
+            ends = _ends(paper, claim, data)
+        except (ScenarioError, ValueError):
+            continue  # It looks at a level that the coarse plan lacks.
         if not math.isnan(ends[0]):
             name = f"{claim.id}/{claim.name}"
             entry.measured[name] = ends

@@ -29,7 +29,7 @@ varied::
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -217,8 +217,9 @@ def _met(paper: Paper, data: Data) -> dict[str, bool]:
 def is_about(claim: Claim, data: Data) -> bool:
     """Whether the coarse plan has all data of a claim."""
     asked = claim.arguments.get("settings", "all")
-    against: str | None = claim.arguments.get("against")
-    named = set[str]() if asked == "all" else {*asked, *filter(None, [against])}
+    against: str | Sequence[str] = claim.arguments.get("against", ())
+    beside = [against] if isinstance(against, str) else against
+    named = set[str]() if asked == "all" else {*asked, *beside}
     return bool(claim.plans) and all(
         plan in data.boards and named <= set(data.boards[plan].settings) for plan in claim.plans
     )

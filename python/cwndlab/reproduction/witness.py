@@ -22,12 +22,13 @@ from cwndlab.ns2.rules import rule_variables
 from cwndlab.outputs import stamped
 from cwndlab.reproduction import witness_records
 from cwndlab.reproduction.claims import Claim, Judged
+from cwndlab.reproduction.levels import kept, level_labels, without
 from cwndlab.reproduction.paper import Paper, load
 from cwndlab.reproduction.readings import FAILS, HOLDS
 from cwndlab.reproduction.results_grid import CASES, RULE, Data
 from cwndlab.reproduction.running import Tell, judge, own_measures, run_keys
 from cwndlab.reproduction.witness_records import PlanRecord
-from cwndlab.reproduction.witness_scope import level_labels, read_scope, without
+from cwndlab.reproduction.witness_scope import read_scope
 from cwndlab.scenario import Scenario
 from cwndlab.statistics import Estimate
 
@@ -190,25 +191,31 @@ def witness(
     paper, scope = load(key), read_scope(key)
     claims = _claims(paper, ids)
     plans = list(dict.fromkeys(plan for claim in claims for plan in claim.plans))
+    beside = scope.beside_of(plans)
+    names = [*plans, *beside]
     records = Path(out) / "witness"
     done: dict[str, PlanRecord] = {}
     with Store(Path(out) / "store") as store:
-        for number, plan in enumerate(plans, 1):
+        for number, name in enumerate(names, 1):
             if progress is not None:
-                progress({"event": "plan", "plan": plan, "number": number, "of": len(plans)})
+                progress({"event": "plan", "plan": name, "number": number, "of": len(names)})
             record = PlanRecord(profile or scope.profile, f"ns-2 {program.version}", replicates)
+            plan = beside[name].plan if name in beside else name
             sweep = paper.sweep(plan, quick=quick, profile=record.profile)
             sweep = dataclasses.replace(_without_packets(sweep), until=None, replicates=replicates)
             try:
-                sweep = scope.decisive(plan, sweep)
-                sweep = _in_settings(sweep, [claim for claim in claims if plan in claim.plans])
+                if name in beside:
+                    sweep = kept(sweep, beside[name].levels, f"witness.toml: {name}")
+                else:
+                    sweep = scope.decisive(plan, sweep)
+                    sweep = _in_settings(sweep, [claim for claim in claims if plan in claim.plans])
                 sweep, record.left_out = expressible(sweep)
             except ScenarioError as error:
                 record.refused = str(error)
             else:
                 _run(paper, plan, sweep, store, program, record, jobs, progress)
-            done[plan] = record
-            witness_records.write(records, key, {plan: record})
+            done[name] = record
+            witness_records.write(records, key, {name: record})
     found = judged(paper, done, claims)
     folder = Path(out) / key
     folder.mkdir(parents=True, exist_ok=True)
@@ -241,13 +248,7 @@ def judged(
 def _claims(paper: Paper, ids: Sequence[str] | None) -> list[Claim]:
     """Return the claims about packets; the variants of a claim are not judged."""
     chosen = paper.claims_of(list(paper.experiments) if ids is None else ids)
-    plain = [
-        dataclasses.replace(
-            claim,
-            arguments={name: value for name, value in claim.arguments.items() if name != "also"},
-        )
-        for claim in chosen
-    ]
+    plain = [claim.alone for claim in chosen]
     return [claim for claim in plain if claim.plans]
 
 

@@ -16,7 +16,7 @@ from cwndlab.files import write_whole
 from cwndlab.reproduction import summary, witness_records
 from cwndlab.reproduction.claims import Judged
 from cwndlab.reproduction.page import SIGNS, number
-from cwndlab.reproduction.paper import load, names
+from cwndlab.reproduction.paper import Paper, load, names
 from cwndlab.reproduction.readings import FAILS, HOLDS
 from cwndlab.reproduction.witness import (
     BOTH_AGAINST,
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from cwndlab.reproduction.results_grid import Means
 
 NAME = "witness"
+VERDICTS = ["claim", "the paper", "ns-2", "cwndlab", "who agrees"]
+SCORES = [f"{score} {side}" for score in ("D_a", "C_a")
+          for side in ("printed", "in ns-2", "in cwndlab")]  # fmt: skip
 FOLDER = "witness"
 """Folder of the records, beside the page."""
 PART = "witness"
@@ -158,19 +161,37 @@ def _chapter(found: Witness) -> list[str]:
     ))  # fmt: skip
     seen = [entry for entry in found.testimonies if entry.relation != NOT_JUDGED]
     if seen:
-        columns = ["claim", "the paper", "ns-2", "cwndlab", "who agrees"]
-        parts.append(_table(columns, [_row(entry) for entry in seen]))
-    return [*parts, *_without_verdict(found), *_scores(found)]
+        parts.append(_table(VERDICTS, [_row(entry) for entry in seen]))
+    return [*parts, *_without_verdict(found), *_scores(found), *_beside_claims(found)]
+
+
+def _beside_claims(found: Witness) -> list[str]:
+    """Write what cells beside those of claims show.
+
+    These are claims of their plan over these cells alone, and where the paper prints numbers the
+    distances from the best of all rules that ran.
+    """
+    parts: list[str] = []
+    for name, part in read_scope(found.paper.key).beside.items():
+        if name not in found.plans:
+            continue
+        parts += [f"### {name}\n", f"{part.about}\n"]
+        alone = judged(found.paper, {**found.plans, part.plan: found.plans[name]})
+        claims = [entry for entry in alone.testimonies
+                  if part.plan in entry.claim.plans and entry.relation != NOT_JUDGED]  # fmt: skip
+        if claims:
+            parts.append(_table(VERDICTS, [_row(entry) for entry in claims]))
+            continue
+        grids = found.plans[name].grids
+        means = {side: grid.means(range(grid.replicates)) for side, grid in grids.items()}
+        rows = [row for group in _printed(found.paper)
+                for row in _distances(group, means, means["ns2"].rules)]  # fmt: skip
+        parts.append(_table(["rule", *SCORES], rows))
+    return parts
 
 
 def _scores(found: Witness) -> list[str]:
     """Write D_a and C_a of goodput beside the printed ones, where a paper prints them."""
-    path = found.paper.folder / "published.csv"
-    if not path.exists():
-        return []
-    import polars as pl
-
-    printed = pl.read_csv(path, infer_schema=False)
     rows: list[Sequence[object]] = []
     orders: list[Sequence[object]] = []
     for record in found.plans.values():
@@ -178,9 +199,11 @@ def _scores(found: Witness) -> list[str]:
         if not measured or any("goodput" not in values for values in measured):
             continue  # Nothing, or goodputs of single flows.
         means = {side: grid.means(range(grid.replicates)) for side, grid in record.grids.items()}
-        for (setting, family), group in printed.group_by("setting", "family", maintain_order=True):
-            if setting in means["ns2"].settings:
-                wide = _beside(group, means, str(setting))
+        for group in _printed(found.paper):
+            among = [rule for rule in group["rule"] if rule in means["ns2"].rules]
+            if len(among) > 1:
+                wide = _distances(group, means, among)
+                setting, family = group["setting"][0], group["family"][0]
                 rows += [[setting, *row] for row in wide]
                 orders += [[setting, family, *row] for row in _orders(wide)]
     if not rows:
@@ -189,8 +212,7 @@ def _scores(found: Witness) -> list[str]:
         "Distances from the best goodput of the family's choices that ran, summed over the "
         "environments that ns-2 can express (D_a), and the largest (C_a); printed ones are over 13 "
         "environments and from the best of nine choices:\n",
-        _table(["setting", "rule", *(f"{score} {side}" for score in ("D_a", "C_a")
-                                     for side in ("printed", "in ns-2", "in cwndlab"))], rows),
+        _table(["setting", "rule", *SCORES], rows),
         "Rank correlations of these orders:\n",
         _table(["setting", "family", "choices", *(
             f"{score}, {pair}" for score in ("D_a", "C_a")
@@ -198,23 +220,37 @@ def _scores(found: Witness) -> list[str]:
     ]  # fmt: skip
 
 
-def _beside(group: pl.DataFrame, means: Mapping[str, Means], setting: str) -> list[list[str]]:
-    """Return rule, D_a and C_a of a family's choices, each as printed, in ns-2 and in cwndlab.
-
-    Misprinted choices are left out, and families of which fewer than two choices ran.
-    """
-    among = [rule for rule in group["rule"] if rule in means["ns2"].rules]
-    if len(among) < 2:
+def _printed(paper: Paper) -> list[pl.DataFrame]:
+    """Return what a paper prints of goodput, a frame for each setting and family."""
+    path = paper.folder / "published.csv"
+    if not path.exists():
         return []
-    away = [means[side].distances("goodput", setting, rule, among)
-            for side in ("ns2", "cwndlab") for rule in among]  # fmt: skip
-    ns2, ours = away[: len(among)], away[len(among) :]
-    known = {row["rule"]: row for row in group.iter_rows(named=True) if not row["misprint"]}
-    return [
-        [rule, known[rule]["D_a"], *(f"{each.sum():.2f}" for each in pair),
-         known[rule]["C_a"], *(f"{each.max():.2f}" for each in pair)]
-        for rule, *pair in zip(among, ns2, ours, strict=True) if rule in known
-    ]  # fmt: skip
+    import polars as pl
+
+    printed = pl.read_csv(path, infer_schema=False)
+    return printed.partition_by("setting", "family", maintain_order=True)
+
+
+def _distances(
+    group: pl.DataFrame, means: Mapping[str, Means], among: Sequence[str]
+) -> list[list[str]]:
+    """Return rule, D_a and C_a of a family's choices that ran, as printed, in ns-2, in cwndlab.
+
+    Distances are from the best rule of `among`. Misprinted choices are left out; there are none in
+    a setting that did not run.
+    """
+    setting = group["setting"][0]
+    if setting not in means["ns2"].settings:
+        return []
+    rows: list[list[str]] = []
+    for row in group.iter_rows(named=True):
+        if row["misprint"] or row["rule"] not in means["ns2"].rules:
+            continue
+        pair = [means[side].distances("goodput", setting, row["rule"], among)
+                for side in ("ns2", "cwndlab")]  # fmt: skip
+        rows.append([row["rule"], row["D_a"], *(f"{each.sum():.2f}" for each in pair),
+                     row["C_a"], *(f"{each.max():.2f}" for each in pair)])  # fmt: skip
+    return rows
 
 
 def _orders(rows: Sequence[Sequence[str]]) -> list[list[str]]:

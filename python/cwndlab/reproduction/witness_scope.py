@@ -1,21 +1,33 @@
 """What a witness runs: the ns-2 of a paper's date, and the cells that decide its claims.
 
 ``witness.toml`` of a paper's folder has both. Its levels are written down before the runs: ns-2
-takes tens of times as long as cwndlab, and both programs are judged over the same cells.
+takes tens of times as long as cwndlab, and both programs are judged over the same cells. Cells that
+no claim is about, but whose numbers the paper prints, have names of their own::
+
+    [beside.appendix-miad]
+    plan = "appendix"
+    levels = { recovery = ["sack"], queue = ["drop-tail"] }
+    about = "What they show, for the page."
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
-from cwndlab.errors import ScenarioError
-from cwndlab.message import unknown
+from cwndlab.reproduction.levels import kept
 from cwndlab.reproduction.paper import load
 from cwndlab.reproduction.readings import read_toml
 from cwndlab.sweeps import Sweep
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Some cells of a plan, and what they show."""
+
+    plan: str
+    levels: Mapping[str, Sequence[str]]
+    about: str
 
 
 @dataclass(frozen=True)
@@ -30,20 +42,23 @@ class Scope:
         Plan to axis to the labels that are run; all of the axes that are not there.
     reasons : mapping of str to str
         Claim (``fig4/delay``) to why a program contradicts the paper.
+    beside : mapping of str to Beside
+        Cells that no claim is about, by name.
     """
 
     profile: str
     levels: Mapping[str, Mapping[str, Sequence[str]]]
     reasons: Mapping[str, str]
+    beside: Mapping[str, Beside] = field(default_factory=dict[str, Beside])
 
     def decisive(self, plan: str, sweep: Sweep) -> Sweep:
         """Return the decisive cells of a plan."""
-        for axis, labels in self.levels.get(plan, {}).items():
-            known = level_labels(sweep, axis)
-            if wrong := [label for label in labels if label not in known]:
-                raise ScenarioError(unknown(f"witness.toml: {plan}.{axis}", wrong[0], known))
-            sweep = without(sweep, axis, [label for label in known if label not in labels])
-        return sweep
+        return kept(sweep, self.levels.get(plan, {}), f"witness.toml: {plan}")
+
+    def beside_of(self, plans: Iterable[str]) -> dict[str, Beside]:
+        """Return the cells beside some plans, by name."""
+        known = set(plans)
+        return {name: part for name, part in self.beside.items() if part.plan in known}
 
 
 def read_scope(key: str) -> Scope:
@@ -55,35 +70,5 @@ def read_scope(key: str) -> Scope:
     'ns2-2000'
     """
     data = read_toml(load(key).folder / "witness.toml")
-    return Scope(data["profile"], data.get("plans", {}), data.get("reasons", {}))
-
-
-def level_labels(sweep: Sweep, axis: str) -> list[str]:
-    """Return the labels of an axis."""
-    return [level.label for level in sweep.plan.axes.get(axis, ())]
-
-
-def without(sweep: Sweep, axis: str, labels: Iterable[str]) -> Sweep:
-    """Return a sweep without some levels of an axis.
-
-    Raises
-    ------
-    ScenarioError
-        If none remains.
-    """
-    dropped = set(labels)
-    kept = [label for label in level_labels(sweep, axis) if label not in dropped]
-    if not kept:
-        raise ScenarioError(f"axis `{axis}` has no level that ns-2 can express: {min(dropped)}")
-    if not dropped:
-        return sweep
-    values: Mapping[str, Any] | Sequence[Any] = sweep.axes[axis]
-    if isinstance(values, Mapping):
-        chosen: Any = {label: patch for label, patch in values.items() if label not in dropped}
-    elif len(values) == len(level_labels(sweep, axis)):
-        pairs = zip(values, level_labels(sweep, axis), strict=True)
-        chosen = [value for value, label in pairs if label not in dropped]
-    else:
-        # "all", which stands for several environments.
-        chosen = kept
-    return dataclasses.replace(sweep, axes={**sweep.axes, axis: chosen})
+    beside = {name: Beside(**part) for name, part in data.get("beside", {}).items()}
+    return Scope(data["profile"], data.get("plans", {}), data.get("reasons", {}), beside)

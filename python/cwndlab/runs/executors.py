@@ -78,10 +78,8 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
         run = native.Scenario(scenario, "json").run(progress)
         result, traces = run.to_json(), _traces(run)
     except (ScenarioError, RunError) as raised:
+        # The message of a rule's exception is part of it.
         error = " ".join(str(raised).split())
-        cause = raised.__cause__
-        if cause is not None:
-            error += f" ({type(cause).__name__}: {' '.join(str(cause).split())})"
     return Outcome(
         result,
         time.perf_counter() - began_s,

@@ -21,7 +21,7 @@ from cwndlab.scenario import Scenario
 if TYPE_CHECKING:
     from cwndlab.runs.plan import Cell
 
-SCHEME = "ns-2 run 2"
+SCHEME = "ns-2 run 3"
 """Version of the keys and of the reading of what scripts print."""
 
 

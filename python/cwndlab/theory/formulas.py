@@ -1,7 +1,8 @@
 """Formulas of windows as trees: written, read, evaluated and measured.
 
 The grammar is that of the rule ``Rule(inc="...", dec="...")`` (docs/custom-rules.md): numbers, the
-window ``w`` in packets, the last round trip ``rtt`` in seconds, ``+ - * / ^`` and functions.
+window ``w`` in packets, the smoothed round trip ``rtt`` and the queueing delay ``qdelay`` in
+seconds, ``+ - * / ^`` and functions.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ UNARY: Mapping[str, Callable[[Any], Any]] = {
     "exp": np.exp,
     "abs": np.abs,
 }
-VARIABLES = ("w", "rtt")
+VARIABLES = ("w", "rtt", "qdelay")
 _RANK = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 3}
 _NODES: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "^",
@@ -62,15 +63,26 @@ class Tree(NamedTuple):
         """The formula, with no more parentheses than it needs."""
         return self._text()[0]
 
-    def value(self, w: Any, rtt: Any = 0.1) -> Any:
-        """Evaluate it for windows in packets, and a round trip in seconds."""
+    def value(self, w: Any, rtt: Any = 0.1, qdelay: Any = 0.0) -> Any:
+        """Evaluate it for windows in packets, and a round trip and queueing delay in seconds."""
         if not self.head:
             return self.number
         if self.head in VARIABLES:
-            return w if self.head == "w" else rtt
+            return {"w": w, "rtt": rtt, "qdelay": qdelay}[self.head]
         operation: Any = BINARY.get(self.head) or UNARY[self.head]
         with np.errstate(all="ignore"):
-            return operation(*(operand.value(w, rtt) for operand in self.operands))
+            return operation(*(operand.value(w, rtt, qdelay) for operand in self.operands))
+
+    @property
+    def heads(self) -> set[str]:
+        """What occurs in it: operators, functions, variables, and "" for numbers.
+
+        Examples
+        --------
+        >>> sorted(read("w - 0.5*qdelay").heads)
+        ['', '*', '-', 'qdelay', 'w']
+        """
+        return {self.head}.union(*(operand.heads for operand in self.operands))
 
     def _text(self) -> tuple[str, int]:
         if not self.head:

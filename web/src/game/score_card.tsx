@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { RunResult } from "../engine/protocol";
+import { OnDisk, partOnDisk } from "../parts/on_disk";
 import { gameQuery, score, type Game } from "./game";
 
 interface ScoreCardProps {
@@ -20,7 +21,8 @@ function cardText({ game, result, baseline }: ScoreCardProps, link: string): str
     `You are the rule: ${points} points against ${game.opponent}`,
     `goodput ${percent(goodput)} of a fair share · delay ${percent(delay)} · opponent keeps ${percent(unharmed)}`,
     `trace hash ${result.trace_hash}`,
-    link,
+    // The path of this disk opens nothing elsewhere.
+    partOnDisk(link) ?? link,
   ].join("\n");
 }
 
@@ -52,6 +54,7 @@ export function ScoreCard(props: ScoreCardProps) {
           {copied ? "Copied" : "Copy the score card"}
         </button>
       </p>
+      <OnDisk link={link} />
     </section>
   );
 }

@@ -27,7 +27,8 @@ export function storyOf(
     `reached the queue${waitedS < 1e-6 ? ", which was empty" : `, waited ${figure(waitedS, 1e3)} ms`}${one.isMarked ? "; marked with CE" : ""}`,
   ]);
   story.push([at(one.receivedS), "received"]);
-  if (!Number.isFinite(one.ackedS)) return [...story, ["", "no ACK of its own within the run"]];
+  if (!Number.isFinite(one.ackedS))
+    return [...story, ["", "no ACK of its own: that of another covers it, or the run ended first"]];
   const change = one.cwndAfter - one.cwnd;
   const window = `the window was ${figure(one.cwndAfter)} packets then (${change >= 0 ? "+" : "−"}${figure(Math.abs(change))})`;
   const kind =

@@ -40,14 +40,13 @@ export function transmissionsOf({ columns }: Run): Transmission[] {
   const windows = columns["packets.cwnd_packets"] as Float64Array;
   const flags = columns["packets.flags"] as Uint32Array;
   const all: Transmission[] = [];
-  // The ACK says when the packet was sent that triggered it; packets of a burst share that time.
   const data = new Map<string, Transmission>();
-  const unacknowledged = new Map<string, Transmission[]>();
+  /** Received packets of each flow that no ACK has answered yet, in order of arrival. */
+  const waiting = new Map<number, Transmission[]>();
   for (let row = 0; row < times.length; row += 1) {
     const [flow, number] = [flows[row] as number, numbers[row] as number];
     const timeS = times[row] as number;
-    const at = `${flow} ${sent[row]}`;
-    const one = data.get(`${at} ${number}`);
+    const one = data.get(`${flow} ${sent[row]} ${number}`);
     switch (events[row] as Event) {
       case Event.Send: {
         const made: Transmission = {
@@ -64,27 +63,40 @@ export function transmissionsOf({ columns }: Run): Transmission[] {
           cwndAfter: NaN,
         };
         all.push(made);
-        data.set(`${at} ${number}`, made);
+        data.set(`${flow} ${sent[row]} ${number}`, made);
         break;
       }
       case Event.Receive: {
         if (!one) break;
         one.receivedS = timeS;
         one.isMarked = ((flags[row] as number) & 2) !== 0;
-        const burst = unacknowledged.get(at);
-        if (burst) burst.push(one);
-        else unacknowledged.set(at, [one]);
+        const earlier = waiting.get(flow);
+        if (earlier) earlier.push(one);
+        else waiting.set(flow, [one]);
         break;
       }
       case Event.Drop:
         if (one) one.droppedS = timeS;
         break;
       case Event.Ack: {
-        const acked = unacknowledged.get(at)?.shift();
+        const received = waiting.get(flow) ?? [];
+        // The ACK echoes when the packet was sent that triggered it; packets of a burst share that
+        // time. While a packet is missing it repeats an older echo (RFC 7323, section 4.3): the
+        // receiver answers each packet at once, so the duplicate ACK is that of the oldest one.
+        const echoed = received.findIndex(({ sentS }) => sentS === sent[row]);
+        const [acked] = received.splice(Math.max(echoed, 0), 1);
         if (!acked) break;
         acked.ackedS = timeS;
         acked.ackNumber = number;
         acked.cwndAfter = windows[row] as number;
+        // A delayed ACK covers packets that get none of their own.
+        const isCovered = (other: Transmission) =>
+          !other.isRetransmission && other.number <= number;
+        if (received.some(isCovered))
+          waiting.set(
+            flow,
+            received.filter((other) => !isCovered(other)),
+          );
       }
     }
   }

@@ -6,6 +6,8 @@ import { windowTraces } from "./traces";
 
 const SIZE = 300;
 const MARGIN = 38;
+/** Share of the run that is drawn dark at its end; the path before is lighter. */
+const RECENT = 1 / 12;
 
 /** Largest index whose time is not after `time`. */
 function indexAt(timesS: readonly number[], time: number): number {
@@ -28,7 +30,10 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
   const bdp = (link.rate_bps * (a.base_rtt_s + b.base_rtt_s)) / 2 / packetBits;
   const full = bdp + (link.limit_packets ?? 0);
   const end = markedS.value === null ? xs.length - 1 : indexAt(timesS, markedS.value);
-  const begin = markedS.value === null ? 0 : Math.max(0, end - 400);
+  const begin = Math.max(
+    0,
+    markedS.value === null ? indexAt(timesS, (timesS[end] ?? 0) * (1 - RECENT)) : end - 400,
+  );
   // Slow start may overshoot the plane: its path leaves it, so that the rest stays legible.
   const most = full * 1.08;
   const highest = [...xs, ...ys].reduce<number>((top, value) => Math.max(top, value ?? 0), 0);
@@ -43,7 +48,12 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
     return path;
   };
   const [u, v] = [xs[end] ?? 0, ys[end] ?? 0];
-  const line = (sum: number) => ({ x1: x(0), y1: y(sum), x2: x(sum), y2: y(0) });
+  // Both windows multiplied by one factor stay on the line through the origin and their mean.
+  const sum = (values: (number | null)[]) =>
+    values.slice(begin, end + 1).reduce<number>((total, value) => total + (value ?? 0), 0);
+  const meanRatio = sum(ys) / sum(xs);
+  const shownS = (timesS[end] ?? 0) - (timesS[begin] ?? 0);
+  const line = (total: number) => ({ x1: x(0), y1: y(total), x2: x(total), y2: y(0) });
   return (
     <figure class="plot plane">
       <figcaption>
@@ -62,6 +72,9 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
           <line class="fair" x1={x(0)} y1={y(0)} x2={x(most)} y2={y(most)} />
           <line class="efficient" {...line(bdp)} />
           {link.limit_packets !== null && <line class="overflow" {...line(full)} />}
+          {Number.isFinite(meanRatio) && (
+            <line class="mean" x1={x(0)} y1={y(0)} x2={x(most)} y2={y(most * meanRatio)} />
+          )}
           <path class="past" d={points(0, begin)} />
           <path class="orbit" d={points(begin, end)} />
           <circle cx={x(u)} cy={y(v)} r={4} />
@@ -90,6 +103,9 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
           {b.flow}
         </text>
       </svg>
+      <p class="aside">
+        Dark: {shownS.toFixed(0)} s up to the point. Dotted: from the origin through their mean.
+      </p>
       {highest > most && (
         <p class="aside">Windows reach {highest.toFixed(0)} packets, beyond the plane.</p>
       )}

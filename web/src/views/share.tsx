@@ -2,6 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Run } from "../engine/protocol";
+import { Copied } from "../parts/copied";
+import { OnDisk } from "../parts/on_disk";
 import { goodputPanel, queuePanel, rttPanel, windowPanel } from "../plots/panels";
 import { pngOf, svgOf } from "../plots/svg";
 import { change, changed } from "../state/comparison";
@@ -19,27 +21,6 @@ function save(name: string, content: Blob | string): void {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
-function Copied({ text, label }: { text: string; label: string }) {
-  const [done, setDone] = useState(false);
-  return (
-    <div class="copied">
-      <input
-        class="mono"
-        readonly
-        value={text}
-        aria-label={label}
-        onFocus={(event) => event.currentTarget.select()}
-      />
-      <button
-        type="button"
-        onClick={() => void navigator.clipboard.writeText(text).then(() => setDone(true))}
-      >
-        {done ? "Copied" : "Copy"}
-      </button>
-    </div>
-  );
 }
 
 function svg(shown: Run): string {
@@ -75,12 +56,14 @@ export function Share() {
         <h2>Link</h2>
         <p>It holds the whole scenario; nothing is stored anywhere else.</p>
         <Copied text={links[0] ?? ""} label="Link to this scenario" />
+        <OnDisk link={links[0] ?? ""} />
         {key && String(changed.value) !== textAt(scenario.value, key.path) && (
           <>
             <p>
               The comparison by {key.label}, with {String(changed.value)} on the right:
             </p>
             <Copied text={links[1] ?? ""} label="Link to the comparison" />
+            <OnDisk link={links[1] ?? ""} />
           </>
         )}
       </section>

@@ -70,9 +70,14 @@ export function Teacher() {
           class's version.
         </li>
         <li>
+          A link made from <code>studio.html</code> on a disk holds the path of that disk. Make it
+          on a site, or press “Save …toml” under <a href="#/share">Share</a> and hand out that file:
+          students drop it onto “Scenario as TOML” under <a href="#/build">Build</a>.
+        </li>
+        <li>
           <a href="#/game">You are the rule</a> takes ten minutes: everyone plays against the same
-          opponent and hands in the link. Opening the link runs the game again, so the points and
-          the trace hash that you see are the simulator's.
+          opponent and hands in the score card. Opening its link runs the game again, so you can
+          check points and trace hash, but not who played.
         </li>
       </ul>
       {lessons.map((lesson, index) => (

@@ -22,6 +22,8 @@ pub struct Drive {
     pub event: u32,
     pub acked: u32,
     pub srtt_us_8: u32,
+    pub min_rtt_us: u32,
+    pub padding: u32,
     pub cwnd: u64,
     pub fraction_q44: u64,
     pub bimodal: [u64; 3],

@@ -13,9 +13,11 @@
 //! Parameters: [`DrrParameters`].
 //!
 //! Departures from ns-2: flows are distinguished by number, not by source address. The limit may be
-//! in packets. A drop-tail limit per flow is optional. A queue that overflow empties during its
-//! turn starts a new turn when it becomes active again; ns-2 does not end the old turn, so that the
-//! queue waits for its first quantum (needs a buffer of less than two packets per flow).
+//! in packets. A drop-tail limit per flow is optional.
+//!
+//! As in ns-2, overflow that empties a queue during its turn does not end the turn: when the queue
+//! becomes active again, it gets its first quantum a round later. That needs a buffer of less than
+//! two packets per flow.
 
 use crate::buffer_limit::Limit;
 use crate::fifo::{Fifo, NONE, PacketPool};
@@ -76,6 +78,8 @@ pub struct Drr<P> {
     /// Queue whose turn it is.
     current: u32,
     longest: LongestQueue,
+    /// Keys of queues that overflow emptied during their turn.
+    interrupted: Vec<u32>,
     /// Label of the next queue at the end of the round.
     next_label: u64,
     packets: u64,
@@ -96,6 +100,7 @@ impl<P> Drr<P> {
             free: NONE,
             current: NONE,
             longest: LongestQueue::default(),
+            interrupted: Vec::new(),
             next_label: 0,
             packets: 0,
             bytes: 0,
@@ -120,7 +125,7 @@ impl<P> Drr<P> {
             previous: NONE,
             next: NONE,
             deficit_bytes: 0,
-            has_quantum: false,
+            has_quantum: !self.interrupted.is_empty() && self.resumes(key),
             label: self.next_label,
         };
         self.next_label += 1;
@@ -146,6 +151,13 @@ impl<P> Drr<P> {
             self.current = number;
         }
         number
+    }
+
+    /// Whether overflow had emptied the queue for `key` during its turn.
+    #[cold]
+    fn resumes(&mut self, key: u32) -> bool {
+        let found = self.interrupted.iter().position(|&other| other == key);
+        found.map(|position| self.interrupted.swap_remove(position)).is_some()
     }
 
     /// Removes an empty queue from the round.
@@ -191,10 +203,12 @@ impl<P> Drr<P> {
                 let queue = &queues[number as usize];
                 Length { bytes: queue.fifo.bytes, label: queue.label }
             };
-            let Some(item) = self.longest.top(length).and_then(|number| self.dequeue_head(number))
-            else {
-                return;
-            };
+            let Some(number) = self.longest.top(length) else { return };
+            let FlowQueue { key, has_quantum, .. } = self.queues[number as usize];
+            let Some(item) = self.dequeue_head(number) else { return };
+            if has_quantum && self.queues[number as usize].fifo.packets == 0 {
+                self.interrupted.push(key);
+            }
             dropped(item);
         }
     }

@@ -51,6 +51,17 @@ macro_rules! each {
     };
 }
 
+impl Discipline {
+    /// The average queue that it keeps, in packets, as of the last arrival.
+    pub fn average_packets(&self) -> Option<f64> {
+        match self {
+            Self::Red(red) => Some(red.average_packets()),
+            Self::Rio(rio) => Some(rio.average()),
+            Self::DropTail(_) | Self::Pie(_) => None,
+        }
+    }
+}
+
 impl Admission for Discipline {
     #[inline]
     fn admit(

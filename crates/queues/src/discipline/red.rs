@@ -134,6 +134,7 @@ pub struct Red {
     average: AverageQueue,
     detection: EarlyDetection,
     queue_in_bytes: bool,
+    mean_packet_bytes: u32,
     ecn: bool,
     mark_p: Option<f64>,
     adaptive: Option<AdaptiveRed>,
@@ -172,6 +173,7 @@ impl Red {
                 &spacing,
             ),
             queue_in_bytes: parameters.queue_in_bytes,
+            mean_packet_bytes: parameters.mean_packet_bytes,
             ecn: parameters.ecn,
             mark_p: parameters.mark_p,
             adaptive: parameters.adaptive,
@@ -186,6 +188,12 @@ impl Red {
     /// The average queue: packets, or bytes if the queue is in bytes.
     pub fn average(&self) -> f64 {
         self.average.value()
+    }
+
+    /// The average queue in packets, or in mean packets if the queue is in bytes.
+    pub fn average_packets(&self) -> f64 {
+        let bytes = if self.queue_in_bytes { f64::from(self.mean_packet_bytes) } else { 1.0 };
+        self.average() / bytes
     }
 
     /// `max_p`, as adapted so far.

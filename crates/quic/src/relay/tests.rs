@@ -3,6 +3,8 @@ use cwndlab_emulator::{Emulator, LoopOptions, drive};
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::Ecn;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Time limit of a test that hangs.
@@ -181,6 +183,30 @@ fn full_buffers_are_counted() {
     );
 }
 
+/// With one reading of the table each, one in ten of these counts was 0.
+#[test]
+fn drops_are_counted_while_other_sockets_open_and_close() {
+    let (full, allowed) = socket(0, 4096).unwrap();
+    let address = full.local_addr().unwrap();
+    let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    for _ in 0..allowed / 1000 + 10 {
+        sender.send_to(&[0; 1000], address).unwrap();
+    }
+    let counted = AtomicBool::new(false);
+    let counts: BTreeSet<u64> = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !counted.load(Ordering::Relaxed) {
+                let others = (0..40).map(|_| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)));
+                drop(others.collect::<Vec<_>>());
+            }
+        });
+        let counts = (0..200).map(|_| drops(&[address.port()]).unwrap()).collect();
+        counted.store(true, Ordering::Relaxed);
+        counts
+    });
+    assert!(counts.len() == 1 && !counts.contains(&0), "{counts:?}");
+}
+
 #[test]
 fn a_socket_that_the_kernel_lists_twice_counts_once() {
     let line = |address, port, drops| {
@@ -194,8 +220,13 @@ fn a_socket_that_the_kernel_lists_twice_counts_once() {
         + &line("0100007F", "0036", 4)
         + &line("0100007F", "0035", 16)
         + &line("00000000", "0035", 100);
-    assert_eq!(drops_in(&table, &[0x35, 0x36]), 20);
-    assert_eq!(drops_in(&table, &[0x36]), 4);
+    let drops = |table: &str, ports: &[u16]| {
+        let mut drops = BTreeMap::new();
+        note_drops(&mut drops, table, ports);
+        drops
+    };
+    assert_eq!(drops(&table, &[0x35, 0x36]), BTreeMap::from([(0x35, 16), (0x36, 4)]));
+    assert_eq!(drops(&table, &[0x36, 0x37]), BTreeMap::from([(0x36, 4)]));
 }
 
 proptest! {

@@ -6,12 +6,12 @@ use super::program::Program;
 use std::fmt;
 use std::str::FromStr;
 
-/// A formula in `w` and `rtt`.
+/// A formula in `w`, `rtt` and `qdelay`.
 ///
 /// ```
 /// use cwndlab_rules::Formula;
 /// let formula: Formula = "w-0.5 * w^0.5".parse().unwrap();
-/// assert_eq!(formula.value(16.0, 0.1), 14.0);
+/// assert_eq!(formula.value(16.0, 0.1, 0.0), 14.0);
 /// assert_eq!(formula.to_string(), "w - 0.5*w^0.5");
 /// assert_eq!("0.5*v".parse::<Formula>().unwrap_err().column, 5);
 /// ```
@@ -22,10 +22,21 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// The value at a window of `w` packets and an RTT of `rtt_s` seconds.
+    /// The value at a window of `w` packets, an RTT of `rtt_s` seconds, `qdelay_s` of which packets
+    /// waited in queues.
     #[inline]
-    pub fn value(&self, w: f64, rtt_s: f64) -> f64 {
-        self.program.value(w, rtt_s)
+    pub fn value(&self, w: f64, rtt_s: f64, qdelay_s: f64) -> f64 {
+        self.program.value(w, rtt_s, qdelay_s)
+    }
+
+    /// Whether `rtt` occurs in it.
+    pub fn has_rtt(&self) -> bool {
+        self.node.contains(&Node::RoundTrip)
+    }
+
+    /// Whether `qdelay` occurs in it.
+    pub fn has_qdelay(&self) -> bool {
+        self.node.contains(&Node::QueueingDelay)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Parser and printer of formulas.
 //!
-//! Numbers, `w`, `rtt`, `+ - * / ^`, parentheses and functions. `^` is right-associative and binds
-//! more tightly than a sign: `-2^2` is -4.
+//! Numbers, `w`, `rtt`, `qdelay`, `+ - * / ^`, parentheses and functions. `^` is right-associative
+//! and binds more tightly than a sign: `-2^2` is -4.
 
 use super::error::FormulaError;
 use cwndlab_units::message;
@@ -21,6 +21,7 @@ pub(super) enum Node {
     Number(f64),
     Window,
     RoundTrip,
+    QueueingDelay,
     Negative(Box<Node>),
     Pair(Operator, Box<Node>, Box<Node>),
     Call(Function, Vec<Node>),
@@ -165,7 +166,7 @@ fn sum(input: &mut Input) -> ModalResult<Checked> {
 /// An operand. It reports errors where neither a sign nor an operand follows.
 fn operand(input: &mut Input) -> ModalResult<Checked> {
     const EXPECTED: StrContextValue =
-        StrContextValue::Description("a number, w, rtt, a function or \"(\"");
+        StrContextValue::Description("a number, w, rtt, qdelay, a function or \"(\"");
     space(input)?;
     let first = peek(any::<_, ErrMode<ContextError>>).parse_next(input).unwrap_or(' ');
     match first {
@@ -208,7 +209,10 @@ fn named(input: &mut Input) -> ModalResult<Checked> {
         return Ok(match name {
             "w" => Checked(Ok(Node::Window)),
             "rtt" => Checked(Ok(Node::RoundTrip)),
-            _ => wrong(format!("\"{name}\" is not known: expected w (packets) or rtt (seconds)")),
+            "qdelay" => Checked(Ok(Node::QueueingDelay)),
+            _ => wrong(format!(
+                "\"{name}\" is not known: expected w (packets), rtt or qdelay (seconds)"
+            )),
         });
     }
     let arguments: Vec<Checked> =
@@ -253,6 +257,17 @@ impl Operator {
 }
 
 impl Node {
+    /// Whether a node equal to `part` is this one or below it.
+    pub(super) fn contains(&self, part: &Self) -> bool {
+        self == part
+            || match self {
+                Self::Negative(inner) => inner.contains(part),
+                Self::Pair(_, left, right) => left.contains(part) || right.contains(part),
+                Self::Call(_, arguments) => arguments.iter().any(|each| each.contains(part)),
+                Self::Number(_) | Self::Window | Self::RoundTrip | Self::QueueingDelay => false,
+            }
+    }
+
     fn level(&self) -> u8 {
         match self {
             Self::Negative(_) => 3,
@@ -275,6 +290,7 @@ impl Node {
             Self::Number(value) => write!(f, "{value}"),
             Self::Window => f.write_str("w"),
             Self::RoundTrip => f.write_str("rtt"),
+            Self::QueueingDelay => f.write_str("qdelay"),
             Self::Negative(inner) => {
                 f.write_str("-")?;
                 inner.print(f, 4)

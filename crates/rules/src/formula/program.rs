@@ -12,6 +12,7 @@ enum Step {
     Number(f64),
     Window,
     RoundTrip,
+    QueueingDelay,
     Negative,
     /// x op constant.
     With(Operator, f64),
@@ -59,19 +60,20 @@ impl Program {
         Ok(Self { steps: steps.into(), depth: deepest })
     }
 
-    /// The value at a window of `w` packets and an RTT of `rtt` seconds.
+    /// The value at a window of `w` packets, an RTT of `rtt` and a queueing delay of `qdelay`
+    /// seconds.
     #[inline]
-    pub(super) fn value(&self, w: f64, rtt: f64) -> f64 {
+    pub(super) fn value(&self, w: f64, rtt: f64, qdelay: f64) -> f64 {
         // Most formulas need no stack: nothing to clear.
         if self.depth == 0 {
-            self.run(w, rtt, &mut [])
+            self.run(w, rtt, qdelay, &mut [])
         } else {
-            self.run(w, rtt, &mut [0.0; STACK])
+            self.run(w, rtt, qdelay, &mut [0.0; STACK])
         }
     }
 
     #[inline(always)]
-    fn run(&self, w: f64, rtt: f64, stack: &mut [f64]) -> f64 {
+    fn run(&self, w: f64, rtt: f64, qdelay: f64, stack: &mut [f64]) -> f64 {
         let (mut top, mut x) = (0usize, 0.0f64);
         for step in &self.steps {
             x = match *step {
@@ -83,6 +85,7 @@ impl Program {
                 Step::Number(value) => value,
                 Step::Window => w,
                 Step::RoundTrip => rtt,
+                Step::QueueingDelay => qdelay,
                 Step::Negative => -x,
                 Step::With(operator, value) => apply(operator, x, value),
                 Step::From(operator, value) => apply(operator, value, x),
@@ -126,11 +129,11 @@ fn apply(operator: Operator, a: f64, b: f64) -> f64 {
     }
 }
 
-/// The value, if neither variable occurs.
+/// The value, if no variable occurs.
 fn constant(node: &Node) -> Option<f64> {
     match node {
         Node::Number(value) => Some(*value),
-        Node::Window | Node::RoundTrip | Node::Call(..) => None,
+        Node::Window | Node::RoundTrip | Node::QueueingDelay | Node::Call(..) => None,
         Node::Negative(inner) => constant(inner).map(|value| -value),
         Node::Pair(operator, left, right) => {
             Some(apply(*operator, constant(left)?, constant(right)?))
@@ -154,6 +157,7 @@ fn write(node: &Node, steps: &mut Vec<Step>) -> Result<(), FormulaError> {
         Node::Number(_) => {}
         Node::Window => steps.push(Step::Window),
         Node::RoundTrip => steps.push(Step::RoundTrip),
+        Node::QueueingDelay => steps.push(Step::QueueingDelay),
         Node::Negative(inner) => {
             write(inner, steps)?;
             steps.push(Step::Negative);

@@ -1,8 +1,8 @@
 use super::*;
-use crate::{Ack, Congestion, WindowRule};
+use crate::{Ack, AckFields, Congestion, RuleSpec, WindowRule};
 
 fn at(text: &str, w: f64, rtt: f64) -> f64 {
-    text.parse::<Formula>().unwrap().value(w, rtt)
+    text.parse::<Formula>().unwrap().value(w, rtt, 0.0)
 }
 
 #[test]
@@ -70,13 +70,13 @@ fn printed_as_short_as_it_can_be() {
 #[test]
 fn errors_point_at_the_character() {
     for (text, column, says) in [
-        ("", 1, "expected a number, w, rtt, a function or \"(\", the formula ends here"),
+        ("", 1, "expected a number, w, rtt, qdelay, a function or \"(\", the formula ends here"),
         ("  ", 3, "the formula ends here"),
         ("0.5*", 5, "the formula ends here"),
-        ("0.5*v", 5, "\"v\" is not known: expected w (packets) or rtt (seconds)"),
+        ("0.5*v", 5, "\"v\" is not known: expected w (packets), rtt or qdelay (seconds)"),
         ("w W", 3, "expected an operator (+ - * / ^) or the end, found \"W\""),
         ("2w", 2, "expected an operator"),
-        ("w * * 2", 5, "expected a number, w, rtt, a function or \"(\", found \"*\""),
+        ("w * * 2", 5, "expected a number, w, rtt, qdelay, a function or \"(\", found \"*\""),
         ("(w + 1", 7, "expected an operator or \")\", the formula ends here"),
         ("w + 1)", 6, "expected an operator (+ - * / ^) or the end, found \")\""),
         ("sin(w)", 1, "function: \"sin\" is not known: expected min, max, sqrt, log, exp or abs"),
@@ -132,14 +132,39 @@ fn what_is_no_window_is_a_fault_that_stays() {
     let mut rule = FormulaRule::new("1/(w - 4)".parse().unwrap(), "log(w - 2)".parse().unwrap());
     assert!(rule.needs().faults);
     assert_eq!(rule.increase(4.0, &Ack { srtt_s: 0.1, ..Ack::default() }), 4.0);
-    assert_eq!(rule.fault(), Some("inc = \"1/(w - 4)\" is inf at w = 4, rtt = 0.1"));
+    assert_eq!(rule.fault(), Some("inc = \"1/(w - 4)\" is inf at w = 4, rtt = 0.1, qdelay = 0"));
     assert_eq!(rule.decrease(1.0, Congestion::Timeout), 1.0);
-    assert_eq!(rule.fault(), Some("inc = \"1/(w - 4)\" is inf at w = 4, rtt = 0.1"));
+    assert_eq!(rule.fault(), Some("inc = \"1/(w - 4)\" is inf at w = 4, rtt = 0.1, qdelay = 0"));
 }
 
 #[test]
-fn growth_that_leaves_no_window_is_a_fault() {
+fn a_window_that_an_increase_lowers_keeps_two_packets() {
+    let mut rule = FormulaRule::new("1 - w".parse().unwrap(), "w/2".parse().unwrap());
+    assert_eq!(rule.increase(10.0, &Ack::default()), 9.1);
     let mut rule = FormulaRule::new("0 - w*w".parse().unwrap(), "w/2".parse().unwrap());
-    assert_eq!(rule.increase(10.0, &Ack::default()), 10.0);
-    assert_eq!(rule.fault(), Some("inc = \"0 - w*w\" is -100 at w = 10, rtt = 1"));
+    assert_eq!(rule.increase(10.0, &Ack::default()), 2.0);
+    assert_eq!(rule.increase(1.5, &Ack::default()), 1.5);
+    assert_eq!(rule.fault(), None);
+}
+
+#[test]
+fn a_formula_reads_the_queueing_delay_of_the_last_ack() {
+    let mut rule =
+        FormulaRule::new("8*qdelay".parse().unwrap(), "w - 16*qdelay + rtt".parse().unwrap());
+    assert_eq!(rule.needs().ack, AckFields::All);
+    let ack = |srtt_s, queueing_delay_s| Ack { srtt_s, queueing_delay_s, ..Ack::default() };
+    // Without a sample no packet is known to have waited.
+    assert_eq!(rule.increase(16.0, &Ack::default()), 16.0);
+    assert_eq!(rule.increase(16.0, &ack(0.5, 0.25)), 16.125);
+    assert_eq!(rule.decrease(16.0, Congestion::FastRetransmit), 12.5);
+    rule.slow_start(16.0, &ack(0.75, 0.25));
+    assert_eq!(rule.decrease(16.0, Congestion::FastRetransmit), 12.75);
+}
+
+#[test]
+fn a_rule_that_shrinks_only_where_packets_wait_is_valid() {
+    let rule = |dec: &str| format!("Rule(inc=\"1\", dec=\"{dec}\")").parse::<RuleSpec>();
+    assert!(rule("w*(1 - min(0.5, 10*qdelay))").is_ok());
+    assert!(rule("w*(1 - min(0.5, max(0, qdelay - 0.06)))").is_ok());
+    assert!(rule("w*(1 + min(0.5, 10*qdelay))").is_err());
 }

@@ -296,6 +296,15 @@ mod tests {
     }
 
     #[test]
+    fn formulas_stand_in_either_kind_of_quotation_marks() {
+        let double: RuleSpec = "Rule(inc=\"max(1, w/9)\", dec=\"w/2\")".parse().unwrap();
+        for text in ["Rule(inc='max(1, w/9)', dec='w/2')", "Rule('max(1, w/9)', dec=\"w/2\")"] {
+            let spec: RuleSpec = text.parse().unwrap();
+            assert_eq!(spec.to_string(), double.to_string());
+        }
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (text, says) in [
             ("AIDM(1, 0.5)", "did you mean AIMD"),
@@ -331,6 +340,7 @@ mod tests {
                 "inc: 1 is not valid: expected a formula in quotation marks: inc=\"1\"",
             ),
             ("Rule(inc=\"1, dec=\"w/2\")", "quotation mark is not closed"),
+            ("Rule(inc='1, dec=\"w/2\")", "quotation mark is not closed"),
             (
                 "Rule(inc=\"1\", dec=\"w/\")",
                 "dec: \"w/\" is not valid: column 3: expected a number",

@@ -3,6 +3,9 @@
 use crate::{Family, Formula, Parameter, ParameterKind};
 use cwndlab_units::message;
 
+/// Quotation marks of formulas: one kind inside, the other around the rule in a shell.
+const QUOTES: [char; 2] = ['"', '\''];
+
 /// What is wrong with the values: one of them, or their number.
 pub(super) enum AssignError {
     Value(String),
@@ -45,24 +48,29 @@ fn split(inside: &str) -> Result<Vec<&str>, String> {
     if inside.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let mut quoted = false;
+    // The quotation mark that is open, and whether a value begins: a name may contain a mark (a').
+    let (mut open, mut begins) = (None, true);
     let parts = inside
-        .split(|character| {
-            quoted ^= character == '"';
-            character == ',' && !quoted
+        .split(|character: char| {
+            match open {
+                None if character == '"' || begins && character == '\'' => open = Some(character),
+                Some(mark) if mark == character => open = None,
+                _ => {}
+            }
+            begins = matches!(character, ',' | '=') || begins && character.is_whitespace();
+            character == ',' && open.is_none()
         })
         .map(str::trim)
         .collect();
-    if inside.matches('"').count() % 2 == 1 {
-        Err("a quotation mark is not closed".to_string())
-    } else {
-        Ok(parts)
+    match open {
+        Some(_) => Err("a quotation mark is not closed".to_string()),
+        None => Ok(parts),
     }
 }
 
 fn named(part: &str) -> Option<(&str, &str)> {
     let (name, value) = part.split_once('=')?;
-    (!name.contains('"')).then(|| (name.trim(), value.trim()))
+    (!name.trim_start().starts_with(QUOTES)).then(|| (name.trim(), value.trim()))
 }
 
 /// Index of the parameter called `name`.
@@ -80,7 +88,8 @@ fn index_of(family: &Family, name: &str) -> Result<usize, String> {
 /// Parses the formula of a parameter.
 pub(super) fn formula(parameter: &Parameter, text: &str) -> Result<Formula, String> {
     let name = parameter.name;
-    let Some(formula) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
+    let within = |mark: char| text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
+    let Some(formula) = QUOTES.into_iter().find_map(within) else {
         let expected = format!("a formula in quotation marks: {name}=\"{text}\"");
         return Err(message::invalid(name, text, expected));
     };

@@ -5,7 +5,7 @@
 
 use crate::endpoint::arrival_process::ArrivalProcess;
 use crate::random::variable::RandomVariable;
-use cwndlab_scenario::ConnectionVectors;
+use cwndlab_scenario::{ConnectionVector, ConnectionVectors};
 use std::collections::VecDeque;
 
 /// Responses of a drawn connection at most.
@@ -54,6 +54,7 @@ pub struct Exchanges {
 
 impl Connections {
     /// The arrival after `now_s`, if it precedes the stop.
+    #[inline]
     pub fn next_time_s(&mut self, now_s: f64) -> Option<f64> {
         match self {
             Self::Drawn { process, .. } => process.next_time_s(now_s),
@@ -67,30 +68,64 @@ impl Connections {
     /// The connection that arrives at `now_s`: data packets of its first response, and the others,
     /// if any. `packet_size`: payload of its packets, bytes; `largest`: that of the packets in
     /// which sizes are drawn.
-    pub fn next(&mut self, now_s: f64, packet_size: u32, largest: u32) -> (u64, Option<Exchanges>) {
-        let (first, left, is_concurrent) = match self {
+    #[inline]
+    pub fn next(
+        &mut self,
+        now_s: f64,
+        packet_size: u32,
+        largest: u32,
+    ) -> (u64, Option<Box<Exchanges>>) {
+        match self {
             Self::Drawn { size, exchanges, .. } => {
-                let mut packets = || resized(size.next_packets(), packet_size, largest);
-                let first = packets();
-                let Some((count, think)) = exchanges.as_deref_mut() else { return (first, None) };
-                let count = count.next().round().clamp(1.0, MAX_EXCHANGES) as u64;
-                (first, (1..count).map(|_| (think.next(), packets())).collect(), false)
+                let first = resized(size.next_packets(), packet_size, largest);
+                let Some(laws) = exchanges.as_deref_mut() else { return (first, None) };
+                let left = draw_others(laws, size, packet_size, largest);
+                (first, Exchanges::new(left, false, now_s))
             }
             Self::Recorded { vectors, arrived, .. } => {
                 let vector = &vectors.as_slice()[*arrived];
                 *arrived += 1;
-                let packets = |bytes: u64| bytes.div_ceil(u64::from(packet_size));
-                let mut responses = vector.responses.iter();
-                let first = responses.next().map_or(1, |response| packets(response.1));
-                let left: VecDeque<_> =
-                    responses.map(|&(wait_s, bytes)| (wait_s, packets(bytes))).collect();
-                (first, left, vector.is_concurrent)
+                recorded(vector, now_s, packet_size)
             }
-        };
-        let others =
-            Exchanges { left, is_concurrent, first_s: now_s, busy_s: 0.0, busy_periods: 1 };
-        (first, Some(others).filter(|exchanges| !exchanges.left.is_empty()))
+        }
     }
+}
+
+impl Exchanges {
+    /// The responses after the first of a connection that begins at `first_s`; none if none are
+    /// left.
+    #[cold]
+    fn new(left: VecDeque<(f64, u64)>, is_concurrent: bool, first_s: f64) -> Option<Box<Self>> {
+        (!left.is_empty())
+            .then(|| Box::new(Self { left, is_concurrent, first_s, busy_s: 0.0, busy_periods: 1 }))
+    }
+}
+
+/// Data packets of the first response of a recorded connection, and the others.
+#[cold]
+fn recorded(
+    vector: &ConnectionVector,
+    first_s: f64,
+    packet_size: u32,
+) -> (u64, Option<Box<Exchanges>>) {
+    let packets = |bytes: u64| bytes.div_ceil(u64::from(packet_size));
+    let mut responses = vector.responses.iter();
+    let first = responses.next().map_or(1, |response| packets(response.1));
+    let left = responses.map(|&(wait_s, bytes)| (wait_s, packets(bytes))).collect();
+    (first, Exchanges::new(left, vector.is_concurrent, first_s))
+}
+
+/// Draws the think times and packets of the responses after the first.
+#[cold]
+fn draw_others(
+    (count, think): &mut (RandomVariable, RandomVariable),
+    size: &mut RandomVariable,
+    packet_size: u32,
+    largest: u32,
+) -> VecDeque<(f64, u64)> {
+    let count = count.next().round().clamp(1.0, MAX_EXCHANGES) as u64;
+    let mut draw = || (think.next(), resized(size.next_packets(), packet_size, largest));
+    (1..count).map(|_| draw()).collect()
 }
 
 /// As many packets of `packet_size` bytes as carry `packets` of `largest` bytes.

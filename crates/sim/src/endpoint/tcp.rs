@@ -81,6 +81,11 @@ impl SenderEndpoint {
         self.finish_s == NEVER && self.sender.deadline_s() == NEVER && self.sender.is_finished()
     }
 
+    /// Whether all data is acknowledged and no request will bring more.
+    pub fn has_finished(&self) -> bool {
+        self.finish_s < NEVER && self.app.as_ref().is_none_or(|app| app.request_s == NEVER)
+    }
+
     /// Completion time (all data acknowledged), seconds.
     pub fn finish_s(&self) -> Option<f64> {
         Some(self.finish_s).filter(|&finish_s| finish_s < NEVER)

@@ -20,10 +20,18 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         status
     }
 
-    /// Processes all events up to `until_s`.
-    pub fn advance_to(&mut self, until_s: f64) {
-        while self.process(u64::MAX, until_s) == Status::Running {}
+    /// Processes all events up to `until_s`, and ends the run if it ends by then.
+    pub fn advance_to(&mut self, until_s: f64) -> Status {
+        let ends = until_s >= self.datapath.end_s;
+        let mut status = Status::Running;
+        while status == Status::Running {
+            status = if ends { self.advance(u64::MAX) } else { self.process(u64::MAX, until_s) };
+        }
+        if ends {
+            return status;
+        }
         self.now_s = self.now_s.max(until_s);
+        if status == Status::Done { Status::Running } else { status }
     }
 
     /// Processes at most `events` events; done if none is left up to `until_s`.
@@ -33,7 +41,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         }
         let fault_s = self.fault.map_or(NO_EVENT, |fault| fault.0);
         // What is due at `until_s` itself is processed.
-        self.datapath.halt_s = until_s.next_up().min(fault_s);
+        self.datapath.timers.halt_at(until_s.next_up().min(fault_s));
         while events > 0 {
             let batch = events.min(EVENTS_BETWEEN_CHECKS);
             events -= batch;
@@ -66,7 +74,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 self.fetch_ahead();
             }
             let (time_s, fifo) = self.datapath.event_queues.scheduler.earliest();
-            if time_s >= self.datapath.timers.first_s() || time_s >= self.datapath.halt_s {
+            if time_s >= self.datapath.timers.due_s() {
                 if let Some(status) = self.process_timer_or_halt(time_s) {
                     return Some(status);
                 }
@@ -111,7 +119,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     fn process_timer_or_halt(&mut self, time_s: f64) -> Option<Status> {
         let timer_s = self.datapath.timers.first_s();
         let next_time_s = time_s.min(timer_s);
-        if next_time_s >= self.datapath.halt_s {
+        if next_time_s >= self.datapath.timers.halt_s() {
             return Some(self.halted());
         }
         if timer_s < time_s {
@@ -130,7 +138,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     #[inline(never)]
     fn process_simultaneous(&mut self) -> Option<Status> {
         for _ in 0..EVENTS_BETWEEN_CHECKS {
-            if self.datapath.halt_s <= self.now_s {
+            if self.datapath.timers.halt_s() <= self.now_s {
                 return Some(self.halted());
             }
             self.on_simultaneous();
@@ -145,7 +153,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     fn halted(&self) -> Status {
         match self.fault {
             _ if self.exceeds_memory() => Status::OutOfMemory,
-            Some((fault_s, _)) if fault_s <= self.datapath.halt_s => Status::InvalidWindow,
+            Some((fault_s, _)) if fault_s <= self.datapath.timers.halt_s() => Status::InvalidWindow,
             _ => Status::Done,
         }
     }

@@ -50,7 +50,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             packets,
             base_rtt_s,
             bottleneck_tx_s: drawn.bottleneck_tx_s,
-            next: exchanges.map(|exchanges| NextTransfer::Exchanges(Box::new(exchanges))),
+            next: exchanges.map(NextTransfer::Exchanges),
             is_truncated: false,
         };
         match &mut endpoint.app {

@@ -150,7 +150,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let endpoint = &mut self.senders[flow as usize];
         if endpoint.sender.is_faulty() && self.fault.is_none_or(|(fault_s, _)| at_s < fault_s) {
             self.fault = Some((at_s, flow));
-            self.datapath.halt_s = self.datapath.halt_s.min(at_s);
+            let halt_s = self.datapath.timers.halt_s().min(at_s);
+            self.datapath.timers.halt_at(halt_s);
         }
         let is_over = endpoint.is_over();
         if is_over {

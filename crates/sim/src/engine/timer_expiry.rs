@@ -33,7 +33,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                     (app.stop_s, app.request_s) = (NEVER, NEVER);
                     app.transfer.iter_mut().for_each(|transfer| transfer.is_truncated = is_busy);
                 }
-                self.on_sender(flow, |sender, now_s, _, _| sender.stop(now_s));
+                self.on_sender(flow, |sender, now_s, knobs, _| sender.stop(now_s, knobs));
             }
             TimerKind::WindowEdge => {
                 self.measure();

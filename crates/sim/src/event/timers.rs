@@ -40,8 +40,12 @@ pub struct Timers {
     current: BinaryHeap<Reverse<Entry>>,
     /// Timers of later buckets.
     buckets: CalendarBuckets<Reverse<Entry>>,
-    /// Earliest time, cached because every event compares with it.
+    /// Earliest time, cached.
     first_s: f64,
+    /// Nothing due at this time or later is processed, seconds.
+    halt_s: f64,
+    /// The smaller of both: every event compares with it.
+    due_s: f64,
 }
 
 /// Time as bits, kind, and flow: non-negative doubles sort like their bits.
@@ -64,6 +68,8 @@ impl Default for Timers {
             current: BinaryHeap::new(),
             buckets: CalendarBuckets::new(BUCKETS_PER_S, BUCKETS),
             first_s: f64::INFINITY,
+            halt_s: 0.0,
+            due_s: 0.0,
         }
     }
 }
@@ -79,6 +85,25 @@ impl Timers {
             self.buckets.advance(&mut self.current);
         }
         self.first_s = self.first_s.min(time_s);
+        self.due_s = self.due_s.min(time_s);
+    }
+
+    /// Sets the time from which on nothing is processed: the end, the time of a fault, or now if the
+    /// packets in the network exceed the memory limit, seconds.
+    pub fn halt_at(&mut self, halt_s: f64) {
+        self.halt_s = halt_s;
+        self.due_s = self.first_s.min(halt_s);
+    }
+
+    /// The time from which on nothing is processed, seconds.
+    pub fn halt_s(&self) -> f64 {
+        self.halt_s
+    }
+
+    /// Earliest expiry or the halt, whichever is first, seconds.
+    #[inline(always)]
+    pub fn due_s(&self) -> f64 {
+        self.due_s
     }
 
     /// Earliest expiry, seconds; infinite if there is none.
@@ -94,6 +119,7 @@ impl Timers {
             self.buckets.advance(&mut self.current);
         }
         self.first_s = self.current.peek().map_or(f64::INFINITY, Timed::at_s);
+        self.due_s = self.first_s.min(self.halt_s);
         Some((f64::from_bits(bits), kind, flow))
     }
 

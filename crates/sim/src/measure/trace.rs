@@ -96,6 +96,14 @@ pub struct WindowRow {
     pub ssthresh: f64,
     /// Smoothed round trip time, seconds.
     pub srtt_s: f64,
+    /// RTT variation, seconds.
+    pub rttvar_s: f64,
+    /// Factor of exponential backoff.
+    pub backoff: u32,
+    /// Duplicate ACKs in a row.
+    pub duplicate_acks: u32,
+    /// Packets that are acknowledged cumulatively.
+    pub acknowledged_packets: i64,
     /// Packets sent and not acknowledged.
     pub outstanding_packets: i64,
 }
@@ -366,6 +374,10 @@ impl TraceRecorder {
             cwnd: sender.cwnd(),
             ssthresh: sender.ssthresh(),
             srtt_s: sender.srtt_s(knobs),
+            rttvar_s: sender.rttvar_s(knobs),
+            backoff: sender.backoff(),
+            duplicate_acks: sender.duplicate_acks(),
+            acknowledged_packets: sender.snd_una(),
             outstanding_packets: sender.outstanding_packets(),
         });
     }

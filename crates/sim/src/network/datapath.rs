@@ -28,9 +28,6 @@ pub struct Datapath<S: EventScheduler, T: Tracer> {
     pub(crate) end_s: f64,
     /// Whether the packets in the network exceed the memory limit.
     pub(crate) overflowed: bool,
-    /// Nothing due at this time or later is processed: the end, the time of a fault, or now if the
-    /// packets in the network exceed the memory limit, seconds.
-    pub(crate) halt_s: f64,
 }
 
 impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
@@ -49,7 +46,6 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             trace,
             end_s,
             overflowed: false,
-            halt_s: 0.0,
         }
     }
 
@@ -57,7 +53,8 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     /// says so at its end.
     pub fn note_overflow(&mut self, exceeds_memory: bool) {
         if exceeds_memory && self.sinks.external.is_none() {
-            (self.overflowed, self.halt_s) = (true, f64::NEG_INFINITY);
+            self.overflowed = true;
+            self.timers.halt_at(f64::NEG_INFINITY);
         }
     }
 

@@ -286,6 +286,7 @@ const RULES: &[&str] = &[
     "Prague",
     "NADA(rmax=400)",
     r#"Rule(inc="1/w^0.5", dec="w - 0.5*w^0.5")"#,
+    r#"Rule(inc="2 - 10*w*qdelay", dec="w*(1 - min(0.5, 0.1 + qdelay))")"#,
 ];
 const MODEL_BASED: &[&str] = &["BBR", "NADA"];
 const RECOVERIES: &[&str] = &["tahoe", "reno", "newreno", "sack", "fack"];

@@ -142,7 +142,7 @@ impl Pair {
                     self.acknowledge(Some(ack), blocks);
                 }
             }
-            Step::Stops => self.both(|sender, now_s, _, _| sender.stop(now_s)),
+            Step::Stops => self.both(|sender, now_s, knobs, _| sender.stop(now_s, knobs)),
             Step::Supplied(packets) => self.both(|sender, now_s, knobs, mut out| {
                 sender.supply(now_s, packets, knobs, &mut out)
             }),
@@ -151,8 +151,8 @@ impl Pair {
     }
 }
 
-/// The last two formulas read the RTT; the last one has no valid value above a window of 12.
-const RULES: [&str; 10] = [
+/// The last two formulas read times; the last one has no valid value above a window of 12.
+const RULES: [&str; 11] = [
     "AIMD(1, 0.5)",
     "AIMD(1, 0.5)",
     "GAIMD(0.31, 0.875)",
@@ -162,6 +162,7 @@ const RULES: [&str; 10] = [
     "Scalable",
     "CUBIC",
     "Rule(inc=\"1 / w^0.5\", dec=\"w - 0.5 * w^0.5\")",
+    "Rule(inc=\"2 - 10 * w * qdelay\", dec=\"w / 2\")",
     "Rule(inc=\"10 * rtt + log(12 - w)\", dec=\"w / 2\")",
 ];
 

@@ -93,7 +93,7 @@ impl RackTlp {
             tcb.cwnd = tcb.initial_window(knobs);
         }
         let sent = self.send(tcb, now_s, knobs, out);
-        tcb.stop_timer_if_finished();
+        tcb.stop_timer_if_repaired();
         self.set_xmit_timer(tcb, now_s, advanced, sent, detected.reordering_timeout_s, knobs);
     }
 

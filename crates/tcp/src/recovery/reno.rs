@@ -78,7 +78,7 @@ impl FastRecovery {
     }
 
     fn fast_retransmit(&self, tcb: &mut Tcb, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
-        if tcb.is_finished() {
+        if tcb.is_repaired() {
             // A late duplicate ACK: nothing is outstanding.
             return;
         }

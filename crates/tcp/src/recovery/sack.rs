@@ -268,7 +268,7 @@ impl Sack {
             tcb.leave_recovery();
             tcb.end_cwnd_reduction();
             tcb.new_ack::<false>(now_s, ack, knobs);
-            tcb.stop_timer_if_finished();
+            tcb.stop_timer_if_repaired();
             self.ignores_dupacks = false;
             self.scoreboard().clear();
             return;

@@ -28,7 +28,7 @@ pub(crate) fn on_ack(
 }
 
 fn fast_retransmit(tcb: &mut Tcb, now_s: f64, knobs: &Knobs) {
-    if tcb.is_finished() {
+    if tcb.is_repaired() {
         return;
     }
     match tcb.dupack_action(knobs) {

@@ -18,6 +18,8 @@ pub(crate) struct Flight {
 pub(crate) struct RateSampler {
     /// Minimum RTT, seconds.
     pub(crate) min_rtt_s: f64,
+    /// RTT of each ACK, smoothed as RFC 6298 does; 0 before the first, seconds.
+    pub(crate) smoothed_rtt_s: f64,
     /// Packets delivered so far (C.delivered): each ACK reports at least one.
     pub(crate) delivered: u64,
     /// When `delivered` last changed, seconds (C.delivered_time).
@@ -69,6 +71,7 @@ impl RateSampler {
     pub(crate) fn new() -> Box<Self> {
         Box::new(Self {
             min_rtt_s: f64::MAX,
+            smoothed_rtt_s: 0.0,
             delivered: 0,
             delivered_s: 0.0,
             first_sent_s: 0.0,

@@ -56,7 +56,7 @@ def phases(_run: Mapping[str, Any], traces: Mapping[str, pl.DataFrame]) -> dict[
     rate = traces["rate"].with_columns(
         pl.col("flow").cast(pl.String), (pl.col("time_s") / PHASE_S).round().alias("phase")
     )
-    flows = rate["flow"].unique().to_list()
+    flows = rate["flow"].unique(maintain_order=True).to_list()
     found: dict[str, float] = {}
     for phase in sorted(int(value) for value in rate["phase"].unique()):
         rates = dict(rate.filter(phase=phase).select("flow", "goodput_bps").rows())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CONNECT_S = 10.0
 """Time in which a scheduler must answer, seconds."""
 ADDRESSES = "dask://HOST:PORT, the address of a scheduler (tcp:// and tls:// are understood too)"
-INSTALL = "pip install 'cwndlab[dask]'"
+INSTALL = "pip install 'distributed>=2024.8,<2027'"
 
 
 @contextmanager
@@ -44,9 +44,7 @@ def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Gene
     try:
         import distributed
     except ImportError as error:
-        raise ClusterError(
-            f"on: a cluster needs dask.distributed ({error}); install it with {INSTALL}"
-        ) from None
+        raise ClusterError(f"on: a cluster needs dask.distributed ({error}): {INSTALL}") from None
 
     if isinstance(on, distributed.Client):
         if on.asynchronous:

@@ -49,12 +49,14 @@ pub struct QueueSampler {
     pub every_s: f64,
     /// Packets that wait or are in service, per sample.
     pub samples: Vec<u32>,
+    /// Average queue of the discipline, packets, per sample; empty if it keeps none.
+    pub averages: Vec<f64>,
 }
 
 impl QueueSampler {
     /// Samples at 0, `every_s`, ...
     pub fn new(every_s: f64) -> Self {
-        Self { every_s, samples: Vec::new() }
+        Self { every_s, samples: Vec::new(), averages: Vec::new() }
     }
 
     /// Time of the next sample, seconds.

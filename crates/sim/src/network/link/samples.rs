@@ -29,7 +29,11 @@ impl Link {
                 self.depart_until(next_time_s, f64::NEG_INFINITY);
                 let leaving = self.count_leaving_at(next_time_s);
                 let length = (self.backlog_packets(next_time_s) - leaving) as u32;
-                self.metrics.sampler.iter_mut().for_each(|sampler| sampler.samples.push(length));
+                let average = self.discipline.average_packets();
+                if let Some(sampler) = &mut self.metrics.sampler {
+                    sampler.samples.push(length);
+                    sampler.averages.extend(average);
+                }
             } else {
                 self.depart_until(next_time_s, f64::INFINITY);
                 let backlog = self.backlog();

@@ -39,6 +39,8 @@ pub struct Column {
     pub better: Option<Better>,
     /// Whether tables and plots show this ratio in percent.
     pub is_percentage: bool,
+    /// Whether tables and plots show this time in seconds, not in milliseconds.
+    pub is_long: bool,
     /// Names of the numbers that the native module has instead of this text.
     pub values: &'static [&'static str],
     /// What its values can not lie below and above.
@@ -67,6 +69,7 @@ impl Column {
             unit,
             better: None,
             is_percentage: false,
+            is_long: false,
             values: &[],
             bounds,
             meaning,
@@ -134,6 +137,11 @@ impl Column {
         Self { is_percentage: true, ..self }
     }
 
+    /// Shown in seconds.
+    pub const fn in_seconds(self) -> Self {
+        Self { is_long: true, ..self }
+    }
+
     /// Numbers in the native module, with these names.
     pub const fn one_of(self, values: &'static [&'static str]) -> Self {
         Self { values, ..self }
@@ -157,7 +165,7 @@ impl Column {
     /// The unit in which tables and plots show it, and the factor from its own unit to that one.
     pub fn shown(&self) -> (&'static str, f64) {
         match (self.unit, self.kind) {
-            ("s", _) => ("ms", 1e3),
+            ("s", _) if !self.is_long => ("ms", 1e3),
             ("bit/s", _) => ("Mbit/s", 1e-6),
             ("ratio", _) if self.is_percentage => ("%", 100.0),
             ("ratio", _) | ("packets", ColumnType::Whole) => ("", 1.0),

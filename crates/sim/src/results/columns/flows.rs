@@ -126,6 +126,7 @@ pub const FLOWS: &[Column] = &[
          `frames`, `page`, `video`), and for live flows",
     )
     .headed("starved")
+    .in_seconds()
     .lower(),
     Column::time(
         "convergence_s",
@@ -136,6 +137,7 @@ pub const FLOWS: &[Column] = &[
          as well for a flow that did not converge",
     )
     .headed("converged\nafter")
+    .in_seconds()
     .lower(),
     Column::time(
         "base_rtt_s",

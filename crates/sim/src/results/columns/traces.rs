@@ -24,6 +24,15 @@ pub const CWND: &[Column] = &[
     ),
     Column::amount("ssthresh_packets", "ssthresh", "slow-start threshold; 1e9 stands for none"),
     Column::time("srtt_s", "smoothed RTT", "the sender's smoothed RTT; 0 before the first sample"),
+    Column::time("rttvar_s", "RTT variation", "RTTVAR of RFC 6298; 0 before the first sample"),
+    Column::count("backoff", "back-off", "factor of the RTO after timeouts: 1, 2, 4, ..."),
+    Column::count("duplicate_acks", "duplicate ACKs", "duplicate ACKs in a row"),
+    Column::packets(
+        "acknowledged_packets",
+        "acknowledged",
+        "packets that are acknowledged cumulatively: its growth is the goodput by ACKs, where \
+         `goodput_bps` is that by arrival",
+    ),
 ];
 
 /// The trace `rule`, without the state.
@@ -52,6 +61,12 @@ pub const QUEUE: &[Column] = &[
         "queue",
         "waiting **and in service** (unlike `mean_queue_packets`); a packet that leaves at that \
          instant has left, one that arrives has not arrived",
+    ),
+    Column::amount(
+        "average_queue_packets",
+        "average queue",
+        "RED's and RIO's average queue, as of the last arrival (in mean packets where the queue \
+         counts bytes); null for other queues",
     ),
 ];
 
@@ -108,7 +123,7 @@ pub const PACKETS: &[Column] = &[
         "event",
         "`send`: leaves the sender. `receive`: arrives at the receiver. `ack`: an ACK arrives at \
          the sender. `drop`: lost, at the time of its arrival at the link that lost it. \
-         `timeout`: the timer expired",
+         `timeout`: the timer expired, before the packets that are sent because of it",
     )
     .one_of(&PacketEvent::NAMES),
     FLOW,

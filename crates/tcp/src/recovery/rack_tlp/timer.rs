@@ -21,7 +21,7 @@ impl RackTlp {
         reordering_timeout_s: f64,
         knobs: &Knobs,
     ) {
-        if tcb.is_finished() {
+        if tcb.is_repaired() {
             return;
         }
         let may_send_probe = knobs.tlp
