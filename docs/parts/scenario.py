@@ -54,7 +54,8 @@ def key_table(name: str, definition: dict) -> str:
 KINDS = {
     "Time": "time", "Rate": "rate", "Bytes": "bytes", "Buffer": "buffer",
     "RateLimit": "rate or `\"unlimited\"`",
-    "Span": "time or `[low, high]`", "Waveform": "rate or waveform",
+    "Span": "time or `[low, high]`",
+    "PerFlow_Span": "time, `[low, high]` or one for each", "Waveform": "rate or waveform",
     "BackRate": "rate, waveform or `\"unlimited\"`",
     "Sampling": "time or `\"all\"`", "TraceStart": "time or `\"random\"`",
     "ProfileName": "name", "RecoveryName": "name", "Packets": "number",

@@ -167,7 +167,7 @@ impl Emulator {
             let meta = self.packets[packet.token as usize].meta;
             let counters = &mut self.flow_counters[packet.flow as usize];
             match (packet.reverse, fate) {
-                (false, _) => counters.on_outcome(at_s, &meta, fate),
+                (false, _) => counters.on_outcome(at_s, &meta, fate, packet.ecn == Ecn::Ce),
                 (true, Fate::Delivered) => counters.on_acknowledgement(at_s, &meta),
                 (true, Fate::Dropped) => {}
             }

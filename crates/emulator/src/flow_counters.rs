@@ -21,6 +21,8 @@ pub struct Counts {
     pub delivered_bytes: u64,
     /// Packets that arrived, duplicates included.
     pub arrived: u64,
+    /// Those of them with a mark (CE).
+    pub marked: u64,
 }
 
 /// A time series of sums in bins of equal length.
@@ -136,8 +138,8 @@ impl FlowCounters {
         });
     }
 
-    /// Counts a data packet that the network delivered or dropped.
-    pub fn on_outcome(&mut self, at_s: f64, meta: &PacketMeta, fate: Fate) {
+    /// Counts a data packet that the network delivered, with a mark (CE) or without, or dropped.
+    pub fn on_outcome(&mut self, at_s: f64, meta: &PacketMeta, fate: Fate, marked: bool) {
         let Some(segment) = data(meta) else { return };
         if fate == Fate::Dropped {
             return self.count(at_s, |counts| counts.dropped += 1);
@@ -148,6 +150,7 @@ impl FlowCounters {
         let bytes = new.min(u64::from(segment.payload_bytes));
         self.count(at_s, |counts| {
             counts.arrived += 1;
+            counts.marked += u64::from(marked);
             counts.delivered += u64::from(bytes > 0);
             counts.delivered_bytes += bytes;
         });
@@ -226,21 +229,21 @@ mod tests {
         // The SYN is sent before the window. Of three segments in the window the second is lost and
         // retransmitted after the third has arrived.
         counters.on_sent(0.5, &segment(99, 0));
-        counters.on_outcome(0.6, &segment(99, 0), Fate::Delivered);
+        counters.on_outcome(0.6, &segment(99, 0), Fate::Delivered, false);
         counters.on_acknowledgement(0.7, &acknowledgement(100));
         for (at_s, sequence) in [(2.0, 100), (2.1, 1100), (2.2, 2100)] {
             counters.on_sent(at_s, &segment(sequence, 1000));
         }
-        counters.on_outcome(2.1, &segment(1100, 1000), Fate::Dropped);
-        counters.on_outcome(2.5, &segment(100, 1000), Fate::Delivered);
-        counters.on_outcome(2.7, &segment(2100, 1000), Fate::Delivered);
+        counters.on_outcome(2.1, &segment(1100, 1000), Fate::Dropped, false);
+        counters.on_outcome(2.5, &segment(100, 1000), Fate::Delivered, true);
+        counters.on_outcome(2.7, &segment(2100, 1000), Fate::Delivered, false);
         counters.on_acknowledgement(3.0, &acknowledgement(1100));
         counters.on_acknowledgement(3.2, &acknowledgement(1100));
         counters.on_sent(4.0, &segment(1100, 1000));
-        counters.on_outcome(4.5, &segment(1100, 1000), Fate::Delivered);
+        counters.on_outcome(4.5, &segment(1100, 1000), Fate::Delivered, false);
         counters.on_acknowledgement(5.0, &acknowledgement(3100));
         // A duplicate after the end of the window counts nothing new.
-        counters.on_outcome(9.0, &segment(1100, 1000), Fate::Delivered);
+        counters.on_outcome(9.0, &segment(1100, 1000), Fate::Delivered, false);
         let measured = Counts {
             sent: 4,
             retransmitted: 1,
@@ -248,6 +251,7 @@ mod tests {
             delivered: 3,
             delivered_bytes: 3000,
             arrived: 3,
+            marked: 1,
         };
         assert_eq!(counters.measured, measured);
         assert_eq!(counters.total, Counts { sent: 5, arrived: 5, ..measured });

@@ -104,6 +104,7 @@ pub fn flow_result(
         sent_packets: counters.measured.sent,
         retransmitted_packets: figures.retransmitted,
         dropped_packets: counters.measured.dropped,
+        marked_packets: counters.measured.marked,
         timeouts,
         fast_retransmits,
         ecn_reductions,

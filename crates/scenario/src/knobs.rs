@@ -1,5 +1,6 @@
 //! Overrides of endpoint knobs, one optional key for each entry of the table in `cwndlab-tcp`.
 
+use crate::per_flow::PerFlow;
 use cwndlab_tcp::{EcnFeedback, Knobs, SlowStartScheme, for_each_knob};
 use cwndlab_units::Time;
 use schemars::JsonSchema;
@@ -17,9 +18,9 @@ macro_rules! define_overrides {
                 pub $name: Option<$type>,
             )*
             /// Offset of the flow's timer within a tick, seconds; 0 when absent (ns-2 draws its
-            /// `boot_time_`).
+            /// `boot_time_`). `{ each = [...] }` has one for each flow of an entry of `[[flows]]`.
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub timer_phase: Option<f64>,
+            pub timer_phase: Option<PerFlow<f64>>,
         }
 
         impl KnobOverrides {

@@ -25,6 +25,7 @@ mod graph;
 mod knobs;
 mod link;
 mod parse;
+mod per_flow;
 mod queue;
 mod resolver;
 mod router_profile;
@@ -53,6 +54,7 @@ pub use link::{
     OutageSpec, PolicerSpec, TokenBucketSpec,
 };
 pub use parse::schema;
+pub use per_flow::PerFlow;
 pub use queue::QueueSpec;
 pub use resolver::Resolver;
 pub use router_profile::RouterProfile;

@@ -2,6 +2,7 @@
 
 use crate::distribution::{Distribution, Packets};
 use crate::knobs::KnobOverrides;
+use crate::per_flow::PerFlow;
 use crate::video::Video;
 use crate::waveform::Waveform;
 use crate::web_page::Page;
@@ -55,9 +56,9 @@ pub struct FlowSpec {
     /// Loss recovery.
     #[serde(default)]
     pub recovery: RecoveryName,
-    /// Start time; `[low, high]` is drawn per flow.
+    /// Start time; `[low, high]` is drawn per flow, `{ each = [...] }` has one for each.
     #[serde(default)]
-    pub start: Span,
+    pub start: PerFlow<Span>,
     /// Time at which the application stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
@@ -106,15 +107,15 @@ pub struct FlowSpec {
     /// Rate of the source's access link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<RateLimit>,
-    /// Its delay.
+    /// Its delay; like `start`, drawn or one for each flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub access_delay: Option<Span>,
+    pub access_delay: Option<PerFlow<Span>>,
     /// Rate of the sink's access link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sink_rate: Option<RateLimit>,
-    /// Its delay.
+    /// Its delay; like `start`, drawn or one for each flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sink_delay: Option<Span>,
+    pub sink_delay: Option<PerFlow<Span>>,
     /// Endpoint knobs; they override the scenario's.
     #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
     pub tcp: KnobOverrides,
@@ -134,6 +135,17 @@ impl FlowSpec {
     /// Whether its flows carry transfers without end.
     pub fn has_transfers(&self) -> bool {
         self.repeated().iter().any(|(_, is_given)| *is_given)
+    }
+
+    /// The keys that may have one value for each flow, and how many values each has then.
+    pub fn per_flow(&self) -> [(&'static str, Option<usize>); 4] {
+        let delay = |delay: &Option<PerFlow<Span>>| delay.as_ref().and_then(PerFlow::count);
+        [
+            ("start", self.start.count()),
+            ("access_delay", delay(&self.access_delay)),
+            ("sink_delay", delay(&self.sink_delay)),
+            ("tcp.timer_phase", self.tcp.timer_phase.as_ref().and_then(PerFlow::count)),
+        ]
     }
 
     /// Packets to transfer, and the last one if it is short; none without end.
@@ -295,9 +307,19 @@ pub struct CrossSpec {
     /// In a dumbbell: takes the direction of the acknowledgements.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reverse: bool,
-    /// Start time; `[low, high]` is drawn per source.
+    /// Rate of the access link of each source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_rate: Option<RateLimit>,
+    /// Its delay; `[low, high]` is drawn per source, `{ each = [...] }` has one for each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_delay: Option<PerFlow<Span>>,
+    /// Start time; like `access_delay`, drawn or one for each source.
     #[serde(default)]
-    pub start: Span,
+    pub start: PerFlow<Span>,
+    /// The first packet leaves at `start`, as ns-2's CBR sends it, instead of when it would be
+    /// complete at the source's rate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_at_start: bool,
     /// Stop time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,

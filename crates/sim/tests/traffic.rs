@@ -3,7 +3,7 @@
 
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::results::RunResult;
-use cwndlab_sim::{Simulation, Transfer};
+use cwndlab_sim::{PacketEvent, PacketRow, Simulation, Transfer};
 use std::collections::BTreeMap;
 
 fn scenario(toml: &str) -> Scenario {
@@ -606,4 +606,123 @@ fn starvation_and_convergence_by_hand() {
     assert_eq!(found, [(Some(0.0), Some(0.0)), (Some(16.0), Some(16.5)), (None, None)]);
     assert_eq!(times(&toml(0.3, true))[1], (Some(0.0), Some(16.5)));
     assert_eq!(times(&toml(0.4, false)), [(None, None); 3]);
+}
+
+/// What flows have in common in the tests of groups.
+const FLOW: &str = "rule = \"AIMD(1, 0.5)\"\naccess_rate = \"10Mbit\"\n";
+
+#[test]
+fn a_group_with_a_value_for_each_flow_is_as_flows_one_by_one() {
+    let network = "duration = \"20s\"\nseed = 3\nprofile = \"ns2-2.35\"\n\
+                   [dumbbell]\nrate = \"3Mbit\"\ndelay = \"10ms\"\n";
+    let flows = [("0.5s", "7ms", 0.001), ("0s", "1ms", 0.0), ("2s", "30ms", 0.004)];
+    let single = flows.iter().enumerate().map(|(i, (start, delay, phase))| {
+        format!(
+            "[[flows]]\nname = \"f{i}\"\n{FLOW}start = \"{start}\"\naccess_delay = \"{delay}\"\n\
+             tcp = {{ timer_phase = {phase} }}\n"
+        )
+    });
+    let group = format!(
+        "[[flows]]\nname = \"f\"\ncount = 3\n{FLOW}\
+         start = {{ each = [\"0.5s\", \"0s\", \"2s\"] }}\n\
+         access_delay = {{ each = [\"7ms\", \"1ms\", \"30ms\"] }}\n\
+         tcp = {{ timer_phase = {{ each = [0.001, 0.0, 0.004] }} }}\n"
+    );
+    let one_by_one = run(&(network.to_owned() + &single.collect::<String>()));
+    let together = run(&(network.to_owned() + &group));
+    assert_eq!(together.trace_hash, one_by_one.trace_hash);
+    let base_rtts_ms = together.flows.iter().map(|flow| (flow.base_rtt_s * 1e3).round());
+    assert_eq!(base_rtts_ms.collect::<Vec<_>>(), [34.0, 22.0, 80.0]);
+}
+
+#[test]
+fn a_list_of_another_length_than_the_group_is_refused() {
+    let network = "duration = \"1s\"\n[dumbbell]\nrate = \"3Mbit\"\ndelay = \"10ms\"\n";
+    for (entry, expected) in [
+        (
+            "[[flows]]\nrule = \"AIMD(1, 0.5)\"\ncount = 3\nstart = { each = [\"0s\", \"1s\"] }",
+            "flows[0].start.each: a list of 2 is not valid: expected 3, one for each of the flows",
+        ),
+        (
+            "[[cross]]\nrate = \"1Mbit\"\ncount = 2\naccess_delay = { each = [\"1ms\"] }",
+            "cross[0].access_delay.each: a list of 1 is not valid: expected 2, one for each of \
+             the sources",
+        ),
+        (
+            "[tcp]\ntimer_phase = { each = [0.0] }\n[[flows]]\nrule = \"AIMD(1, 0.5)\"",
+            "tcp.timer_phase: must be one value: only an entry of [[flows]] has one for each flow",
+        ),
+        (
+            "[[cross]]\nrate = \"2Mbit\"\naccess_rate = \"1Mbit\"",
+            "cross[0].access_rate: 1Mbit is not valid: expected at least the largest rate of the \
+             source, 2Mbit",
+        ),
+        (
+            "[[cross]]\navailable = \"2Mbit\"\naccess_rate = \"2Mbit\"",
+            "cross[0].access_rate: 2Mbit is not valid: expected at least the largest rate of the \
+             source, 3Mbit",
+        ),
+    ] {
+        let error = Scenario::from_toml(&format!("{network}{entry}\n")).unwrap_err().to_string();
+        assert_eq!(error, expected);
+    }
+}
+
+#[test]
+fn a_source_behind_an_access_link_sends_its_first_packet_at_its_start() {
+    // 1000 bytes take 8 ms at 1 Mbit/s, 2 ms on the access link and 1 ms on the bottleneck.
+    let delivered = |cross: &str, until: &str| {
+        let result = run(&format!(
+            "duration = \"{until}\"\n[dumbbell]\nrate = \"8Mbit\"\ndelay = \"10ms\"\n\
+             [[cross]]\nrate = \"1Mbit\"\nstart = \"0.1s\"\n{cross}\n"
+        ));
+        (result.cross[0].sent_packets, result.cross[0].delivered_packets)
+    };
+    // At 119 ms the first packet of an interval later has arrived, at 111 ms that of the start.
+    assert_eq!((delivered("", "118.9ms"), delivered("", "119.1ms")), ((2, 0), (2, 1)));
+    let at_start = "first_at_start = true";
+    assert_eq!((delivered(at_start, "110.9ms"), delivered(at_start, "111.1ms")), ((2, 0), (2, 1)));
+    let link = "first_at_start = true\naccess_rate = \"4Mbit\"\naccess_delay = \"3ms\"";
+    assert_eq!((delivered(link, "115.9ms"), delivered(link, "116.1ms")), ((2, 0), (3, 1)));
+}
+
+#[test]
+fn packets_that_a_queue_drops_later_have_the_time_of_the_drop() {
+    // CoDel drops at departures, and longest-queue-drop drops a packet that waits.
+    for queue in ["codel", "drr"] {
+        let scenario = scenario(&format!(
+            "duration = \"10s\"\n[dumbbell]\nrate = \"2Mbit\"\ndelay = \"20ms\"\n\
+             queue = {{ kind = \"{queue}\", limit = \"20pkt\" }}\n\
+             [trace]\npackets = true\n[[flows]]\nrule = \"AIMD(1, 0.5)\"\ncount = 2\n"
+        ));
+        let mut simulation = Simulation::new(&scenario);
+        simulation.run().unwrap();
+        let mut packets = simulation.traces().recorder.unwrap().packets.clone();
+        packets.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+        let (mut later, mut drops) = (0, 0);
+        let is_drop = |(_, row): &(usize, &PacketRow)| row.event == PacketEvent::Drop;
+        for (at, row) in packets.iter().enumerate().filter(is_drop) {
+            let sent = packets[..at].iter().rev().find(|sent| {
+                let of = (row.flow, row.number);
+                sent.event == PacketEvent::Send && (sent.flow, sent.number) == of
+            });
+            drops += 1;
+            // From the source to the queue it takes no time.
+            later += u32::from(row.time_s > sent.unwrap().time_s);
+        }
+        assert!(drops > 10 && later > drops / 2, "{queue}: {later} of {drops}");
+    }
+}
+
+#[test]
+fn marks_of_flows_add_up_to_those_of_the_link() {
+    let result = run("duration = \"30s\"\n[dumbbell]\nrate = \"5Mbit\"\ndelay = \"20ms\"\n\
+                      queue = { kind = \"red\", limit = \"60pkt\", ecn = true }\n[tcp]\necn = true\n\
+                      [[flows]]\nrule = \"AIMD(1, 0.5)\"\ncount = 3\npackets = 4000\n\
+                      [[flows]]\nname = \"deaf\"\nrule = \"AIMD(1, 0.5)\"\npackets = 1000\n\
+                      tcp = { ecn = false }\n");
+    let marked: Vec<u64> = result.flows.iter().map(|flow| flow.marked_packets).collect();
+    assert!(result.flows.iter().all(|flow| flow.finish_s.is_some()));
+    assert_eq!(marked.iter().sum::<u64>(), result.links[0].marked_packets);
+    assert!(marked[..3].iter().all(|&marked| marked > 5) && marked[3] == 0, "{marked:?}");
 }

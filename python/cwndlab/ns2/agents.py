@@ -93,8 +93,6 @@ class Endpoints:
         Initial ssthresh, packets, where it is not the window.
     knobs : mapping
         Every knob of the flow.
-    timer_phase_s : float
-        Offset of the timer within a tick.
     """
 
     sender: str
@@ -104,7 +102,6 @@ class Endpoints:
     module: linux.Module | None
     initial_ssthresh: float | None
     knobs: Mapping[str, Any]
-    timer_phase_s: float
 
     @property
     def packet_bytes(self) -> int:
@@ -208,7 +205,6 @@ def endpoints(document: Mapping[str, Any], index: int, table: str = "flows") -> 
         module,
         ssthresh if is_set else None,
         knobs,
-        seconds(knobs.get("timer_phase", 0.0)) or 0.0,
     )
 
 

@@ -54,6 +54,8 @@ class Flow:
     back: tuple[str, ...]
     """Empty if the reverse path is a pure delay."""
     back_delay_ns: float
+    timer_phase_s: float
+    """Offset of its timer within a tick."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class Source:
 
     name: str
     entry: int
+    access_bps: int | None
+    access_delay_ns: float
     path: tuple[str, ...]
     start_s: float
     stop_s: float | None
@@ -93,6 +97,7 @@ class Arrivals:
     """Round trip propagation delay without access links."""
     bottleneck_tx_s: float
     """Transmission time of a data packet on the slowest link."""
+    timer_phase_s: float
     flows: tuple[ArrivingFlow, ...]
 
     def most(self, within_s: float) -> int:

@@ -63,6 +63,7 @@ def _group_lines(
         "stop": [_time(flow.stop_s) for _, flow in flows],
         "access": [tcl.delay(flow.access_delay_ns) for _, flow in flows],
         "sink_delay": [tcl.delay(flow.sink_delay_ns) for _, flow in flows],
+        "seed": [phase_seed(flow.timer_phase_s, ends) for _, flow in flows],
     }
     body = [
         *place("s", first.access_bps, any(flow.access_delay_ns for _, flow in flows),
@@ -76,7 +77,7 @@ def _group_lines(
         f"{{{' '.join(map(tcl.name, first.forward))}}}",
         *bucket_lines(network, routes, first.forward, "$tcp($i)", "$i", key),
         *bucket_lines(network, routes, first.back, "$sink($i)", "$i", key),
-        *timer_lines(ends),
+        *timer_lines(ends, "$seed"),
         *_schedule(spec, ends, any(flow.stop_s is not None for _, flow in flows)),
     ]  # fmt: skip
     count = f", count = {len(flows)}" if len(flows) > 1 else ""
@@ -137,16 +138,28 @@ def place(node: str, bps: int | None, is_delayed: bool, router: str, delay: str)
     return [f"set {node} [$ns node]", f"pipe {ends} {rate} {delay}"]
 
 
-def timer_lines(ends: Endpoints) -> list[str]:
-    """Write what the agents of flow ``$i`` take on when their timers are reset."""
+def timer_lines(ends: Endpoints, seed: str) -> list[str]:
+    """Write what the agents of flow ``$i`` take on when their timers are reset.
+
+    Parameters
+    ----------
+    ends : Endpoints
+        The agents.
+    seed : str
+        What draws the timer's phase (`phase_seed`), as Tcl.
+    """
     lines: list[str] = []
-    seed = timer_seed(ends.timer_phase_s / (seconds(ends.knobs["tick"]) or 1.0))
-    if seed != 1:
-        lines.append(f"set phase($i) {seed} ;# tcp.timer_phase = {ends.timer_phase_s:g}")
+    if "timer_phase" in ends.knobs:
+        lines.append(f"set phase($i) {seed} ;# tcp.timer_phase")
     if ends.initial_ssthresh is not None:
         ssthresh = int(ends.initial_ssthresh)
         lines.append(f"set ssthresh($i) {ssthresh} ;# tcp.initial_ssthresh")
     return lines
+
+
+def phase_seed(phase_s: float, ends: Endpoints) -> str:
+    """Return what draws the phase of a flow's timer, seconds, as Tcl."""
+    return str(timer_seed(phase_s / (seconds(ends.knobs["tick"]) or 1.0)))
 
 
 def timer_seed(fraction: float) -> int:
@@ -248,8 +261,11 @@ def _source_lines(
     size = round(float(str(spec["packet_size"]).rstrip("B")))
     router = f"$n({routes.first(source.path)})"
     key = f"cross[{source.entry}].path"
+    delay = tcl.delay(source.access_delay_ns)
+    has_link = source.access_bps is not None or source.access_delay_ns > 0
     lines = [
-        f"cross-traffic {number} {tcl.name(source.name)} {kind} {router} "
+        *(place("s", source.access_bps, True, router, delay) if has_link else []),
+        f"cross-traffic {number} {tcl.name(source.name)} {kind} {'$s' if has_link else router} "
         f"$n({routes.last(source.path)}) {size} {{{' '.join(map(tcl.name, source.path))}}}"
     ]
     drr = drr_links(network, source.path, key)
@@ -258,7 +274,7 @@ def _source_lines(
     lines += bucket_lines(network, routes, source.path, f"$udp({number})", flow, key)
     generator = f"$generator({number})"
     lines += [f"{generator} set {name} {value}" for name, value in variables.items()]
-    return [*lines, *_rate_lines(generator, source, size, kind)]
+    return [*lines, *_rate_lines(generator, source, size, kind, "source_rate" in spec)]
 
 
 def _generator(spec: Mapping[str, Any], source: Source) -> tuple[str, dict[str, str]]:
@@ -286,8 +302,10 @@ def _generator(spec: Mapping[str, Any], source: Source) -> tuple[str, dict[str, 
            "exponential lengths in `on` and `off`, or Pareto ones of one shape")  # fmt: skip
 
 
-def _rate_lines(generator: str, source: Source, size: int, kind: str) -> list[str]:
-    """Write when a source sends, and at what rate."""
+def _rate_lines(
+    generator: str, source: Source, size: int, kind: str, is_member: bool
+) -> list[str]:
+    """Write when a source, or a member of a population of them, sends, and at what rate."""
     bits, stop_s = 8.0 * size, source.stop_s
     steps = tuple(
         (max(begin_s, source.start_s), bps)
@@ -297,9 +315,8 @@ def _rate_lines(generator: str, source: Source, size: int, kind: str) -> list[st
     most_bps = max((bps for _, bps in steps), default=0.0)
     if most_bps == 0:
         return []
-    # Sources of a population have phases of their own.
-    if kind == "CBR" and source.phase == 1.0:
-        lines = _run_lines(generator, runs_of(steps, bits), bits, stop_s)
+    if kind == "CBR" and not is_member:
+        lines = _run_lines(generator, runs_of(steps, bits, source.phase), bits, stop_s)
     else:
         delay_s = source.phase * bits / most_bps if kind == "CBR" else 0.0
         lines = [
@@ -324,12 +341,13 @@ def _spell_lines(generator: str, steps: Steps, delay_s: float) -> list[str]:
     return lines
 
 
-def runs_of(steps: Steps, bits: float) -> list[tuple[float, float]]:
+def runs_of(steps: Steps, bits: float, phase: float = 1.0) -> list[tuple[float, float]]:
     """Find when packets leave a source whose rate changes, as cwndlab sends them.
 
-    A packet leaves when its bits are complete, also where the rate changes meanwhile. ns-2 takes
-    the time to the next packet from the rate at a packet, so a run is one of packets with equal
-    gaps: the time of its first packet, and the rate that gives the gaps.
+    A packet leaves when its bits are complete, also where the rate changes meanwhile; of the first
+    packet, this part of them. ns-2 takes the time to the next packet from the rate at a packet, so
+    a run is one of packets with equal gaps: the time of its first packet, and the rate that gives
+    the gaps.
 
     Examples
     --------
@@ -337,9 +355,13 @@ def runs_of(steps: Steps, bits: float) -> list[tuple[float, float]]:
 
     >>> runs_of(((0.0, 1000.0), (2.5, 4000.0)), 1000.0)
     [(1.0, 1000.0), (2.0, 1600.0), (2.625, 4000.0)]
+    >>> runs_of(((0.0, 1000.0),), 1000.0, phase=0.0)
+    [(0.0, 1000.0)]
     """
     runs: list[tuple[float, float]] = []
-    left, last_s = bits, None
+    left, last_s = phase * bits, None
+    if phase == 0 and steps[0][1] == 0:
+        left, last_s = bits, steps[0][0]
     for (begin_s, bps), (end_s, _) in itertools.pairwise((*steps, (float(NEVER), 0.0))):
         if bps == 0:
             continue

@@ -3,9 +3,10 @@
 use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, priority};
 use super::distributions::check_draw;
 use super::links::check_waveform;
+use super::traffic::one_for_each;
 use crate::MAX_SOURCES;
-use crate::{CrossSpec, NetworkGraph, Routes, Scenario, Shape, Waveform};
-use cwndlab_units::message;
+use crate::{CrossSpec, NetworkGraph, PerFlow, Routes, Scenario, Shape, Waveform};
+use cwndlab_units::{Rate, RateLimit, message};
 use std::collections::BTreeSet;
 
 impl Scenario {
@@ -42,13 +43,13 @@ impl Scenario {
             }
             self.check_bursts(cross, &key)?;
             check_available(cross, &key)?;
-            if let Some(stop) = cross.stop.filter(|stop| *stop <= cross.start.high) {
-                return invalid(
-                    key("stop"),
-                    stop,
-                    format!("later than start = {}", cross.start.high),
-                );
+            let start = cross.start.span().high;
+            if let Some(stop) = cross.stop.filter(|stop| *stop <= start) {
+                return invalid(key("stop"), stop, format!("later than start = {start}"));
             }
+            check_sources(cross, &key)?;
+            let most = cross.rate.as_ref().map(Waveform::largest).or(cross.source_rate);
+            check_access_rate(cross, most, &key)?;
             if !(20..=65_535).contains(&cross.packet_size.0) {
                 return invalid(key("packet_size"), cross.packet_size, "20B to 65535B");
             }
@@ -111,6 +112,7 @@ impl Scenario {
                 return conflict(key("available"), message);
             }
             if cross.source_rate.is_none() {
+                check_access_rate(cross, Some(first.rate.largest()), &key)?;
                 continue;
             }
             let crossing = self
@@ -137,6 +139,41 @@ impl Scenario {
             }
         }
         Ok(())
+    }
+}
+
+/// Checks the values that each source has for itself, and its first packet.
+fn check_sources(cross: &CrossSpec, key: &dyn Fn(&str) -> String) -> Checked {
+    let delays = cross.access_delay.as_ref().and_then(PerFlow::count);
+    for (name, values) in [("start", cross.start.count()), ("access_delay", delays)] {
+        if values.is_some() && cross.source_rate.is_some() {
+            let message = format!("`{name}` must be one value when `source_rate` is given");
+            return conflict(key(name), message);
+        }
+        one_for_each(key(name), values, cross.count, "sources")?;
+    }
+    if cross.first_at_start && (cross.on.is_some() || cross.source_rate.is_some()) {
+        return conflict(
+            key("first_at_start"),
+            "`first_at_start` must not be given when `on` or `source_rate` is",
+        );
+    }
+    Ok(())
+}
+
+/// Checks that an access link, which has no limit, is as fast as its source, which sends at most at
+/// the rate `most`.
+fn check_access_rate(
+    cross: &CrossSpec,
+    most: Option<Rate>,
+    key: &dyn Fn(&str) -> String,
+) -> Checked {
+    match (cross.access_rate, most) {
+        (Some(RateLimit::Limited(rate)), Some(most)) if rate < most => {
+            let expected = format!("at least the largest rate of the source, {most}");
+            invalid(key("access_rate"), rate, expected)
+        }
+        _ => Ok(()),
     }
 }
 

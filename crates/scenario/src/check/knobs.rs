@@ -1,7 +1,7 @@
 //! Checks of endpoint knobs: ranges, and combinations that have no meaning.
 
 use super::conditions::{Checked, conflict};
-use crate::{KnobOverrides, RecoveryName, RuleText, Scenario};
+use crate::{KnobOverrides, PerFlow, RecoveryName, RuleText, Scenario};
 use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_tcp::{Knobs, Recovery, SlowStartScheme};
 use cwndlab_units::Time;
@@ -28,7 +28,9 @@ pub(super) fn check_knobs(knobs: &KnobOverrides, key: &str) -> Checked {
     inside("cwnd_floor", knobs.cwnd_floor, -1e9, 1e6)?;
     inside("ack_division", knobs.ack_division.map(f64::from), 1.0, 1e3)?;
     inside("optimistic_acks", knobs.optimistic_acks.map(f64::from), 0.0, 1e5)?;
-    inside("timer_phase", knobs.timer_phase, 0.0, 1e3)?;
+    for &phase_s in knobs.timer_phase.iter().flat_map(PerFlow::values) {
+        inside("timer_phase", Some(phase_s), 0.0, 1e3)?;
+    }
     inside("initial_rto", knobs.initial_rto.map(Time::seconds), 1e-3, 1e5)?;
     inside("max_rto", knobs.max_rto.map(Time::seconds), 1e-3, 1e5)
 }

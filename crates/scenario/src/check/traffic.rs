@@ -6,7 +6,7 @@ use super::conditions::{
 use super::distributions::check_draw;
 use super::knobs::check_knobs;
 use super::repeated_transfers::check_repeated_transfers;
-use crate::{ArrivalSpec, FlowSpec, Leave, Scenario};
+use crate::{ArrivalSpec, FlowSpec, KnobOverrides, Leave, PerFlow, Scenario};
 use cwndlab_units::Time;
 use std::collections::BTreeSet;
 
@@ -51,12 +51,12 @@ impl Scenario {
             if let Some(bytes) = flow.bytes.filter(|bytes| !(1..=1 << 60).contains(&bytes.0)) {
                 return invalid(key("bytes"), bytes, "1B to 1e18B");
             }
-            if let Some(stop) = flow.stop.filter(|stop| *stop <= flow.start.high) {
-                return invalid(
-                    key("stop"),
-                    stop,
-                    format!("later than start = {}", flow.start.high),
-                );
+            let start = flow.start.span().high;
+            if let Some(stop) = flow.stop.filter(|stop| *stop <= start) {
+                return invalid(key("stop"), stop, format!("later than start = {start}"));
+            }
+            for (name, values) in flow.per_flow() {
+                one_for_each(key(name), values, flow.count, "flows")?;
             }
             check_join_and_leave(flow, &key)?;
             check_repeated_transfers(flow, &key)?;
@@ -64,6 +64,7 @@ impl Scenario {
             check_knobs(&flow.tcp, &key("tcp"))?;
             self.check_slow_start(&flow.rule, &flow.tcp, key("tcp"))?;
         }
+        one_for_all("tcp", &self.tcp)?;
         check_knobs(&self.tcp, "tcp")
     }
 
@@ -88,6 +89,7 @@ impl Scenario {
             check_connections(arrivals, &key)?;
             check_packet_sizes(arrivals, &key)?;
             priority(key("priority"), arrivals.priority)?;
+            one_for_all(&key("tcp"), &arrivals.tcp)?;
             check_knobs(&arrivals.tcp, &key("tcp"))?;
             self.check_slow_start(&arrivals.rule, &arrivals.tcp, key("tcp"))?;
         }
@@ -147,6 +149,33 @@ impl Scenario {
         }
         let rate = arrivals.gap.map_or(in_round / round_s, |gap| 1.0 / gap.seconds());
         (end_s - arrivals.start.seconds()).max(0.0) * rate
+    }
+}
+
+/// Checks that there are as many values as flows, or sources, of a group.
+pub(super) fn one_for_each(
+    key: String,
+    values: Option<usize>,
+    count: u64,
+    members: &str,
+) -> Checked {
+    match values {
+        Some(values) if values as u64 != count => {
+            let expected = format!("{count}, one for each of the {members}");
+            invalid(key + ".each", format!("a list of {values}"), expected)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that knobs of no particular `[[flows]]` entry have one value for all flows.
+fn one_for_all(key: &str, knobs: &KnobOverrides) -> Checked {
+    match knobs.timer_phase {
+        Some(PerFlow::Each(_)) => conflict(
+            format!("{key}.timer_phase"),
+            "must be one value: only an entry of [[flows]] has one for each flow",
+        ),
+        _ => Ok(()),
     }
 }
 

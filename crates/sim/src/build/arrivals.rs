@@ -67,7 +67,7 @@ impl Builder<'_> {
             }),
             recovery: Recovery::from(spec.recovery),
             flags: Flags::of_priority(spec.priority),
-            timer_phase_s: spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0),
+            timer_phase_s: self.plan.timer_phase_s(spec, 0),
             base_rtt_s: self.plan.links_rtt_s(&group.path) - back_s,
         };
         let (mut connections, delays) = self.plan.arrival_draws(index);

@@ -22,21 +22,23 @@ impl Builder<'_> {
         let scenario = self.plan.scenario;
         let mut emissions = Vec::new();
         for (index, spec) in scenario.cross.iter().enumerate() {
-            let route = self.route_to_sink(&self.plan.cross[index].clone());
+            let has_access_link = self.plan.source_access(spec, 0).is_some();
+            let route = self.route_to_sink(has_access_link, &self.plan.cross[index].clone());
             let numbers = spec.source_rate.map(|_| self.plan.population(index, spec));
             for number in 0..numbers.as_ref().map_or(spec.count, SourcePopulation::most) {
                 let mut source = self.source(index, spec, number, numbers.as_ref());
-                let start = spec.start;
-                let start_s = match start.low == start.high {
-                    true => start.low.seconds(),
-                    false => self
-                        .plan
-                        .source_stream("start", spec, number)
-                        .between(start.low.seconds(), start.high.seconds()),
-                };
+                let start_s = self.plan.source_start_s(spec, number);
                 let flow = CROSS + engine.cross.len() as u32;
-                let indices = self.add_fifos(route, flow, 0, engine);
-                let first_s = source.first_s(start_s);
+                let first_access_link = engine.datapath.access_links.len() as u32;
+                if let Some((rate_bps, delay_s)) = self.plan.source_access(spec, number) {
+                    engine.datapath.access_links.push(rate_bps, delay_s);
+                }
+                let indices = self.add_fifos(route, flow, first_access_link, engine);
+                let first_s = if spec.first_at_start {
+                    source.unless_stopped(start_s)
+                } else {
+                    source.first_s(start_s)
+                };
                 emissions.push((engine.datapath.event_queues.fifos.len() as u32, first_s));
                 engine.datapath.event_queues.fifos.push(PacketFifo::new(
                     flow,

@@ -85,6 +85,8 @@ pub struct DrawnFlow {
     pub back: Vec<String>,
     /// That delay, nanoseconds.
     pub back_delay_ns: f64,
+    /// Offset of its timer within a tick, seconds.
+    pub timer_phase_s: f64,
 }
 
 /// A source of cross traffic.
@@ -94,6 +96,10 @@ pub struct DrawnSource {
     pub name: String,
     /// Number of its `[[cross]]` entry.
     pub entry: usize,
+    /// Rate of its access link, bit/s; none if it is a pure delay.
+    pub access_bps: Option<u64>,
+    /// Its delay, nanoseconds.
+    pub access_delay_ns: f64,
     /// Links that it crosses.
     pub path: Vec<String>,
     /// Start and stop, seconds.
@@ -124,6 +130,8 @@ pub struct DrawnArrivals {
     pub links_rtt_s: f64,
     /// Transmission time of a data packet on the slowest link, seconds.
     pub bottleneck_tx_s: f64,
+    /// Offset of their timers within a tick, seconds.
+    pub timer_phase_s: f64,
     /// Its flows.
     pub flows: Vec<ArrivingFlow>,
 }
@@ -222,11 +230,11 @@ impl NetworkPlan<'_> {
         let mut flows = Vec::new();
         for (index, group) in self.groups.iter().take(self.scenario.flows.len()).enumerate() {
             let spec = &group.spec;
-            let ([access_bps, sink_bps], source, sink) = self.access_ranges(spec);
+            let ([access_bps, sink_bps], ..) = self.access_ranges(spec);
             let times = super::flow_schedule::flow_schedule(spec, end_s, |i| self.start_s(spec, i));
             for (i, times) in times.into_iter().enumerate() {
-                let name = spec.instance(i as u64);
-                let access = self.access(spec, &name);
+                let access = self.access(spec, i as u64);
+                let [source, sink] = self.access_delays(spec, |delay| *delay.of(i as u64));
                 flows.push(DrawnFlow {
                     group: index,
                     start_s: times.map(|(start_s, _)| start_s),
@@ -238,7 +246,8 @@ impl NetworkPlan<'_> {
                     forward: self.names(&group.path.forward),
                     back: self.names(&group.path.back),
                     back_delay_ns: self.back_delay_ns(&group.path),
-                    name,
+                    name: spec.instance(i as u64),
+                    timer_phase_s: self.timer_phase_s(spec, i as u64),
                 });
             }
         }
@@ -281,6 +290,7 @@ impl NetworkPlan<'_> {
             back_delay_ns: self.back_delay_ns(&group.path),
             links_rtt_s: self.links_rtt_s(&group.path),
             bottleneck_tx_s: self.bottleneck_tx_s(group),
+            timer_phase_s: self.timer_phase_s(&group.spec, 0),
             flows,
         }
     }
@@ -300,20 +310,20 @@ impl NetworkPlan<'_> {
                         let (waveform, link_bps) = self.cross_rate(entry, spec);
                         let stream = self.source_stream("rate", spec, 0);
                         let rate = PiecewiseRate::new(waveform, stream, link_bps);
-                        (steps(rate, self.scenario.duration.seconds()), 1.0)
+                        let phase = if spec.first_at_start { 0.0 } else { 1.0 };
+                        (steps(rate, self.scenario.duration.seconds()), phase)
                     }
                 };
-                let start = spec.start;
+                let access = self.source_access(spec, number);
+                let span = spec.access_delay.as_ref().map(|delay| *delay.of(number));
                 sources.push(DrawnSource {
                     name: instance(&spec.name, number, count),
                     entry,
                     path: self.names(&self.cross[entry]),
-                    start_s: if start.low == start.high {
-                        start.low.seconds()
-                    } else {
-                        let stream = &mut self.source_stream("start", spec, number);
-                        stream.between(start.low.seconds(), start.high.seconds())
-                    },
+                    access_bps: access.and_then(|(rate_bps, _)| rate_bps),
+                    access_delay_ns: access
+                        .map_or(0.0, |(_, drawn_s)| nanoseconds(span.unwrap_or_default(), drawn_s)),
+                    start_s: self.source_start_s(spec, number),
                     stop_s: spec.stop.map(Time::seconds),
                     rates,
                     phase,

@@ -61,7 +61,7 @@ mod tests {
     /// Start and stop of each flow, in a run of 1000 s.
     fn times(json: &str) -> Vec<(f64, f64)> {
         let spec: FlowSpec = serde_json::from_str(json).unwrap();
-        flow_schedule(&spec, 1000.0, |_| spec.start.low.seconds())
+        flow_schedule(&spec, 1000.0, |_| spec.start.span().low.seconds())
             .into_iter()
             .map(|flow| flow.unwrap_or((NEVER, NEVER)))
             .collect()

@@ -51,9 +51,9 @@ impl Builder<'_> {
         {
             let name = spec.instance(i as u64);
             let flow = engine.senders.len() as u32;
-            let access = self.plan.access(spec, &name);
+            let access = self.plan.access(spec, i as u64);
             let indices = self.add_route(group, &access, knobs.delayed_ack, flow, engine);
-            let timer_phase_s = spec.tcp.timer_phase.or(scenario.tcp.timer_phase).unwrap_or(0.0);
+            let timer_phase_s = self.plan.timer_phase_s(spec, i as u64);
             let base_rtt_s =
                 self.plan.links_rtt_s(&group.path) + 2.0 * (access.source.1 + access.sink.1);
             // A flow that would stop before it starts never starts.

@@ -5,7 +5,7 @@ use crate::random::stream::RandomStream;
 use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_scenario::{
     ArrivalSpec, CrossSpec, FlowPath, FlowSpec, KnobOverrides, NetworkGraph, OneWayLink,
-    PacketSize, Routes, Scenario, Waveform,
+    PacketSize, PerFlow, Routes, Scenario, Waveform,
 };
 use cwndlab_tcp::{EcnFeedback, Knobs};
 use cwndlab_units::{RateLimit, Span};
@@ -40,12 +40,27 @@ pub struct NetworkPlan<'a> {
     pub cross: Vec<Vec<u32>>,
 }
 
+/// A time drawn uniformly from a span, seconds.
+fn drawn_s(span: Span, stream: impl FnOnce() -> RandomStream) -> f64 {
+    match span.low == span.high {
+        true => span.low.seconds(),
+        false => stream().between(span.low.seconds(), span.high.seconds()),
+    }
+}
+
 /// A delay drawn uniformly from a span, seconds.
-fn draw_delay(span: Span, seed: u64, name: &str) -> f64 {
-    if span.low == span.high {
-        span.low.link_delay_s()
-    } else {
-        RandomStream::new(seed, name).between(span.low.seconds(), span.high.seconds())
+fn drawn_delay_s(span: Span, stream: impl FnOnce() -> RandomStream) -> f64 {
+    match span.low == span.high {
+        true => span.low.link_delay_s(),
+        false => drawn_s(span, stream),
+    }
+}
+
+/// A rate in bit/s; none if it has no limit.
+fn bps(rate: Option<RateLimit>) -> Option<u64> {
+    match rate.unwrap_or_default() {
+        RateLimit::Limited(rate) => Some(rate.bps()),
+        RateLimit::Unlimited => None,
     }
 }
 
@@ -60,7 +75,7 @@ fn arriving(spec: &ArrivalSpec) -> FlowSpec {
         count: 1,
         rule,
         recovery,
-        start: Span::from(spec.start),
+        start: PerFlow::from(spec.start),
         stop: None,
         join: None,
         leave: None,
@@ -77,9 +92,9 @@ fn arriving(spec: &ArrivalSpec) -> FlowSpec {
         to,
         reverse,
         access_rate,
-        access_delay,
+        access_delay: access_delay.map(PerFlow::All),
         sink_rate,
-        sink_delay,
+        sink_delay: sink_delay.map(PerFlow::All),
         tcp,
     }
 }
@@ -142,19 +157,11 @@ impl<'a> NetworkPlan<'a> {
     /// Rates of the access links of a flow, and the ranges of their delays.
     pub fn access_ranges(&self, flow: &FlowSpec) -> ([Option<u64>; 2], Span, Span) {
         let dumbbell = self.scenario.dumbbell.as_ref();
-        let rate = |own: Option<RateLimit>, common: Option<RateLimit>| match own
-            .or(common)
-            .unwrap_or_default()
-        {
-            RateLimit::Limited(rate) => Some(rate.bps()),
-            RateLimit::Unlimited => None,
-        };
         let rates = [
-            rate(flow.access_rate, dumbbell.map(|d| d.access_rate)),
-            rate(flow.sink_rate, dumbbell.map(|d| d.sink_rate)),
+            bps(flow.access_rate.or(dumbbell.map(|d| d.access_rate))),
+            bps(flow.sink_rate.or(dumbbell.map(|d| d.sink_rate))),
         ];
-        let source = flow.access_delay.or(dumbbell.map(|d| d.access_delay)).unwrap_or_default();
-        let sink = flow.sink_delay.or(dumbbell.map(|d| d.sink_delay)).unwrap_or_default();
+        let [source, sink] = self.access_delays(flow, PerFlow::span);
         (rates, source, sink)
     }
 
@@ -187,13 +194,26 @@ impl<'a> NetworkPlan<'a> {
         }
     }
 
-    /// Access links of a flow, with drawn delays.
-    pub fn access(&self, flow: &FlowSpec, name: &str) -> DrawnAccessLinks {
-        let ([source_rate, sink_rate], source, sink) = self.access_ranges(flow);
-        let seed = self.scenario.seed;
+    /// Delays of the access links at the source and at the sink of a group, or of one of its flows.
+    pub fn access_delays(&self, flow: &FlowSpec, of: impl Fn(&PerFlow<Span>) -> Span) -> [Span; 2] {
+        let dumbbell = self.scenario.dumbbell.as_ref();
+        let delay = |own: &Option<PerFlow<Span>>, common: Option<Span>| {
+            own.as_ref().map(&of).or(common).unwrap_or_default()
+        };
+        [
+            delay(&flow.access_delay, dumbbell.map(|d| d.access_delay)),
+            delay(&flow.sink_delay, dumbbell.map(|d| d.sink_delay)),
+        ]
+    }
+
+    /// Access links of the `i`-th flow of a group, with drawn delays.
+    pub fn access(&self, flow: &FlowSpec, i: u64) -> DrawnAccessLinks {
+        let ([source_rate, sink_rate], ..) = self.access_ranges(flow);
+        let [source, sink] = self.access_delays(flow, |delay| *delay.of(i));
+        let name = flow.instance(i);
         DrawnAccessLinks {
-            source: (source_rate, draw_delay(source, seed, &format!("access/{name}"))),
-            sink: (sink_rate, draw_delay(sink, seed, &format!("sink/{name}"))),
+            source: (source_rate, drawn_delay_s(source, || self.stream("access", &name))),
+            sink: (sink_rate, drawn_delay_s(sink, || self.stream("sink", &name))),
         }
     }
 
@@ -250,14 +270,30 @@ impl<'a> NetworkPlan<'a> {
         }
     }
 
+    /// Timer phase of the `i`-th flow of a group, seconds.
+    pub fn timer_phase_s(&self, spec: &FlowSpec, i: u64) -> f64 {
+        let phase_s = spec.tcp.timer_phase.as_ref().or(self.scenario.tcp.timer_phase.as_ref());
+        phase_s.map_or(0.0, |phase_s| *phase_s.of(i))
+    }
+
     /// Start time of the `i`-th flow of a group without `join`, seconds.
     pub fn start_s(&self, spec: &FlowSpec, i: u64) -> f64 {
-        let (low_s, high_s) = (spec.start.low.seconds(), spec.start.high.seconds());
-        if spec.start.low == spec.start.high {
-            return low_s;
-        }
-        RandomStream::new(self.scenario.seed, &format!("start/{}", spec.instance(i)))
-            .between(low_s, high_s)
+        let start = *spec.start.of(i);
+        drawn_s(start, || self.stream("start", &spec.instance(i)))
+    }
+
+    /// Start time of a source of cross traffic, seconds.
+    pub fn source_start_s(&self, spec: &CrossSpec, number: u64) -> f64 {
+        drawn_s(*spec.start.of(number), || self.source_stream("start", spec, number))
+    }
+
+    /// Access link of a source of cross traffic: its rate, bit/s, and its delay, seconds; none if
+    /// the source is at the router.
+    pub fn source_access(&self, spec: &CrossSpec, number: u64) -> Option<(Option<u64>, f64)> {
+        let rate_bps = bps(spec.access_rate);
+        let span = spec.access_delay.as_ref().map(|delay| *delay.of(number)).unwrap_or_default();
+        let delay_s = drawn_delay_s(span, || self.source_stream("access", spec, number));
+        (rate_bps.is_some() || spec.access_delay.is_some()).then_some((rate_bps, delay_s))
     }
 
     /// The random stream of this name.

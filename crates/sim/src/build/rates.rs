@@ -8,7 +8,7 @@ use crate::rate::piecewise::PiecewiseRate;
 use cwndlab_scenario::CrossSpec;
 use cwndlab_units::Time;
 
-impl NetworkPlan<'_> {
+impl<'a> NetworkPlan<'a> {
     /// Rate of a link.
     pub fn link_rate(&self, link: u32) -> PiecewiseRate {
         let plan = &self.links[link as usize];
@@ -21,21 +21,23 @@ impl NetworkPlan<'_> {
         &self,
         link: u32,
     ) -> impl Iterator<Item = (PiecewiseRate, u64, f64, Option<f64>)> {
-        let known = move |(index, spec): (usize, &CrossSpec)| {
-            if !self.cross[index].contains(&link) || spec.on.is_some() || spec.source_rate.is_some()
-            {
-                return None;
-            }
-            let (waveform, link_rate_bps) = self.cross_rate(index, spec);
-            let stream = RandomStream::new(self.scenario.seed, &format!("rate/{}", spec.name));
-            Some((
-                PiecewiseRate::new(waveform, stream, link_rate_bps),
-                spec.count,
-                spec.start.low.seconds(),
-                spec.stop.map(Time::seconds),
-            ))
+        let is_known = move |(index, spec): &(usize, &CrossSpec)| {
+            self.cross[*index].contains(&link) && spec.on.is_none() && spec.source_rate.is_none()
         };
-        self.scenario.cross.iter().enumerate().filter_map(known)
+        let of_one_start = move |(index, spec): (usize, &'a CrossSpec)| {
+            let starts = spec.start.values();
+            starts.iter().map(move |start| {
+                let (waveform, link_rate_bps) = self.cross_rate(index, spec);
+                let stream = RandomStream::new(self.scenario.seed, &format!("rate/{}", spec.name));
+                (
+                    PiecewiseRate::new(waveform, stream, link_rate_bps),
+                    spec.count / starts.len() as u64,
+                    start.low.seconds(),
+                    spec.stop.map(Time::seconds),
+                )
+            })
+        };
+        self.scenario.cross.iter().enumerate().filter(is_known).flat_map(of_one_start)
     }
 
     /// Mean offered rate of this cross traffic over the window.

@@ -189,9 +189,10 @@ impl Builder<'_> {
         }
     }
 
-    /// The route of cross traffic over a path of links.
-    pub(super) fn route_to_sink(&mut self, links: &[u32]) -> u32 {
-        let mut stages = self.stages_of(links);
+    /// The route of cross traffic over a path of links, behind an access link if it has one.
+    pub(super) fn route_to_sink(&mut self, has_access_link: bool, links: &[u32]) -> u32 {
+        let mut stages = Vec::from_iter(has_access_link.then_some(Stage::AccessLink(0)));
+        stages.extend(self.stages_of(links));
         stages.push(Stage::Sink);
         self.route(stages, false)
     }

@@ -80,8 +80,9 @@ impl CrossSource {
         self.unless_stopped(next_time_s)
     }
 
+    /// The time of a packet; [`NO_EVENT`] if the source has stopped by then.
     #[inline]
-    fn unless_stopped(&self, next_time_s: f64) -> f64 {
+    pub fn unless_stopped(&self, next_time_s: f64) -> f64 {
         if next_time_s < self.stop_s { next_time_s } else { NO_EVENT }
     }
 }

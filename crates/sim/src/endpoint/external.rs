@@ -33,7 +33,7 @@ pub enum Fate {
 pub struct PacketOutcome {
     /// The packet; a link may have marked it.
     pub packet: ExternalPacket,
-    /// Arrival time at the other end, or at the link that dropped it, seconds.
+    /// When it arrived at the other end or was dropped, seconds.
     pub at_s: f64,
     /// Its fate.
     pub fate: Fate,

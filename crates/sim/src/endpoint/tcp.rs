@@ -108,6 +108,8 @@ pub struct ReceiverEndpoint {
     pub missing_bytes: u32,
     /// Bytes of data packets received, duplicates and the SYN included.
     pub arrived_bytes: u64,
+    /// Data packets received with a mark (CE).
+    pub marked: u64,
     /// Data packets dropped in the network.
     pub dropped: u64,
     /// Data packets received, duplicates included.
@@ -132,6 +134,7 @@ impl ReceiverEndpoint {
             delivered: 0,
             missing_bytes: 0,
             arrived_bytes: 0,
+            marked: 0,
             dropped: 0,
             total_delivered: 0,
             total_dropped: 0,
@@ -219,6 +222,7 @@ impl ReceiverEndpoint {
         let is_new = is_new && !(number == 0 && knobs.syn);
         if self.bins.is_inside(at_s, self.delivered, window, bin_s) {
             self.arrived_bytes += u64::from(size_bytes);
+            self.marked += u64::from(marked);
             if is_new {
                 self.delivered += 1;
                 if let Some(payload_bytes) = self.receiver.short_payload_bytes(number) {

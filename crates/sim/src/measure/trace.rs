@@ -111,7 +111,7 @@ pub struct WindowRow {
 /// A loss of a listed flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossRow {
-    /// When the packet reached the link that dropped it, or the timer expired, seconds.
+    /// When the packet was dropped or the timer expired, seconds.
     pub time_s: f64,
     /// Flow.
     pub flow: u32,

@@ -17,7 +17,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         let then = link.enqueue(routed);
         let has_overflowed = link.overflowed;
         self.note_overflow(has_overflowed);
-        self.drain_drops(index);
+        self.drain_drops(index, now_s);
         match then {
             ServiceAction::None => {}
             ServiceAction::StartTransmission => {
@@ -75,7 +75,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     #[inline(never)]
     fn start_transmission(&mut self, index: u32, now_s: f64) {
         let served = self.links[index as usize].start_transmission(now_s);
-        self.drain_drops(index);
+        self.drain_drops(index, now_s);
         let Some((RoutedPacket { packet, flow, stage, indices }, at_s, free_s)) = served else {
             return;
         };
@@ -96,21 +96,21 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         }
     }
 
-    /// Processes the packets that the queue just dropped.
+    /// Processes the packets that the queue dropped at `now_s`.
     #[inline]
-    fn drain_drops(&mut self, index: u32) {
+    fn drain_drops(&mut self, index: u32, now_s: f64) {
         if self.links[index as usize].has_drops() {
-            self.drain_all_drops(index);
+            self.drain_all_drops(index, now_s);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn drain_all_drops(&mut self, index: u32) {
+    fn drain_all_drops(&mut self, index: u32, now_s: f64) {
         while let Some(RoutedPacket { packet, flow, stage, indices }) =
             self.links[index as usize].pop_drop()
         {
-            self.end_trip(flow, indices, stage, packet, LOST);
+            self.end_trip(flow, indices, stage, Packet { at_s: now_s, ..packet }, LOST);
         }
     }
 

@@ -295,7 +295,10 @@ const SLOW_STARTS: &[&str] = &["standard", "hystart", "hystart++", "limited", "l
 
 /// A group of flows; its path is put in by the network.
 fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
-    let start = prop_oneof![Just(0.0).boxed(), numbers.time(0.0, 1.0)];
+    let start = (
+        prop_oneof![Just(0.0).boxed(), numbers.time(0.0, 1.0)],
+        option::weighted(0.2, vec((numbers.time(0.0, 1.0), numbers.delay()), 3)),
+    );
     let end = (
         option::weighted(0.3, numbers.time(1.1, 3.0)),
         option::weighted(0.3, (1u32..80, 0u32..200)),
@@ -313,6 +316,15 @@ fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
             let slow_start =
                 slow_start.filter(|_| !MODEL_BASED.iter().any(|name| rule.starts_with(name)));
             let tcp = object(tcp, vec![("slow_start", slow_start.map(Value::from))]);
+            let (start, each) = start;
+            let each = each.map(|each| each.into_iter().take(count as usize).unzip());
+            let (start, own_delay) = match each {
+                Some((starts, delays)) => {
+                    let (starts, delays): (Vec<f64>, Vec<f64>) = (starts, delays);
+                    (json!({ "each": starts }), Some(json!({ "each": delays })))
+                }
+                None => (json!(start), own.1.map(Value::from)),
+            };
             let base = json!({
                 "name": format!("f{index}"),
                 "count": count,
@@ -332,7 +344,7 @@ fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
                         .map(|size| format!("{}B", 777 * size.0 + size.1).into()),
                 ),
                 ("access_rate", own.0.map(Value::from)),
-                ("access_delay", own.1.map(Value::from)),
+                ("access_delay", own_delay),
                 ("sink_rate", own.2.map(Value::from)),
                 ("sink_delay", own.3.map(Value::from)),
             ];
@@ -355,16 +367,24 @@ fn cross(numbers: Numbers) -> impl Strategy<Value = Vec<Value>> {
         size,
         numbers.time(0.0, 1.0),
         option::weighted(0.3, numbers.time(1.1, 2.0)),
+        // Faster than every link.
+        (option::weighted(0.3, Just(16_777_216)), option::weighted(0.3, numbers.delay())),
+        any::<bool>(),
     );
     vec(source, 0..3).prop_map(|sources| {
-        let source = |(index, (rate, left, size, start, stop)): (
-            usize,
-            (Value, bool, u32, f64, Option<f64>),
-        )| {
+        type Source = (Value, bool, u32, f64, Option<f64>, (Option<u64>, Option<f64>), bool);
+        let source = |(index, source): (usize, Source)| {
+            let (rate, left, size, start, stop, (access_rate, access_delay), at_start) = source;
             let mut source =
                 json!({ "name": format!("c{index}"), "packet_size": size, "start": start });
             source[if left { "available" } else { "rate" }] = rate;
-            object(source, vec![("stop", stop.map(Value::from))])
+            let entries = vec![
+                ("stop", stop.map(Value::from)),
+                ("access_rate", access_rate.map(Value::from)),
+                ("access_delay", access_delay.map(Value::from)),
+                ("first_at_start", at_start.then_some(Value::from(true))),
+            ];
+            object(source, entries)
         };
         sources.into_iter().enumerate().map(source).collect()
     })

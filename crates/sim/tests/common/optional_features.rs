@@ -368,6 +368,11 @@ pub fn put(
                 source["source_rate"] = json!(500_000);
                 source["beside"] = json!(3);
             }
+            if source.get("on").or(source.get("source_rate")).is_some()
+                && let Some(source) = source.as_object_mut()
+            {
+                source.remove("first_at_start");
+            }
         }
         let arrivals = arrivals.into_iter().enumerate().map(|(i, group)| {
             let (path, back) = ways[i % ways.len()].clone();

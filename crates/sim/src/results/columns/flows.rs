@@ -41,10 +41,17 @@ pub const FLOWS: &[Column] = &[
     Column::packets(
         "dropped_packets",
         "dropped packets",
-        "packets of the flow lost on its forward path, to a full queue or to a loss model, by the \
-         time at which they arrived at the link that lost them. Lost ACKs do not count",
+        "packets of the flow lost on its forward path, to a queue or to a loss model. Lost ACKs \
+         do not count",
     )
     .lower(),
+    Column::packets(
+        "marked_packets",
+        "marked packets",
+        "data packets that arrived at the receiver in the window with a mark (CE), duplicates \
+         included",
+    )
+    .headed("marked"),
     Column::count(
         "timeouts",
         "timeouts",

@@ -122,7 +122,8 @@ pub const PACKETS: &[Column] = &[
     Column::text(
         "event",
         "`send`: leaves the sender. `receive`: arrives at the receiver. `ack`: an ACK arrives at \
-         the sender. `drop`: lost, at the time of its arrival at the link that lost it. \
+         the sender. `drop`: lost, at the time at which the queue dropped it or, to a loss \
+         model, of its arrival at the link. \
          `timeout`: the timer expired, before the packets that are sent because of it",
     )
     .one_of(&PacketEvent::NAMES),

@@ -1,0 +1,102 @@
+"""Runs every cell of the papers' plans that ns-2 can express, in ns-2 and in cwndlab.
+
+``python docs/agreement_cells.py`` takes hours, nearly all of them in ns-2; what is done is kept in
+``out/cells.jsonl``, so that it resumes. ``--write`` keeps the records in docs/witness and writes the
+table of docs/agreement.md, which ``docs/generate.py`` reads from them.
+
+A run takes 20 s of simulated time and measures from 5 s on, with a seed of its own for each cell:
+long enough to compare the two programs, not to judge a paper.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import cwndlab
+from cwndlab import Scenario
+from cwndlab.errors import CwndlabError, ScenarioError
+from cwndlab.reproduction import load, names
+from cwndlab.reproduction.witness_scope import read_scope
+
+DOCS = Path(__file__).resolve().parent
+KEPT = DOCS / "witness" / "cells.parquet"
+DONE = DOCS.parent / "out" / "cells.jsonl"
+SECONDS = {"duration": "20s", "measure": ["5s", "20s"]}
+NOT_COMPARED = ("trace", "shares")
+"""Keys of a cell that ask for what is not compared."""
+LIMIT_S = 900.0
+"""Longest run of ns-2."""
+
+
+def cells() -> Iterator[dict[str, Any]]:
+    """Name every cell of every plan, under the ns-2 of the paper's date."""
+    for key in names():
+        paper, profile = load(key), read_scope(key).profile
+        for plan in paper.plans_of(list(paper.experiments)):
+            for number, cell in enumerate(paper.sweep(plan, profile=profile).plan.cells()):
+                document = {**cell.document(), **SECONDS, "seed": number + 1}
+                yield {
+                    "paper": key,
+                    "plan": plan,
+                    "cell": ", ".join(f"{axis} {label}" for axis, label in cell.labels.items()),
+                    "scenario": {k: v for k, v in document.items() if k not in NOT_COMPARED},
+                }
+
+
+def compare(cell: dict[str, Any]) -> dict[str, Any]:
+    """Run a cell in both programs, or say what ns-2 lacks."""
+    record = {name: cell[name] for name in ("paper", "plan", "cell")}
+    scenario = Scenario(cell["scenario"])
+    try:
+        cwndlab.export(scenario)
+    except ScenarioError as error:
+        return {**record, "lacks": str(error)}
+    for program, run in (("cwndlab", cwndlab.run), ("ns2", cwndlab.ns2.run)):
+        begin_s = time.perf_counter()
+        try:
+            result = run(scenario)
+        except CwndlabError as error:
+            return {**record, "failed": f"{program}: {error}"}
+        record[f"{program}_s"] = round(time.perf_counter() - begin_s, 3)
+        record[f"{program}_goodput_bps"] = result.aggregate_goodput_bps
+        for column in ("sent_packets", "dropped_packets"):
+            record[f"{program}_{column}"] = int(result.flows[column].sum())
+    return record
+
+
+def main() -> None:
+    """Run what is not done; with ``--write`` keep the records."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    DONE.parent.mkdir(exist_ok=True)
+    lines = DONE.read_text(encoding="utf-8").splitlines() if DONE.exists() else []
+    done = [json.loads(line) for line in lines]
+    known = {(each["paper"], each["plan"], each["cell"]) for each in done}
+    wanted = [cell for cell in cells()
+              if (cell["paper"], cell["plan"], cell["cell"]) not in known]  # fmt: skip
+    with DONE.open("a", encoding="utf-8") as file, ProcessPoolExecutor(arguments.jobs) as pool:
+        running = [pool.submit(compare, cell) for cell in wanted]
+        for count, finished in enumerate(as_completed(running), 1):
+            done.append(finished.result())
+            file.write(json.dumps(done[-1]) + "\n")
+            file.flush()
+            print(f"\r{count} of {len(wanted)}", end="", flush=True)
+    if arguments.write:
+        order = {(c["paper"], c["plan"], c["cell"]): at for at, c in enumerate(cells())}
+        done.sort(key=lambda each: order[each["paper"], each["plan"], each["cell"]])
+        pq.write_table(pa.Table.from_pylist(done), KEPT, compression="zstd")
+
+
+if __name__ == "__main__":
+    main()
