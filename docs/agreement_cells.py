@@ -1,8 +1,8 @@
 """Runs every cell of the papers' plans that ns-2 can express, in ns-2 and in cwndlab.
 
 ``python docs/agreement_cells.py`` takes hours, nearly all of them in ns-2; what is done is kept in
-``out/cells.jsonl``, so that it resumes. ``--write`` keeps the records in docs/witness and writes the
-table of docs/agreement.md, which ``docs/generate.py`` reads from them.
+``out/cells.jsonl``, so that it resumes. ``--write`` keeps the records in docs/witness, from which
+the table of docs/agreement.md is written.
 
 A run takes 20 s of simulated time and measures from 5 s on, with a seed of its own for each cell:
 long enough to compare the two programs, not to judge a paper.

@@ -82,7 +82,7 @@ def test_flows_and_sources_of_a_group_send_the_same_packets(queue):
 def test_a_queue_drops_the_same_packets_at_the_same_times(queue):
     scenario = cwndlab.Scenario(SCENARIO).patch({"dumbbell.queue": QUEUES[queue]})
     script = cwndlab.export(scenario)
-    traced = 'set trace [open /dev/stdout w]\n$ns trace-queue $n(r1) $n(r2) $trace\n$ns run'
+    traced = "set trace [open /dev/stdout w]\n$ns trace-queue $n(r1) $n(r2) $trace\n$ns run"
     printed = cwndlab.ns2.Ns2().run(traced.join(script.rsplit("$ns run", 1)))
     drops = [line.split() for line in printed.splitlines() if line.startswith("d ")]
     theirs = [(float(row[1]), int(row[7]) - 1, int(row[10])) for row in drops if row[4] == "tcp"]

@@ -246,6 +246,14 @@ def test_exit_code_3_where_a_criterion_got_worse(store, tmp_path):
                     str(tmp_path / "b" / "assessment.json"), "--expect-no-worse")  # fmt: skip
     assert better.exit_code == 0
     assert "better" in better.output
+    # A comparison that the baseline lacks is left out, and the reason says so.
+    data = json.loads((tmp_path / "b" / "assessment.json").read_text())
+    comparisons = data["criteria"][0]["comparisons"]
+    comparisons.pop()
+    (tmp_path / "b" / "assessment.json").write_text(json.dumps(data))
+    less = assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "c"), "--baseline",
+                  str(tmp_path / "b" / "assessment.json"), "--wide")  # fmt: skip
+    assert f"the baseline lacks 1 of {len(comparisons) + 1} comparisons" in less.output
 
 
 def test_a_baseline_of_other_seeds_is_refused(store, tmp_path, cli):

@@ -55,8 +55,8 @@ def read(path: str | Path) -> dict[str, Any]:
 def changes(found: Assessment, earlier: Mapping[str, Any]) -> list[Change]:
     """Judge every criterion against an earlier assessment.
 
-    Runs of the same seed are paired; a comparison that only one of the two has is left out, and a
-    criterion without a pair is `NOT_COMPARED`. The margins are those of an assessment, around the
+    Runs of the same seed are paired; a comparison that only one of the two has is left out, which
+    the reason says, and a criterion without a pair is `NOT_COMPARED`. The margins are those of an assessment, around the
     earlier means.
 
     Parameters
@@ -119,9 +119,11 @@ def _change(
     now, was = means
     unit = f" {metric.unit}" if metric.unit else ""
     where = f" ({named(one['cell'])})" if one["cell"] else ""
+    count, left_out = len(criterion["comparisons"]), len(criterion["comparisons"]) - len(pairs)
+    lacks = f"; the baseline lacks {left_out} of {count} comparisons" if left_out else ""
     return Change(
         section, criterion["title"], verdict,
-        f"{measured(metric)}, {now}{unit}; it was {was}{unit}{where}",
+        f"{measured(metric)}, {now}{unit}; it was {was}{unit}{where}{lacks}",
     )  # fmt: skip
 
 

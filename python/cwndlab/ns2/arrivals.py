@@ -85,8 +85,10 @@ def _group_lines(
     return [
         f"# [[arrivals]] name = {tcl.plain(spec['name'])}, rule = {tcl.plain(spec['rule'])}: "
         f"{len(draws)} flows",
-        *(line.replace("$i", str(number))
-          for line in timer_lines(ends, phase_seed(group.timer_phase_s, ends))),
+        *(
+            line.replace("$i", str(number))
+            for line in timer_lines(ends, phase_seed(group.timer_phase_s, ends))
+        ),
         f"proc slot-{number} {{slot}} {{",
         *tcl.indented(slot),
         "}",

@@ -266,7 +266,7 @@ def _source_lines(
     lines = [
         *(place("s", source.access_bps, True, router, delay) if has_link else []),
         f"cross-traffic {number} {tcl.name(source.name)} {kind} {'$s' if has_link else router} "
-        f"$n({routes.last(source.path)}) {size} {{{' '.join(map(tcl.name, source.path))}}}"
+        f"$n({routes.last(source.path)}) {size} {{{' '.join(map(tcl.name, source.path))}}}",
     ]
     drr = drr_links(network, source.path, key)
     shares = bool(drr) and "buckets" in network.link(drr[0]).queue
@@ -302,9 +302,7 @@ def _generator(spec: Mapping[str, Any], source: Source) -> tuple[str, dict[str, 
            "exponential lengths in `on` and `off`, or Pareto ones of one shape")  # fmt: skip
 
 
-def _rate_lines(
-    generator: str, source: Source, size: int, kind: str, is_member: bool
-) -> list[str]:
+def _rate_lines(generator: str, source: Source, size: int, kind: str, is_member: bool) -> list[str]:
     """Write when a source, or a member of a population of them, sends, and at what rate."""
     bits, stop_s = 8.0 * size, source.stop_s
     steps = tuple(
