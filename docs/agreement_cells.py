@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,15 @@ DONE = DOCS.parent / "out" / "cells.jsonl"
 SECONDS = {"duration": "20s", "measure": ["5s", "20s"]}
 NOT_COMPARED = ("trace", "shares")
 """Keys of a cell that ask for what is not compared."""
-LIMIT_S = 900.0
-"""Longest run of ns-2."""
+COUNTED = ("acknowledged_packets", "sent_packets", "dropped_packets")
+"""Columns of flows, of which the sum is kept."""
+NUMBERS = [f"{program}_{name}" for program in ("cwndlab", "ns2")
+           for name in ("s", *COUNTED)]  # fmt: skip
+COLUMNS = pa.schema([
+    *((name, pa.string()) for name in ("paper", "plan", "cell", "lacks", "failed")),
+    *((name, pa.float64()) for name in NUMBERS),
+])  # fmt: skip
+"""Of a record; ``lacks``: why ns-2 cannot express the cell, ``failed``: what a program reported."""
 
 
 def cells() -> Iterator[dict[str, Any]]:
@@ -67,8 +74,7 @@ def compare(cell: dict[str, Any]) -> dict[str, Any]:
         except CwndlabError as error:
             return {**record, "failed": f"{program}: {error}"}
         record[f"{program}_s"] = round(time.perf_counter() - begin_s, 3)
-        record[f"{program}_goodput_bps"] = result.aggregate_goodput_bps
-        for column in ("sent_packets", "dropped_packets"):
+        for column in COUNTED:
             record[f"{program}_{column}"] = int(result.flows[column].sum())
     return record
 
@@ -82,20 +88,24 @@ def main() -> None:
     DONE.parent.mkdir(exist_ok=True)
     lines = DONE.read_text(encoding="utf-8").splitlines() if DONE.exists() else []
     done = [json.loads(line) for line in lines]
-    known = {(each["paper"], each["plan"], each["cell"]) for each in done}
-    wanted = [cell for cell in cells()
-              if (cell["paper"], cell["plan"], cell["cell"]) not in known]  # fmt: skip
+    every = {place(cell): cell for cell in cells()}
+    known = {place(record) for record in done}
+    wanted = [cell for where, cell in every.items() if where not in known]
     with DONE.open("a", encoding="utf-8") as file, ProcessPoolExecutor(arguments.jobs) as pool:
-        running = [pool.submit(compare, cell) for cell in wanted]
-        for count, finished in enumerate(as_completed(running), 1):
-            done.append(finished.result())
-            file.write(json.dumps(done[-1]) + "\n")
+        for count, record in enumerate(pool.map(compare, wanted), 1):
+            done.append(record)
+            file.write(json.dumps(record) + "\n")
             file.flush()
             print(f"\r{count} of {len(wanted)}", end="", flush=True)
     if arguments.write:
-        order = {(c["paper"], c["plan"], c["cell"]): at for at, c in enumerate(cells())}
-        done.sort(key=lambda each: order[each["paper"], each["plan"], each["cell"]])
-        pq.write_table(pa.Table.from_pylist(done), KEPT, compression="zstd")
+        order = {where: at for at, where in enumerate(every)}
+        done.sort(key=lambda record: order[place(record)])
+        pq.write_table(pa.Table.from_pylist(done, COLUMNS), KEPT, compression="zstd")
+
+
+def place(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return what names the cell of a record."""
+    return record["paper"], record["plan"], record["cell"]
 
 
 if __name__ == "__main__":

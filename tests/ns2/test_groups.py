@@ -38,10 +38,12 @@ SOURCES = {
     "start": {"each": ["0.2s", "0.9s"]},
     "first_at_start": True,
     "access_rate": "10Mbit",
-    "access_delay": {"each": ["2.1ms", "5ms"]},
+    "access_delay": {"each": ["500ms", "5ms"]},
+    "stop": "10.7s",
 }
 SCENARIO = {
     "duration": "12s",
+    "measure": ["2s", "11s"],
     "profile": "ns2-2.35",
     "dumbbell": {
         "rate": "2Mbit",
@@ -73,6 +75,8 @@ def test_flows_and_sources_of_a_group_send_the_same_packets(queue):
         assert message is None, f"{flow}: {message}"
     beside = cwndlab.ns2.run(scenario)
     assert traced.flows["dropped_packets"].sum() > 20
+    for key in ("sent_packets", "acknowledged_packets", "dropped_packets", "timeouts"):
+        assert beside.flows[key].to_list() == traced.flows[key].to_list()
     for key in ("sent_packets", "delivered_packets", "dropped_packets"):
         assert beside.cross[key].to_list() == traced.cross[key].to_list()
 

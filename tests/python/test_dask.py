@@ -101,7 +101,9 @@ def test_a_cluster_by_its_address_and_on_the_command_line(tmp_path, cluster):
     (tmp_path / "sweep.json").write_text(json.dumps({"base": BASE, "axes": AXES, "replicates": 3}))
     with SweepProcess(tmp_path, "--on", address(cluster)) as sweep:
         events = sweep.finish()
-        assert sweep.messages == f"{cluster.scheduler_address}: workers 2, threads 2\n"
+        # On a busy machine the client may add that a connection took too long to close.
+        first = sweep.messages.splitlines()[0]
+        assert first == f"{cluster.scheduler_address}: workers 2, threads 2"
     workers = {"event": "workers", "address": cluster.scheduler_address, "workers": 2, "threads": 2}
     assert any(workers.items() <= event.items() for event in events)
     local = sweep_of().run()

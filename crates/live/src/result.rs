@@ -101,6 +101,7 @@ pub fn flow_result(
         identity: play.identity.clone(),
         goodput_bps: figures.goodput_bps,
         delivered_packets: counters.measured.delivered,
+        acknowledged_packets: None,
         sent_packets: counters.measured.sent,
         retransmitted_packets: figures.retransmitted,
         dropped_packets: counters.measured.dropped,

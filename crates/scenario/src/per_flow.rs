@@ -1,9 +1,10 @@
 //! Values of the flows of a group.
 
-use cwndlab_units::{Span, Time};
+use crate::serde_messages::plain;
+use cwndlab_units::Span;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -18,10 +19,9 @@ pub enum PerFlow<T> {
 }
 
 /// The form of [`PerFlow::Each`] in a scenario.
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Each<T> {
-    /// One value for each flow, in order.
     each: Vec<T>,
 }
 
@@ -66,12 +66,6 @@ impl<T: Default> Default for PerFlow<T> {
     }
 }
 
-impl From<Time> for PerFlow<Span> {
-    fn from(time: Time) -> Self {
-        Self::All(Span::from(time))
-    }
-}
-
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for PerFlow<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader<T>(PhantomData<T>);
@@ -85,18 +79,24 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for PerFlow<T> {
                     .map(|Each { each }| PerFlow::Each(each))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<PerFlow<T>, A::Error> {
-                T::deserialize(SeqAccessDeserializer::new(seq)).map(PerFlow::All)
+                T::deserialize(SeqAccessDeserializer::new(seq)).map(PerFlow::All).map_err(|error| {
+                    let message = plain(&error.to_string());
+                    A::Error::custom(format!("{message}, or {{ each = [...] }}, one for each flow"))
+                })
             }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<PerFlow<T>, E> {
+            fn visit_bool<E: Error>(self, value: bool) -> Result<PerFlow<T>, E> {
+                T::deserialize(value.into_deserializer()).map(PerFlow::All)
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<PerFlow<T>, E> {
                 T::deserialize(text.into_deserializer()).map(PerFlow::All)
             }
-            fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<PerFlow<T>, E> {
+            fn visit_f64<E: Error>(self, value: f64) -> Result<PerFlow<T>, E> {
                 T::deserialize(value.into_deserializer()).map(PerFlow::All)
             }
-            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<PerFlow<T>, E> {
+            fn visit_u64<E: Error>(self, value: u64) -> Result<PerFlow<T>, E> {
                 T::deserialize(value.into_deserializer()).map(PerFlow::All)
             }
-            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<PerFlow<T>, E> {
+            fn visit_i64<E: Error>(self, value: i64) -> Result<PerFlow<T>, E> {
                 T::deserialize(value.into_deserializer()).map(PerFlow::All)
             }
         }
@@ -119,8 +119,14 @@ impl<T: JsonSchema> JsonSchema for PerFlow<T> {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let one = generator.subschema_for::<T>();
-        let each = generator.subschema_for::<Each<T>>();
-        json_schema!({ "anyOf": [one, each] })
+        json_schema!({
+            "anyOf": [one, {
+                "type": "object",
+                "properties": { "each": { "type": "array", "items": one } },
+                "required": ["each"],
+                "additionalProperties": false,
+            }],
+        })
     }
 }
 
@@ -134,7 +140,7 @@ mod tests {
 
     #[test]
     fn one_value_is_that_of_all_flows() {
-        let two = Time::from_seconds(2.0).unwrap();
+        let two = cwndlab_units::Time::from_seconds(2.0).unwrap();
         for json in ["2", "2.0", "\"2s\""] {
             assert_eq!(read(json), Ok(PerFlow::All(Span::from(two))));
         }
@@ -154,10 +160,13 @@ mod tests {
 
     #[test]
     fn other_forms_are_refused() {
+        let numbers: Result<PerFlow<f64>, _> = serde_json::from_str("[0.1, 0.2]");
+        let message = numbers.unwrap_err().to_string();
+        assert!(message.contains("a list is not valid: expected a number, or { each"), "{message}");
         for (json, expected) in [
             ("{\"every\": [1]}", "unknown field `every`, expected `each`"),
-            ("[1, 2, 3]", "an interval takes 2 values"),
-            ("true", "expected a value, or { each = [...] }"),
+            ("[1, 2, 3]", "an interval takes 2 values, [low, high], or { each = [...] }, one for"),
+            ("true", "boolean `true`, expected a time such as"),
             ("{\"each\": [\"soon\"]}", "\"soon\" is not valid"),
         ] {
             let message = read(json).unwrap_err();

@@ -264,7 +264,7 @@ pub struct CrossSpec {
     /// Its name; with a count above 1 the sources are `name-0`, `name-1`, ...
     #[serde(default = "cross_name")]
     pub name: String,
-    /// Number of equal sources.
+    /// Number of sources.
     #[serde(default = "one")]
     pub count: u64,
     /// Rate; of on-off sources the rate within a burst.

@@ -659,8 +659,22 @@ fn a_list_of_another_length_than_the_group_is_refused() {
         ),
         (
             "[[cross]]\navailable = \"2Mbit\"\naccess_rate = \"2Mbit\"",
-            "cross[0].access_rate: 2Mbit is not valid: expected at least the largest rate of the \
-             source, 3Mbit",
+            "cross[0].access_rate: `access_rate` must not be given when `available` is",
+        ),
+        (
+            "[[cross]]\nrate = \"10Gbit\"\npacket_size = \"20B\"\naccess_delay = \"9s\"",
+            "cross[0].access_delay: 9s is not valid: expected a delay that 1e7 packets of all \
+             sources fill at most",
+        ),
+        (
+            "[[cross]]\navailable = \"2Mbit\"\nfirst_at_start = true",
+            "cross[0].first_at_start: `first_at_start` needs a `rate` that is no trace, cellular \
+             or grants, without `on`",
+        ),
+        (
+            "[[flows]]\nrule = \"AIMD(1, 0.5)\"\ncount = 2\n\
+             tcp = { timer_phase = { each = [0.1, -1.0] } }",
+            "flows[0].tcp.timer_phase.each[1]: -1 is not valid: expected 0 to 1000",
         ),
     ] {
         let error = Scenario::from_toml(&format!("{network}{entry}\n")).unwrap_err().to_string();
@@ -725,4 +739,19 @@ fn marks_of_flows_add_up_to_those_of_the_link() {
     assert!(result.flows.iter().all(|flow| flow.finish_s.is_some()));
     assert_eq!(marked.iter().sum::<u64>(), result.links[0].marked_packets);
     assert!(marked[..3].iter().all(|&marked| marked > 5) && marked[3] == 0, "{marked:?}");
+}
+
+#[test]
+fn what_a_source_leaves_of_a_link_is_as_late_as_its_access_link() {
+    // On from 1 s to 3 s, and at the link half a second later.
+    let scenario = scenario(
+        "duration = \"4s\"\nmeasure = [\"0s\", \"4s\"]\n[trace]\nrate = \"1s\"\n\
+         [dumbbell]\nrate = \"8Mbit\"\ndelay = \"10ms\"\n\
+         [[cross]]\nrate = \"4Mbit\"\nstart = \"1s\"\nstop = \"3s\"\naccess_delay = \"500ms\"\n",
+    );
+    let mut simulation = Simulation::new(&scenario);
+    let result = simulation.run().unwrap();
+    assert_eq!(simulation.traces().available[0], [8e6, 6e6, 4e6, 6e6]);
+    assert_eq!(result.links[0].available_bps, 6e6);
+    assert_near(result.cross[0].delivered_bps, 2e6, 0.01);
 }

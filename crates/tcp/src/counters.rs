@@ -8,6 +8,8 @@ pub struct Counters {
     pub sent: u64,
     /// Retransmitted packets.
     pub retransmitted: u64,
+    /// Cumulative acknowledgement number.
+    pub acknowledged: i64,
     /// Retransmission timeouts with data outstanding.
     pub timeouts: u32,
     /// Fast retransmits that reduced cwnd.
@@ -34,6 +36,7 @@ impl Counters {
         Self {
             sent: self.sent - begin.sent,
             retransmitted: self.retransmitted - begin.retransmitted,
+            acknowledged: self.acknowledged - begin.acknowledged,
             timeouts: self.timeouts - begin.timeouts,
             fast_retransmits: self.fast_retransmits - begin.fast_retransmits,
             ecn_reductions: self.ecn_reductions - begin.ecn_reductions,

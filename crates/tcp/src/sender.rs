@@ -367,6 +367,10 @@ impl Sender {
     /// Counters, with the integral of cwnd up to `now_s`.
     pub fn counters(&self, now_s: f64) -> Counters {
         let area = self.tcb.cwnd * (now_s - self.tcb.last_event_s).max(0.0);
-        Counters { cwnd_area: self.tcb.counters.cwnd_area + area, ..self.tcb.counters }
+        Counters {
+            cwnd_area: self.tcb.counters.cwnd_area + area,
+            acknowledged: self.snd_una(),
+            ..self.tcb.counters
+        }
     }
 }

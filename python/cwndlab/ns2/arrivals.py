@@ -10,7 +10,7 @@ from cwndlab.ns2.agents import endpoints
 from cwndlab.ns2.network import Arrivals, Network
 from cwndlab.ns2.refusals import refused_key
 from cwndlab.ns2.routes import Routes
-from cwndlab.ns2.traffic import bucket_lines, drr_links, phase_seed, place, timer_lines
+from cwndlab.ns2.traffic import bucket_lines, drr_links, place, timer_lines
 
 SLOT_S = 10.0
 """Time for which a script has slots from the start, seconds: the time of a flow, and five after it.
@@ -85,10 +85,7 @@ def _group_lines(
     return [
         f"# [[arrivals]] name = {tcl.plain(spec['name'])}, rule = {tcl.plain(spec['rule'])}: "
         f"{len(draws)} flows",
-        *(
-            line.replace("$i", str(number))
-            for line in timer_lines(ends, phase_seed(group.timer_phase_s, ends))
-        ),
+        *(line.replace("$i", str(number)) for line in timer_lines(ends, [group.timer_phase_s])),
         f"proc slot-{number} {{slot}} {{",
         *tcl.indented(slot),
         "}",

@@ -1,4 +1,5 @@
-"""Measures of flows beside the tables of a script: reductions, RTO, round trips, rates in bins.
+"""Measures of flows beside the tables of a script: what is acknowledged, reductions, RTO, round
+trips, rates in bins.
 
 The script of a run has further commands (`measuring`), which change nothing that it simulates. It
 prints lines ``series NAME TIME NUMBER...`` with a number for each flow.
@@ -38,8 +39,8 @@ def measuring(script: str, document: Mapping[str, Any]) -> str:
     return with_commands(script, [
         *procedures("flows.tcl"),
         f"set series {{{' '.join(bins)}}}",
-        f'$ns at {begin} "count-reductions reductions_before"',
-        f'$ns at {end} "count-reductions reductions_after"',
+        f'$ns at {begin} "count-flows counted_before"',
+        f'$ns at {end} "count-flows counted_after"',
         f'$ns at {begin} "sample-rto {every_s} {end}"',
         *(f'$ns at {tcl.number(at_s)} "print-series {name} {tcl.number(bin_s)}"'
           for name, (at_s, bin_s) in bins.items()),

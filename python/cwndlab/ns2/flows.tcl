@@ -1,10 +1,15 @@
-# What a run measures of its flows beside the tables of its script: reductions of the window over the
-# measuring window, the RTO, and series.
-proc count-reductions {table} {
+# What a run measures of its flows beside the tables of its script: reductions of the window and what is
+# acknowledged over the measuring window, the RTO, and series.
+proc count-flows {table} {
     global tcp
-    upvar #0 $table reductions
-    # Without expiries of the timer with nothing outstanding, which ncwndcuts_ counts too.
-    foreach i [array names tcp] { set reductions($i) [$tcp($i) set ncwndcuts1_] }
+    upvar #0 $table counted
+    foreach i [array names tcp] {
+        # Without expiries of the timer with nothing outstanding, which ncwndcuts_ counts too.
+        set counted(reductions,$i) [$tcp($i) set ncwndcuts1_]
+        # Packets have numbers from 0, which is that of the SYN if there is one.
+        set syn [expr {[$tcp($i) set syn_] ? 1 : 0}]
+        set counted(acknowledged,$i) [expr {max(0, [$tcp($i) set ack_] + 1 - $syn)}]
+    }
 }
 # The RTO that follows from srtt_ and rttvar_ (TcpAgent::rtt_timeout), looked at every so many seconds
 # while the timer is not backed off: a flow takes no sample of its RTT before its backoff ends.
@@ -47,21 +52,22 @@ proc packets-departed {} {
     }
     return $packets
 }
-# The last row of each series in `series`, reductions within the window, and mean RTOs (-1 without).
+# The last row of each series in `series`, what was counted within the window, and mean RTOs (-1 without).
 rename report report-tables
 proc report {} {
-    global ns tcp rto series reductions_before reductions_after
+    global ns tcp rto series counted_before counted_after
     foreach name $series { row series $name [$ns now] {*}[$name] }
     # The report comes before what else is due at the end of the run.
-    if {![array exists reductions_after]} { count-reductions reductions_after }
-    set reductions {}
+    if {![array exists counted_after]} { count-flows counted_after }
     set means {}
     foreach i [lsort -integer [array names tcp]] {
-        lappend reductions [expr {$reductions_after($i) - $reductions_before($i)}]
+        foreach name {reductions acknowledged} {
+            lappend grown($name) [expr {$counted_after($name,$i) - $counted_before($name,$i)}]
+        }
         lappend means [expr {[info exists rto($i)] ?
             [expr ([join $rto($i) +]) / double([llength $rto($i)])] : -1}]
     }
-    row series reductions [$ns now] {*}$reductions
+    foreach name [array names grown] { row series $name [$ns now] {*}$grown($name) }
     row series mean-rto [$ns now] {*}$means
     report-tables
 }

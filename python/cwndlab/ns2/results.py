@@ -208,6 +208,7 @@ def _measured(printed: str, document: Mapping[str, Any], end_s: float, flows: in
     if SERIES not in printed or flows == 0:
         return [{}] * flows
     columns = {
+        "acknowledged_packets": numbers_of(printed, "acknowledged"),
         "window_reductions": numbers_of(printed, "reductions"),
         "mean_rto_s": [rto_s if rto_s > 0 else None for rto_s in numbers_of(printed, "mean-rto")],
         "rate_cov": rate_variations(printed, rate_bin_s(document), end_s),

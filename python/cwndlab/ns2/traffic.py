@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from cwndlab.ns2 import tcl
@@ -63,7 +63,7 @@ def _group_lines(
         "stop": [_time(flow.stop_s) for _, flow in flows],
         "access": [tcl.delay(flow.access_delay_ns) for _, flow in flows],
         "sink_delay": [tcl.delay(flow.sink_delay_ns) for _, flow in flows],
-        "seed": [phase_seed(flow.timer_phase_s, ends) for _, flow in flows],
+        "seed": [str(phase_seed(flow.timer_phase_s, ends)) for _, flow in flows],
     }
     body = [
         *place("s", first.access_bps, any(flow.access_delay_ns for _, flow in flows),
@@ -77,7 +77,7 @@ def _group_lines(
         f"{{{' '.join(map(tcl.name, first.forward))}}}",
         *bucket_lines(network, routes, first.forward, "$tcp($i)", "$i", key),
         *bucket_lines(network, routes, first.back, "$sink($i)", "$i", key),
-        *timer_lines(ends, "$seed"),
+        *timer_lines(ends, {flow.timer_phase_s for _, flow in flows}),
         *_schedule(spec, ends, any(flow.stop_s is not None for _, flow in flows)),
     ]  # fmt: skip
     count = f", count = {len(flows)}" if len(flows) > 1 else ""
@@ -138,28 +138,31 @@ def place(node: str, bps: int | None, is_delayed: bool, router: str, delay: str)
     return [f"set {node} [$ns node]", f"pipe {ends} {rate} {delay}"]
 
 
-def timer_lines(ends: Endpoints, seed: str) -> list[str]:
+def timer_lines(ends: Endpoints, phases_s: Collection[float]) -> list[str]:
     """Write what the agents of flow ``$i`` take on when their timers are reset.
 
     Parameters
     ----------
     ends : Endpoints
         The agents.
-    seed : str
-        What draws the timer's phase (`phase_seed`), as Tcl.
+    phases_s : collection of float
+        Phases of the timers, seconds; several are drawn by ``$seed``.
     """
     lines: list[str] = []
-    if "timer_phase" in ends.knobs:
-        lines.append(f"set phase($i) {seed} ;# tcp.timer_phase")
+    if len(phases_s) > 1:
+        lines.append("set phase($i) $seed ;# tcp.timer_phase")
+    for phase_s in phases_s if len(phases_s) == 1 else ():
+        if (seed := phase_seed(phase_s, ends)) != 1:
+            lines.append(f"set phase($i) {seed} ;# tcp.timer_phase = {phase_s:g}")
     if ends.initial_ssthresh is not None:
         ssthresh = int(ends.initial_ssthresh)
         lines.append(f"set ssthresh($i) {ssthresh} ;# tcp.initial_ssthresh")
     return lines
 
 
-def phase_seed(phase_s: float, ends: Endpoints) -> str:
-    """Return what draws the phase of a flow's timer, seconds, as Tcl."""
-    return str(timer_seed(phase_s / (seconds(ends.knobs["tick"]) or 1.0)))
+def phase_seed(phase_s: float, ends: Endpoints) -> int:
+    """Return the seed that draws the phase of a flow's timer, seconds."""
+    return timer_seed(phase_s / (seconds(ends.knobs["tick"]) or 1.0))
 
 
 def timer_seed(fraction: float) -> int:
@@ -261,13 +264,18 @@ def _source_lines(
     size = round(float(str(spec["packet_size"]).rstrip("B")))
     router = f"$n({routes.first(source.path)})"
     key = f"cross[{source.entry}].path"
-    delay = tcl.delay(source.access_delay_ns)
-    has_link = source.access_bps is not None or source.access_delay_ns > 0
-    lines = [
-        *(place("s", source.access_bps, True, router, delay) if has_link else []),
-        f"cross-traffic {number} {tcl.name(source.name)} {kind} {'$s' if has_link else router} "
-        f"$n({routes.last(source.path)}) {size} {{{' '.join(map(tcl.name, source.path))}}}",
-    ]
+    lines: list[str] = []
+    start, path = router, source.path
+    if source.access_bps is not None or source.access_delay_ns > 0:
+        delay, own = tcl.delay(source.access_delay_ns), f"access link of {source.name}"
+        # What it sends is counted there.
+        lines = [*place("s", source.access_bps, True, router, delay),
+                 f"watch {tcl.name(own)} $s {router}"]  # fmt: skip
+        start, path = "$s", (own, *path)
+    lines.append(
+        f"cross-traffic {number} {tcl.name(source.name)} {kind} {start} "
+        f"$n({routes.last(source.path)}) {size} {{{' '.join(map(tcl.name, path))}}}"
+    )
     drr = drr_links(network, source.path, key)
     shares = bool(drr) and "buckets" in network.link(drr[0]).queue
     flow = str(bucket if shares else number)
@@ -358,8 +366,6 @@ def runs_of(steps: Steps, bits: float, phase: float = 1.0) -> list[tuple[float, 
     """
     runs: list[tuple[float, float]] = []
     left, last_s = phase * bits, None
-    if phase == 0 and steps[0][1] == 0:
-        left, last_s = bits, steps[0][0]
     for (begin_s, bps), (end_s, _) in itertools.pairwise((*steps, (float(NEVER), 0.0))):
         if bps == 0:
             continue

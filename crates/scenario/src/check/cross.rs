@@ -6,8 +6,11 @@ use super::links::check_waveform;
 use super::traffic::one_for_each;
 use crate::MAX_SOURCES;
 use crate::{CrossSpec, NetworkGraph, PerFlow, Routes, Scenario, Shape, Waveform};
-use cwndlab_units::{Rate, RateLimit, message};
+use cwndlab_units::{RateLimit, message};
 use std::collections::BTreeSet;
+
+/// Largest number of packets on the access links of an entry: each takes memory.
+const MAX_PACKETS_ON_ACCESS_LINKS: f64 = 1e7;
 
 impl Scenario {
     pub(super) fn check_cross<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {
@@ -48,8 +51,7 @@ impl Scenario {
                 return invalid(key("stop"), stop, format!("later than start = {start}"));
             }
             check_sources(cross, &key)?;
-            let most = cross.rate.as_ref().map(Waveform::largest).or(cross.source_rate);
-            check_access_rate(cross, most, &key)?;
+            check_access_link(cross, &key)?;
             if !(20..=65_535).contains(&cross.packet_size.0) {
                 return invalid(key("packet_size"), cross.packet_size, "20B to 65535B");
             }
@@ -112,7 +114,6 @@ impl Scenario {
                 return conflict(key("available"), message);
             }
             if cross.source_rate.is_none() {
-                check_access_rate(cross, Some(first.rate.largest()), &key)?;
                 continue;
             }
             let crossing = self
@@ -152,29 +153,47 @@ fn check_sources(cross: &CrossSpec, key: &dyn Fn(&str) -> String) -> Checked {
         }
         one_for_each(key(name), values, cross.count, "sources")?;
     }
-    if cross.first_at_start && (cross.on.is_some() || cross.source_rate.is_some()) {
+    let sends_evenly = cross.rate.as_ref().is_some_and(|rate| !rate.has_opportunities());
+    if cross.first_at_start && (cross.on.is_some() || !sends_evenly) {
         return conflict(
             key("first_at_start"),
-            "`first_at_start` must not be given when `on` or `source_rate` is",
+            "`first_at_start` needs a `rate` that is no trace, cellular or grants, without `on`",
         );
     }
     Ok(())
 }
 
-/// Checks that an access link, which has no limit, is as fast as its source, which sends at most at
-/// the rate `most`.
-fn check_access_rate(
-    cross: &CrossSpec,
-    most: Option<Rate>,
-    key: &dyn Fn(&str) -> String,
-) -> Checked {
-    match (cross.access_rate, most) {
-        (Some(RateLimit::Limited(rate)), Some(most)) if rate < most => {
-            let expected = format!("at least the largest rate of the source, {most}");
-            invalid(key("access_rate"), rate, expected)
-        }
-        _ => Ok(()),
+/// Checks the access link of a source, which has no limit: it must be as fast as the source, and
+/// hold a bounded number of packets.
+fn check_access_link(cross: &CrossSpec, key: &dyn Fn(&str) -> String) -> Checked {
+    let Some(most) = cross.rate.as_ref().map(Waveform::largest) else {
+        // What a source leaves of a link is said of the link itself.
+        let given = [
+            ("access_rate", cross.access_rate.is_some()),
+            ("access_delay", cross.access_delay.is_some()),
+        ];
+        return match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => {
+                conflict(key(name), format!("`{name}` must not be given when `available` is"))
+            }
+            None => Ok(()),
+        };
+    };
+    if let Some(RateLimit::Limited(rate)) = cross.access_rate
+        && rate < most
+    {
+        let expected = format!("at least the largest rate of the source, {most}");
+        return invalid(key("access_rate"), rate, expected);
     }
+    let delay = cross.access_delay.as_ref().map(PerFlow::span).unwrap_or_default().high;
+    let packets = most.bps() as f64 * delay.seconds() / (8.0 * cross.packet_size.0 as f64);
+    if cross.count as f64 * packets > MAX_PACKETS_ON_ACCESS_LINKS {
+        let expected = format!(
+            "a delay that {MAX_PACKETS_ON_ACCESS_LINKS:e} packets of all sources fill at most"
+        );
+        return invalid(key("access_delay"), delay, expected);
+    }
+    Ok(())
 }
 
 /// Checks the keys that require `available`, and those that exclude it.

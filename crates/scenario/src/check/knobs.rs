@@ -28,8 +28,10 @@ pub(super) fn check_knobs(knobs: &KnobOverrides, key: &str) -> Checked {
     inside("cwnd_floor", knobs.cwnd_floor, -1e9, 1e6)?;
     inside("ack_division", knobs.ack_division.map(f64::from), 1.0, 1e3)?;
     inside("optimistic_acks", knobs.optimistic_acks.map(f64::from), 0.0, 1e5)?;
-    for &phase_s in knobs.timer_phase.iter().flat_map(PerFlow::values) {
-        inside("timer_phase", Some(phase_s), 0.0, 1e3)?;
+    for (i, &phase_s) in knobs.timer_phase.iter().flat_map(PerFlow::values).enumerate() {
+        let is_list = knobs.timer_phase.as_ref().is_some_and(|phase| phase.count().is_some());
+        let name = if is_list { format!("timer_phase.each[{i}]") } else { "timer_phase".into() };
+        inside(&name, Some(phase_s), 0.0, 1e3)?;
     }
     inside("initial_rto", knobs.initial_rto.map(Time::seconds), 1e-3, 1e5)?;
     inside("max_rto", knobs.max_rto.map(Time::seconds), 1e-3, 1e5)

@@ -30,8 +30,8 @@ impl Builder<'_> {
                 let start_s = self.plan.source_start_s(spec, number);
                 let flow = CROSS + engine.cross.len() as u32;
                 let first_access_link = engine.datapath.access_links.len() as u32;
-                if let Some((rate_bps, delay_s)) = self.plan.source_access(spec, number) {
-                    engine.datapath.access_links.push(rate_bps, delay_s);
+                if let Some(own) = self.plan.source_access(spec, number) {
+                    engine.datapath.access_links.push(own.rate_bps, own.delay_s);
                 }
                 let indices = self.add_fifos(route, flow, first_access_link, engine);
                 let first_s = if spec.first_at_start {

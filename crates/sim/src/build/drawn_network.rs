@@ -230,19 +230,17 @@ impl NetworkPlan<'_> {
         let mut flows = Vec::new();
         for (index, group) in self.groups.iter().take(self.scenario.flows.len()).enumerate() {
             let spec = &group.spec;
-            let ([access_bps, sink_bps], ..) = self.access_ranges(spec);
             let times = super::flow_schedule::flow_schedule(spec, end_s, |i| self.start_s(spec, i));
             for (i, times) in times.into_iter().enumerate() {
                 let access = self.access(spec, i as u64);
-                let [source, sink] = self.access_delays(spec, |delay| *delay.of(i as u64));
                 flows.push(DrawnFlow {
                     group: index,
                     start_s: times.map(|(start_s, _)| start_s),
                     stop_s: times.map(|(_, stop_s)| stop_s).filter(|&stop_s| stop_s < NEVER),
-                    access_bps,
-                    access_delay_ns: nanoseconds(source, access.source.1),
-                    sink_bps,
-                    sink_delay_ns: nanoseconds(sink, access.sink.1),
+                    access_bps: access.source.rate_bps,
+                    access_delay_ns: access.source.delay_ns,
+                    sink_bps: access.sink.rate_bps,
+                    sink_delay_ns: access.sink.delay_ns,
                     forward: self.names(&group.path.forward),
                     back: self.names(&group.path.back),
                     back_delay_ns: self.back_delay_ns(&group.path),
@@ -315,14 +313,12 @@ impl NetworkPlan<'_> {
                     }
                 };
                 let access = self.source_access(spec, number);
-                let span = spec.access_delay.as_ref().map(|delay| *delay.of(number));
                 sources.push(DrawnSource {
                     name: instance(&spec.name, number, count),
                     entry,
                     path: self.names(&self.cross[entry]),
-                    access_bps: access.and_then(|(rate_bps, _)| rate_bps),
-                    access_delay_ns: access
-                        .map_or(0.0, |(_, drawn_s)| nanoseconds(span.unwrap_or_default(), drawn_s)),
+                    access_bps: access.and_then(|own| own.rate_bps),
+                    access_delay_ns: access.map_or(0.0, |own| own.delay_ns),
                     start_s: self.source_start_s(spec, number),
                     stop_s: spec.stop.map(Time::seconds),
                     rates,

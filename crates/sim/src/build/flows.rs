@@ -37,7 +37,8 @@ impl Builder<'_> {
         let flows = spec.count as usize;
         engine.senders.reserve_exact(flows);
         engine.datapath.sinks.receivers.reserve_exact(flows);
-        engine.datapath.access_links.reserve(flows * self.stages(group).1.len());
+        let stages = self.stages(group);
+        engine.datapath.access_links.reserve(flows * stages.1.len());
         infos.base_rtts_s.reserve_exact(flows);
         let video = self.video_law(group, engine.datapath.sinks.window);
         let first_flow = engine.senders.len() as u32;
@@ -52,13 +53,13 @@ impl Builder<'_> {
             let name = spec.instance(i as u64);
             let flow = engine.senders.len() as u32;
             let access = self.plan.access(spec, i as u64);
-            let indices = self.add_route(group, &access, knobs.delayed_ack, flow, engine);
+            let indices = self.add_route(group, &stages, &access, knobs.delayed_ack, flow, engine);
             let timer_phase_s = self.plan.timer_phase_s(spec, i as u64);
-            let base_rtt_s =
-                self.plan.links_rtt_s(&group.path) + 2.0 * (access.source.1 + access.sink.1);
+            let base_rtt_s = self.plan.links_rtt_s(&group.path)
+                + 2.0 * (access.source.delay_s + access.sink.delay_s);
             // A flow that would stop before it starts never starts.
             let (start_s, stop_s) = times.unwrap_or((NEVER, NEVER));
-            let delay_s = access.source.1 + access.sink.1;
+            let delay_s = access.source.delay_s + access.sink.delay_s;
             let frames = transfers.and_then(|transfers| self.frames(group, transfers, delay_s));
             if let (Some(page), 0) = (&spec.page, i) {
                 let browser = self.browser(page, group, (start_s, stop_s));

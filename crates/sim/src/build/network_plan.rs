@@ -10,12 +10,23 @@ use cwndlab_scenario::{
 use cwndlab_tcp::{EcnFeedback, Knobs};
 use cwndlab_units::{RateLimit, Span};
 
-/// Access links of a flow with drawn delays.
+/// An access link, with its drawn delay.
+#[derive(Clone, Copy)]
+pub struct DrawnAccessLink {
+    /// Rate, bit/s; none if it only delays.
+    pub rate_bps: Option<u64>,
+    /// Delay, seconds.
+    pub delay_s: f64,
+    /// Delay, nanoseconds, as written if it is not drawn.
+    pub delay_ns: f64,
+}
+
+/// Access links of a flow.
 pub struct DrawnAccessLinks {
-    /// Rate and delay (seconds) at the source.
-    pub source: (Option<u64>, f64),
-    /// Rate and delay at the sink.
-    pub sink: (Option<u64>, f64),
+    /// That of the source.
+    pub source: DrawnAccessLink,
+    /// That of the sink.
+    pub sink: DrawnAccessLink,
 }
 
 /// Flows that are alike: a `[[flows]]` entry or an `[[arrivals]]` entry.
@@ -48,12 +59,20 @@ fn drawn_s(span: Span, stream: impl FnOnce() -> RandomStream) -> f64 {
     }
 }
 
-/// A delay drawn uniformly from a span, seconds.
-fn drawn_delay_s(span: Span, stream: impl FnOnce() -> RandomStream) -> f64 {
-    match span.low == span.high {
-        true => span.low.link_delay_s(),
-        false => drawn_s(span, stream),
-    }
+/// An access link whose delay is drawn uniformly from a span.
+fn drawn_link(
+    rate_bps: Option<u64>,
+    span: Span,
+    stream: impl FnOnce() -> RandomStream,
+) -> DrawnAccessLink {
+    let (delay_s, delay_ns) = match span.low == span.high {
+        true => (span.low.link_delay_s(), span.low.nanoseconds() as f64),
+        false => {
+            let delay_s = drawn_s(span, stream);
+            (delay_s, delay_s * 1e9)
+        }
+    };
+    DrawnAccessLink { rate_bps, delay_s, delay_ns }
 }
 
 /// A rate in bit/s; none if it has no limit.
@@ -75,7 +94,7 @@ fn arriving(spec: &ArrivalSpec) -> FlowSpec {
         count: 1,
         rule,
         recovery,
-        start: PerFlow::from(spec.start),
+        start: PerFlow::All(Span::from(spec.start)),
         stop: None,
         join: None,
         leave: None,
@@ -154,15 +173,33 @@ impl<'a> NetworkPlan<'a> {
         flows_per_link
     }
 
-    /// Rates of the access links of a flow, and the ranges of their delays.
-    pub fn access_ranges(&self, flow: &FlowSpec) -> ([Option<u64>; 2], Span, Span) {
+    /// Rates of the access links at the source and at the sink of a flow, bit/s; none if a link only
+    /// delays.
+    pub fn access_rates(&self, flow: &FlowSpec) -> [Option<u64>; 2] {
         let dumbbell = self.scenario.dumbbell.as_ref();
-        let rates = [
+        [
             bps(flow.access_rate.or(dumbbell.map(|d| d.access_rate))),
             bps(flow.sink_rate.or(dumbbell.map(|d| d.sink_rate))),
-        ];
+        ]
+    }
+
+    /// Delays of the access links at the source and at the sink: of a group, or of one of its
+    /// flows.
+    pub fn access_delays(&self, flow: &FlowSpec, of: impl Fn(&PerFlow<Span>) -> Span) -> [Span; 2] {
+        let dumbbell = self.scenario.dumbbell.as_ref();
+        let delay = |own: &Option<PerFlow<Span>>, common: Option<Span>| {
+            own.as_ref().map(&of).or(common).unwrap_or_default()
+        };
+        [
+            delay(&flow.access_delay, dumbbell.map(|d| d.access_delay)),
+            delay(&flow.sink_delay, dumbbell.map(|d| d.sink_delay)),
+        ]
+    }
+
+    /// Rates of the access links of a flow, and the ranges of their delays in its group.
+    pub fn access_ranges(&self, flow: &FlowSpec) -> ([Option<u64>; 2], Span, Span) {
         let [source, sink] = self.access_delays(flow, PerFlow::span);
-        (rates, source, sink)
+        (self.access_rates(flow), source, sink)
     }
 
     /// The endpoint knobs of a flow.
@@ -194,26 +231,14 @@ impl<'a> NetworkPlan<'a> {
         }
     }
 
-    /// Delays of the access links at the source and at the sink of a group, or of one of its flows.
-    pub fn access_delays(&self, flow: &FlowSpec, of: impl Fn(&PerFlow<Span>) -> Span) -> [Span; 2] {
-        let dumbbell = self.scenario.dumbbell.as_ref();
-        let delay = |own: &Option<PerFlow<Span>>, common: Option<Span>| {
-            own.as_ref().map(&of).or(common).unwrap_or_default()
-        };
-        [
-            delay(&flow.access_delay, dumbbell.map(|d| d.access_delay)),
-            delay(&flow.sink_delay, dumbbell.map(|d| d.sink_delay)),
-        ]
-    }
-
     /// Access links of the `i`-th flow of a group, with drawn delays.
     pub fn access(&self, flow: &FlowSpec, i: u64) -> DrawnAccessLinks {
-        let ([source_rate, sink_rate], ..) = self.access_ranges(flow);
+        let [source_rate, sink_rate] = self.access_rates(flow);
         let [source, sink] = self.access_delays(flow, |delay| *delay.of(i));
         let name = flow.instance(i);
         DrawnAccessLinks {
-            source: (source_rate, drawn_delay_s(source, || self.stream("access", &name))),
-            sink: (sink_rate, drawn_delay_s(sink, || self.stream("sink", &name))),
+            source: drawn_link(source_rate, source, || self.stream("access", &name)),
+            sink: drawn_link(sink_rate, sink, || self.stream("sink", &name)),
         }
     }
 
@@ -228,7 +253,7 @@ impl<'a> NetworkPlan<'a> {
     /// Transmission time of a data packet on the slowest link of its path, at the highest rate of
     /// each, seconds.
     pub fn bottleneck_tx_s(&self, group: &FlowGroup) -> f64 {
-        let ([source, sink], ..) = self.access_ranges(&group.spec);
+        let [source, sink] = self.access_rates(&group.spec);
         let links =
             group.path.forward.iter().map(|&link| self.links[link as usize].rate.largest().bps());
         let slowest = links.chain(source).chain(sink).min().unwrap_or(u64::MAX);
@@ -287,13 +312,13 @@ impl<'a> NetworkPlan<'a> {
         drawn_s(*spec.start.of(number), || self.source_stream("start", spec, number))
     }
 
-    /// Access link of a source of cross traffic: its rate, bit/s, and its delay, seconds; none if
-    /// the source is at the router.
-    pub fn source_access(&self, spec: &CrossSpec, number: u64) -> Option<(Option<u64>, f64)> {
-        let rate_bps = bps(spec.access_rate);
-        let span = spec.access_delay.as_ref().map(|delay| *delay.of(number)).unwrap_or_default();
-        let delay_s = drawn_delay_s(span, || self.source_stream("access", spec, number));
-        (rate_bps.is_some() || spec.access_delay.is_some()).then_some((rate_bps, delay_s))
+    /// Access link of a source of cross traffic; none if the source is at the router.
+    pub fn source_access(&self, spec: &CrossSpec, number: u64) -> Option<DrawnAccessLink> {
+        let (rate_bps, delay) = (bps(spec.access_rate), &spec.access_delay);
+        (rate_bps.is_some() || delay.is_some()).then(|| {
+            let span = delay.as_ref().map(|delay| *delay.of(number)).unwrap_or_default();
+            drawn_link(rate_bps, span, || self.source_stream("access", spec, number))
+        })
     }
 
     /// The random stream of this name.

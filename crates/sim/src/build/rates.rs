@@ -8,6 +8,17 @@ use crate::rate::piecewise::PiecewiseRate;
 use cwndlab_scenario::CrossSpec;
 use cwndlab_units::Time;
 
+/// Cross traffic whose rate is known ahead.
+struct PredictableCross {
+    rate: PiecewiseRate,
+    /// Number of such sources.
+    sources: f64,
+    start_s: f64,
+    stop_s: f64,
+    /// Delay before the link, seconds.
+    delay_s: f64,
+}
+
 impl<'a> NetworkPlan<'a> {
     /// Rate of a link.
     pub fn link_rate(&self, link: u32) -> PiecewiseRate {
@@ -16,39 +27,40 @@ impl<'a> NetworkPlan<'a> {
         PiecewiseRate::new(&plan.rate, stream, None).with_outages(Outages::new(plan.outages))
     }
 
-    /// Cross traffic on a link whose rate is known ahead: rate, number of sources, start and stop.
-    fn predictable_cross(
-        &self,
-        link: u32,
-    ) -> impl Iterator<Item = (PiecewiseRate, u64, f64, Option<f64>)> {
+    /// Cross traffic on a link whose rate is known ahead.
+    fn predictable_cross(&self, link: u32) -> impl Iterator<Item = PredictableCross> {
         let is_known = move |(index, spec): &(usize, &CrossSpec)| {
             self.cross[*index].contains(&link) && spec.on.is_none() && spec.source_rate.is_none()
         };
-        let of_one_start = move |(index, spec): (usize, &'a CrossSpec)| {
-            let starts = spec.start.values();
-            starts.iter().map(move |start| {
-                let (waveform, link_rate_bps) = self.cross_rate(index, spec);
-                let stream = RandomStream::new(self.scenario.seed, &format!("rate/{}", spec.name));
-                (
-                    PiecewiseRate::new(waveform, stream, link_rate_bps),
-                    spec.count / starts.len() as u64,
-                    start.low.seconds(),
-                    spec.stop.map(Time::seconds),
-                )
+        let known = move |(index, spec): (usize, &'a CrossSpec)| {
+            let (waveform, link_rate_bps) = self.cross_rate(index, spec);
+            // Sources that differ are taken one by one.
+            let differ = spec.start.count().is_some() || spec.access_delay.is_some();
+            (0..if differ { spec.count } else { 1 }).map(move |number| PredictableCross {
+                rate: PiecewiseRate::new(
+                    waveform,
+                    RandomStream::new(self.scenario.seed, &format!("rate/{}", spec.name)),
+                    link_rate_bps,
+                ),
+                sources: if differ { 1.0 } else { spec.count as f64 },
+                start_s: spec.start.of(number).low.seconds(),
+                stop_s: spec.stop.map_or(f64::MAX, Time::seconds),
+                delay_s: self.source_access(spec, number).map_or(0.0, |own| own.delay_s),
             })
         };
-        self.scenario.cross.iter().enumerate().filter(is_known).flat_map(of_one_start)
+        self.scenario.cross.iter().enumerate().filter(is_known).flat_map(known)
     }
 
     /// Mean offered rate of this cross traffic over the window.
     pub fn cross_bps(&self, link: u32, from_s: f64, to_s: f64) -> f64 {
-        let means = self.predictable_cross(link).map(|(rate, count, start_s, stop_s)| {
-            let begin = start_s.max(from_s);
-            let end = stop_s.map_or(to_s, |stop_s| stop_s.min(to_s));
-            if begin >= end {
+        let means = self.predictable_cross(link).map(|known| {
+            let begin_s = known.start_s.max(from_s - known.delay_s);
+            let end_s = known.stop_s.min(to_s - known.delay_s);
+            if begin_s >= end_s {
                 return 0.0;
             }
-            count as f64 * rate.mean_bps(begin, end) * (end - begin) / (to_s - from_s)
+            known.sources * known.rate.mean_bps(begin_s, end_s) * (end_s - begin_s)
+                / (to_s - from_s)
         });
         means.fold(0.0, |sum, mean| sum + mean)
     }
@@ -75,16 +87,17 @@ impl<'a> NetworkPlan<'a> {
         {
             return self
                 .available_rate(spec)
-                .map(|rate| rate.bins(bin_s, count, 0.0, f64::MAX))
+                .map(|rate| rate.bins(bin_s, count, [0.0, f64::MAX], 0.0))
                 .unwrap_or_default();
         }
-        let mut available = self.link_rate(link).bins(bin_s, count, 0.0, f64::MAX);
-        for (rate, sources, start_s, stop_s) in self.predictable_cross(link) {
-            let offered = rate.bins(bin_s, count, start_s, stop_s.unwrap_or(f64::MAX));
+        let mut available = self.link_rate(link).bins(bin_s, count, [0.0, f64::MAX], 0.0);
+        for known in self.predictable_cross(link) {
+            let PredictableCross { start_s, stop_s, delay_s, .. } = known;
+            let offered = known.rate.bins(bin_s, count, [start_s, stop_s], delay_s);
             available
                 .iter_mut()
                 .zip(offered)
-                .for_each(|(available, offered)| *available -= sources as f64 * offered);
+                .for_each(|(available, offered)| *available -= known.sources * offered);
         }
         available
     }

@@ -235,22 +235,23 @@ impl Builder<'_> {
         (stages, access_links)
     }
 
-    /// Adds the access links, route and FIFOs of a flow.
+    /// Adds the access links, route and FIFOs of a flow. `stages`: those of its group.
     pub(super) fn add_route<S: EventScheduler, T: Tracer>(
         &mut self,
         group: &FlowGroup,
+        (stages, access_links): &(Vec<Stage>, Vec<usize>),
         access: &DrawnAccessLinks,
         delayed_ack: bool,
         flow: u32,
         engine: &mut Engine<S, T>,
     ) -> FlowIndices {
         let first_access_link = engine.datapath.access_links.len() as u32;
-        let (stages, access_links) = self.stages(group);
-        let own = [access.source, access.sink, (None, self.plan.back_delay(&group.path))];
+        let [source, sink] = [access.source, access.sink].map(|own| (own.rate_bps, own.delay_s));
+        let own = [source, sink, (None, self.plan.back_delay(&group.path))];
         access_links
-            .into_iter()
-            .for_each(|which| engine.datapath.access_links.push(own[which].0, own[which].1));
-        let route = self.route(stages, delayed_ack);
+            .iter()
+            .for_each(|&which| engine.datapath.access_links.push(own[which].0, own[which].1));
+        let route = self.route(stages.clone(), delayed_ack);
         self.add_fifos(route, flow, first_access_link, engine)
     }
 }

@@ -7,8 +7,7 @@ use crate::packet::Flags;
 use crate::random::variable::RandomVariable;
 use crate::rate::serializer::Serializer;
 
-/// An open-loop source. Its packets are spaced by their transmission time at its rate; the first is
-/// sent one such time after the start.
+/// An open-loop source. Its packets are spaced by their transmission time at its rate.
 #[derive(Clone, Debug)]
 pub struct CrossSource {
     /// Spaces packets by the rate of the source.

@@ -92,6 +92,14 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.senders[flow].sender.counters(self.now_s).since(&counters_at_window_start)
     }
 
+    /// Data packets that were acknowledged cumulatively within the measurement window.
+    pub(crate) fn acknowledged_packets(&self, flow: usize) -> u64 {
+        let syn = i64::from(self.knobs[self.senders[flow].knobs as usize].syn);
+        let begin = self.counters_at_window_start.get(flow).map_or(0, |at| at.acknowledged);
+        let data = |number: i64| (number - syn).max(0) as u64;
+        data(begin + self.measured(flow).acknowledged) - data(begin)
+    }
+
     fn on_delayed_ack(&mut self, flow: u32) {
         let (indices, time_s, datapath) =
             (self.senders[flow as usize].indices, self.now_s, &mut self.datapath);

@@ -95,13 +95,20 @@ impl PiecewiseRate {
     }
 
     /// Mean rate in each of `count` bins of `bin_s` seconds, for a source active from `begin_s` to
-    /// `end_s`.
-    pub fn bins(mut self, bin_s: f64, count: usize, begin_s: f64, end_s: f64) -> Vec<f64> {
+    /// `end_s`, as it is seen `delay_s` later.
+    pub fn bins(
+        mut self,
+        bin_s: f64,
+        count: usize,
+        [begin_s, end_s]: [f64; 2],
+        delay_s: f64,
+    ) -> Vec<f64> {
         let mut bins = vec![0.0; count];
         let mut from_s = 0.0;
         while from_s < count as f64 * bin_s {
             let (rate_bps, until_s) = self.next();
-            let (low, high) = (f64::max(from_s, begin_s), until_s.min(end_s));
+            let until_s = until_s + delay_s;
+            let (low, high) = (f64::max(from_s, begin_s + delay_s), until_s.min(end_s + delay_s));
             let (first, last) = ((low / bin_s) as usize, (high / bin_s) as usize);
             for (index, bin) in bins.iter_mut().enumerate().take(last.saturating_add(1)).skip(first)
             {
@@ -227,9 +234,10 @@ mod tests {
         // of 2, half of 4.
         let square =
             waveform(r#"{"kind": "square", "high": "4Mbit", "low": "2Mbit", "every": "1s"}"#);
-        let bins =
-            PiecewiseRate::new(&square, RandomStream::new(1, "x"), None).bins(1.0, 4, 0.5, 2.5);
-        assert_eq!(bins, [2e6, 2e6, 2e6, 0.0]);
+        let rate = || PiecewiseRate::new(&square, RandomStream::new(1, "x"), None);
+        assert_eq!(rate().bins(1.0, 4, [0.5, 2.5], 0.0), [2e6, 2e6, 2e6, 0.0]);
+        // Half a second later: all of 4, of 2.
+        assert_eq!(rate().bins(1.0, 4, [0.5, 2.5], 0.5), [0.0, 3e6, 3e6, 0.0]);
     }
 
     #[test]
@@ -246,12 +254,15 @@ mod tests {
         let counts = |bins: Vec<f64>| {
             bins.iter().map(|bps| (bps * 0.005 / 12_000.0 * 1e6).round() / 1e6).collect::<Vec<_>>()
         };
-        assert_eq!(counts(rate().bins(0.005, 3, 0.0, 1.0)), [3.0, 4.0, 4.0]);
+        assert_eq!(counts(rate().bins(0.005, 3, [0.0, 1.0], 0.0)), [3.0, 4.0, 4.0]);
         assert!((rate().mean_bps(0.005, 5.0) - 9.6e6).abs() < 1e-3);
         assert_eq!(trace.first().bps(), 9_600_000);
         // A link that is down from 2 ms to 7 ms loses those at 2 and 5.
         let down = crate::rate::outages::tests::outages(&[(2, 7)]);
-        assert_eq!(counts(rate().with_outages(down).bins(0.005, 3, 0.0, 1.0)), [1.0, 2.0, 4.0]);
+        assert_eq!(
+            counts(rate().with_outages(down).bins(0.005, 3, [0.0, 1.0], 0.0)),
+            [1.0, 2.0, 4.0]
+        );
     }
 
     #[test]

@@ -378,8 +378,11 @@ fn cross(numbers: Numbers) -> impl Strategy<Value = Vec<Value>> {
             let mut source =
                 json!({ "name": format!("c{index}"), "packet_size": size, "start": start });
             source[if left { "available" } else { "rate" }] = rate;
+            let source = object(source, vec![("stop", stop.map(Value::from))]);
+            if left {
+                return source;
+            }
             let entries = vec![
-                ("stop", stop.map(Value::from)),
                 ("access_rate", access_rate.map(Value::from)),
                 ("access_delay", access_delay.map(Value::from)),
                 ("first_at_start", at_start.then_some(Value::from(true))),

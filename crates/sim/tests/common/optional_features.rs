@@ -368,7 +368,7 @@ pub fn put(
                 source["source_rate"] = json!(500_000);
                 source["beside"] = json!(3);
             }
-            if source.get("on").or(source.get("source_rate")).is_some()
+            if source.get("on").is_some()
                 && let Some(source) = source.as_object_mut()
             {
                 source.remove("first_at_start");

@@ -26,6 +26,14 @@ pub const FLOWS: &[Column] = &[
     )
     .higher(),
     Column::packets(
+        "acknowledged_packets",
+        "acknowledged packets",
+        "data packets that were acknowledged cumulatively in the window: what arrived in order, \
+         where `delivered_packets` is what arrived. null for live flows",
+    )
+    .headed("acknow-\nledged")
+    .higher(),
+    Column::packets(
         "sent_packets",
         "sent packets",
         "data packets that left the sender: new ones, retransmissions, SYN",
@@ -41,8 +49,8 @@ pub const FLOWS: &[Column] = &[
     Column::packets(
         "dropped_packets",
         "dropped packets",
-        "packets of the flow lost on its forward path, to a queue or to a loss model. Lost ACKs \
-         do not count",
+        "packets of the flow lost on its forward path in the window, by the time of the drop, to a \
+         queue or to a loss model. Lost ACKs do not count",
     )
     .lower(),
     Column::packets(
