@@ -56,8 +56,8 @@ def changes(found: Assessment, earlier: Mapping[str, Any]) -> list[Change]:
     """Judge every criterion against an earlier assessment.
 
     Runs of the same seed are paired; a comparison that only one of the two has is left out, which
-    the reason says, and a criterion without a pair is `NOT_COMPARED`. The margins are those of an assessment, around the
-    earlier means.
+    the reason says, and a criterion without a pair is `NOT_COMPARED`. The margins are those of an
+    assessment, around the earlier means.
 
     Parameters
     ----------

@@ -1,5 +1,4 @@
-"""Measures of flows beside the tables of a script: what is acknowledged, reductions, RTO, round
-trips, rates in bins.
+"""Measures of flows beside the tables of a script: ACKs, reductions, RTO, round trips, rates.
 
 The script of a run has further commands (`measuring`), which change nothing that it simulates. It
 prints lines ``series NAME TIME NUMBER...`` with a number for each flow.
