@@ -38,7 +38,7 @@ COUNTED = ("acknowledged_packets", "sent_packets", "dropped_packets")
 NUMBERS = [f"{program}_{name}" for program in ("cwndlab", "ns2")
            for name in ("s", *COUNTED)]  # fmt: skip
 COLUMNS = pa.schema([
-    *((name, pa.string()) for name in ("paper", "plan", "cell", "lacks", "failed")),
+    *((name, pa.string()) for name in ("paper", "plan", "cell", "queue", "lacks", "failed")),
     *((name, pa.float64()) for name in NUMBERS),
 ])  # fmt: skip
 """Of a record; ``lacks``: why ns-2 cannot express the cell, ``failed``: what a program reported."""
@@ -55,8 +55,20 @@ def cells() -> Iterator[dict[str, Any]]:
                     "paper": key,
                     "plan": plan,
                     "cell": ", ".join(f"{axis} {label}" for axis, label in cell.labels.items()),
+                    "queue": queues(document),
                     "scenario": {k: v for k, v in document.items() if k not in NOT_COMPARED},
                 }
+
+
+def queues(document: dict[str, Any]) -> str:
+    """Name the queues of a scenario that are not drop-tail; drop-tail if there is none."""
+    links = [
+        *document.get("links", ()),
+        *([document["dumbbell"]] if "dumbbell" in document else ()),
+    ]
+    specs = [link.get("queue", {"kind": "drop-tail"}) for link in links]
+    names = {spec["kind"] + ", ECN" * spec.get("ecn", False) for spec in specs} - {"drop-tail"}
+    return " and ".join(sorted(names)) or "drop-tail"
 
 
 def compare(cell: dict[str, Any]) -> dict[str, Any]:
@@ -99,6 +111,7 @@ def main() -> None:
             print(f"\r{count} of {len(wanted)}", end="", flush=True)
     if arguments.write:
         order = {where: at for at, where in enumerate(every)}
+        done = [{**record, "queue": every[place(record)]["queue"]} for record in done]
         done.sort(key=lambda record: order[place(record)])
         pq.write_table(pa.Table.from_pylist(done, COLUMNS), KEPT, compression="zstd")
 

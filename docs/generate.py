@@ -32,6 +32,7 @@ from pathlib import Path
 
 from parts import (
     agents,
+    all_cells,
     api,
     assessment,
     classic_ecn,
@@ -149,6 +150,7 @@ def generate(name: str) -> str:
         "verdicts": tables.verdicts,
         "witness": tables.witness,
         "cells for ns-2": ns2_cells.cells,
+        "cells in both": all_cells.both,
         "fallback": classic_ecn.fallback_table,
         "simulated rates": rates.simulated_rates,
     }

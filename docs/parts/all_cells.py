@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import statistics
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -12,45 +13,59 @@ from parts.text import ROOT, table
 
 RECORDS = ROOT / "docs" / "witness" / "cells.parquet"
 
+Record = dict[str, Any]
+
 
 def both() -> str:
-    """Table of all plans: cells that ran in both programs, and how their results differ."""
-    rows = []
+    """Table of all plans, and of all queues: how the results of both programs differ."""
     records = [record for record in pq.read_table(RECORDS).to_pylist() if not record["lacks"]]
-    by_plan = itertools.groupby(records, key=lambda record: (record["paper"], record["plan"]))
-    groups = [(*names, list(found)) for names, found in by_plan]
-    for paper, plan, found in [*groups, ("all", "", records)]:
-        ran = [record for record in found if not record["failed"]]
-        goodput = [_difference(record, "acknowledged_packets") for record in ran]
-        loss = [100 * (_loss(record, "cwndlab") - _loss(record, "ns2")) for record in ran]
-        higher = sum(each > 0 for each in goodput)
-        lower = sum(each < 0 for each in goodput)
-        rows.append([
-            paper, plan, f"{len(found)}", f"{len(found) - len(ran)}", _interval(goodput, 1),
-            f"{higher} : {lower}", f"{100 * statistics.median(map(abs, goodput)):.1f} %"
-            if goodput else "-",
-            _interval(loss, 2),
-        ])  # fmt: skip
-    head = ["paper", "plan", "cells", "failed", "acknowledged, cwndlab - ns-2, %", "higher : lower",
-            "typical difference of a run", "loss rate, points"]  # fmt: skip
+    rows = [
+        *_rows(records, lambda record: f"{record['paper']}, {record['plan']}"),
+        *_rows(records, lambda record: f"all papers, {record['queue']}"),
+        *_rows(records, lambda _: "all"),
+    ]
+    head = ["cells of", "cells", "failed", "equal", "acknowledged packets, mean difference, %",
+            "higher : lower", "median size, %", "loss rate, mean difference, points"]  # fmt: skip
     return table(head, rows)
 
 
-def _difference(record: dict, name: str) -> float:
-    """Return cwndlab's less ns-2's, as a part of their mean."""
-    ours, theirs = record[f"cwndlab_{name}"], record[f"ns2_{name}"]
+def _rows(records: Iterable[Record], name: Callable[[Record], str]) -> list[list[str]]:
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(name(record), []).append(record)
+    return [[name, *_compared(group)] for name, group in groups.items()]
+
+
+def _compared(records: list[Record]) -> list[str]:
+    ran = [record for record in records if not record["failed"]]
+    parts = [_part(record) for record in ran]
+    points = [100 * (_loss_rate(record, "cwndlab") - _loss_rate(record, "ns2")) for record in ran]
+    signs = [sum(part > 0 for part in parts), sum(part < 0 for part in parts)]
+    return [
+        str(len(records)),
+        str(len(records) - len(ran)),
+        str(len(ran) - sum(signs)),
+        _interval([100 * part for part in parts]),
+        "{} : {}".format(*signs),
+        f"{100 * statistics.median(map(abs, parts)):.1f}" if parts else "-",
+        _interval(points),
+    ]
+
+
+def _part(record: Record) -> float:
+    """Return cwndlab's acknowledged packets less ns-2's, as a part of their mean."""
+    ours, theirs = (record[f"{program}_acknowledged_packets"] for program in ("cwndlab", "ns2"))
     return 2 * (ours - theirs) / (ours + theirs) if ours + theirs else 0.0
 
 
-def _loss(record: dict, program: str) -> float:
+def _loss_rate(record: Record, program: str) -> float:
     sent = record[f"{program}_sent_packets"]
     return record[f"{program}_dropped_packets"] / sent if sent else 0.0
 
 
-def _interval(values: list[float], digits: int) -> str:
-    scale = 100 if digits == 1 else 1
-    found = estimate([scale * value for value in values])
+def _interval(values: list[float]) -> str:
+    found = estimate(values)
     if found.mean is None:
         return "-"
-    half = f" ± {found.half_width:.{digits}f}" if found.half_width is not None else ""
-    return f"{found.mean:.{digits}f}{half}"
+    half = "" if found.half_width is None else f" ± {found.half_width:.2f}"
+    return f"{found.mean:.2f}{half}"
