@@ -13,6 +13,11 @@ from parts.text import ROOT, table
 
 RECORDS = ROOT / "docs" / "witness" / "cells.parquet"
 
+HEAD = [
+    "cells of", "cells", "failed", "equal", "acknowledged packets, mean difference, %",
+    "higher : lower", "median size, %", "loss rate, mean difference, points",
+]  # fmt: skip
+
 Record = dict[str, Any]
 
 
@@ -24,9 +29,12 @@ def both() -> str:
         *_rows(records, lambda record: f"all papers, {record['queue']}"),
         *_rows(records, lambda _: "all"),
     ]
-    head = ["cells of", "cells", "failed", "equal", "acknowledged packets, mean difference, %",
-            "higher : lower", "median size, %", "loss rate, mean difference, points"]  # fmt: skip
-    return table(head, rows)
+    return table(HEAD, rows)
+
+
+def by_queue(records: Iterable[Record]) -> str:
+    """Table of records by queue."""
+    return table(HEAD, _rows(records, lambda record: record["queue"]))
 
 
 def _rows(records: Iterable[Record], name: Callable[[Record], str]) -> list[list[str]]:
