@@ -18,8 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import polars as pl
 
 import cwndlab
 from cwndlab import Scenario
@@ -39,10 +38,10 @@ COUNTED = ("acknowledged_packets", "sent_packets", "dropped_packets")
 """Columns of flows, of which the sum is kept."""
 NUMBERS = [f"{program}_{name}" for program in ("cwndlab", "ns2")
            for name in ("s", *COUNTED)]  # fmt: skip
-COLUMNS = pa.schema([
-    *((name, pa.string()) for name in ("paper", "plan", "cell", "queue", "lacks", "failed")),
-    *((name, pa.float64()) for name in NUMBERS),
-])  # fmt: skip
+COLUMNS = {
+    **dict.fromkeys(("paper", "plan", "cell", "queue", "lacks", "failed"), pl.String),
+    **dict.fromkeys(NUMBERS, pl.Float64),
+}
 """Of a record; ``lacks``: why ns-2 cannot express the cell, ``failed``: what a program reported."""
 
 
@@ -128,7 +127,8 @@ def run_missing(pool: ProcessPoolExecutor, write: bool) -> None:
     if write:
         order = {where: at for at, where in enumerate(every)}
         done.sort(key=lambda record: order[place(record)])
-        pq.write_table(pa.Table.from_pylist(done, COLUMNS), KEPT, compression="zstd")
+        rows = [{**record, "queue": every[place(record)]["queue"]} for record in done]
+        pl.DataFrame(rows, COLUMNS).write_parquet(KEPT, compression="zstd")
 
 
 def again(pool: ProcessPoolExecutor, name: str) -> None:

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import pyarrow.parquet as pq
+import polars as pl
 
 from cwndlab.statistics import estimate
 from parts.text import ROOT, table
@@ -23,7 +23,7 @@ Record = dict[str, Any]
 
 def both() -> str:
     """Table of all plans, and of all queues: how the results of both programs differ."""
-    records = [record for record in pq.read_table(RECORDS).to_pylist() if not record["lacks"]]
+    records = [record for record in pl.read_parquet(RECORDS).to_dicts() if not record["lacks"]]
     rows = [
         *_rows(records, lambda record: f"{record['paper']}, {record['plan']}"),
         *_rows(records, lambda record: f"all papers, {record['queue']}"),

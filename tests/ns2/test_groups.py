@@ -82,6 +82,18 @@ def test_flows_and_sources_of_a_group_send_the_same_packets(queue):
 
 
 @needs_ns2
+def test_a_packet_that_is_complete_when_the_rate_changes_is_sent():
+    """4000 bits at 500 kbit/s: 125 packets take the second until the source is silent for one."""
+    available = {"kind": "square", "high": "2Mbit", "low": "1500kbit", "every": "1s"}
+    source = {"name": "left", "available": available, "packet_size": "500B"}
+    scenario = cwndlab.Scenario({**SCENARIO, "measure": ["0s", "12s"], "cross": [source]})
+    ours, theirs = cwndlab.run(scenario), cwndlab.ns2.run(scenario)
+    assert ours.cross["sent_packets"].to_list() == theirs.cross["sent_packets"].to_list() == [750]
+    for key in ("sent_packets", "acknowledged_packets", "dropped_packets"):
+        assert ours.flows[key].to_list() == theirs.flows[key].to_list()
+
+
+@needs_ns2
 @pytest.mark.parametrize("queue", QUEUES)
 def test_a_queue_drops_the_same_packets_at_the_same_times(queue):
     scenario = cwndlab.Scenario(SCENARIO).patch({"dumbbell.queue": QUEUES[queue]})

@@ -7,6 +7,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from cwndlab.ns2 import tcl
 from cwndlab.ns2.agents import Endpoints, endpoints
 from cwndlab.ns2.network import Flow, Network, Source, Steps
@@ -353,7 +355,8 @@ def runs_of(steps: Steps, bits: float, phase: float = 1.0) -> list[tuple[float, 
     A packet leaves when its bits are complete, also where the rate changes meanwhile; of the first
     packet, this part of them. ns-2 takes the time to the next packet from the rate at a packet, so
     a run is one of packets with equal gaps: the time of its first packet, and the rate that gives
-    the gaps.
+    the gaps. Times are sums of doubles in the core's order (``serializer.rs``), so that a packet
+    that is complete just when the rate changes falls on the same side.
 
     Examples
     --------
@@ -361,28 +364,47 @@ def runs_of(steps: Steps, bits: float, phase: float = 1.0) -> list[tuple[float, 
 
     >>> runs_of(((0.0, 1000.0), (2.5, 4000.0)), 1000.0)
     [(1.0, 1000.0), (2.0, 1600.0), (2.625, 4000.0)]
+    >>> runs_of(((0.0, 1000.0), (2.0, 0.0), (5.0, 1000.0)), 1000.0)
+    [(1.0, 1000.0), (2.0, 250.0), (6.0, 1000.0)]
     >>> runs_of(((0.0, 1000.0),), 1000.0, phase=0.0)
     [(0.0, 1000.0)]
     """
     runs: list[tuple[float, float]] = []
     left, last_s = phase * bits, None
-    for (begin_s, bps), (end_s, _) in itertools.pairwise((*steps, (float(NEVER), 0.0))):
-        if bps == 0:
+    for (begin_s, bps), (end_s, _) in itertools.pairwise((*steps, (math.inf, 0.0))):
+        # The packet under way began with the one before, or where the rate changed.
+        at_s = begin_s if last_s is None or last_s < begin_s else last_s
+        if bps == 0 or left > bps * (end_s - at_s):
+            left -= bps * (end_s - at_s) if bps else 0.0
             continue
-        first_s = begin_s + left / bps
-        if first_s >= end_s:
-            left -= (end_s - begin_s) * bps
-            continue
+        first_s = at_s + left / bps
         if last_s is not None:
-            runs.append((last_s, bits / (first_s - last_s)))
-        following = math.ceil((end_s - first_s) * bps / bits) - 1
-        if following:
+            runs.append((last_s, _rate_between(last_s, first_s, bits)))
+        last_s = first_s
+        if bits <= bps * (end_s - first_s):
             runs.append((first_s, bps))
-        last_s = first_s + following * bits / bps
-        left = bits - (end_s - last_s) * bps
+        if math.isinf(end_s):
+            break
+        gap_s = bits / bps
+        times = np.add.accumulate(
+            np.r_[first_s, np.full(int((end_s - first_s) / gap_s) + 2, gap_s)]
+        )
+        last_s = float(times[np.argmax(bits > bps * (end_s - times))])
+        left = bits - bps * (end_s - last_s)
     if steps[-1][1] == 0 and last_s is not None:
         runs.append((last_s, NO_RATE_BPS))
     return runs
+
+
+def _rate_between(last_s: float, next_s: float, bits: float) -> float:
+    """Return the rate at which the packet after one is due at a time, to the last bit if any is."""
+    near = bits / (next_s - last_s)
+    candidates = [near]
+    for direction in (0.0, math.inf):
+        bps = near
+        for _ in range(8):
+            candidates.append(bps := math.nextafter(bps, direction))
+    return next((bps for bps in candidates if last_s + bits / bps == next_s), near)
 
 
 def _run_lines(
