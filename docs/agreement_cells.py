@@ -62,14 +62,15 @@ def cells() -> Iterator[dict[str, Any]]:
 
 
 def queues(document: dict[str, Any]) -> str:
-    """Name the queues of a scenario that are not drop-tail; drop-tail if there is none."""
+    """Name the queues that are not drop-tail, else drop-tail, and whether sources draw bursts."""
     links = [
         *document.get("links", ()),
         *([document["dumbbell"]] if "dumbbell" in document else ()),
     ]
     specs = [link.get("queue", {"kind": "drop-tail"}) for link in links]
     names = {spec["kind"] + ", ECN" * spec.get("ecn", False) for spec in specs} - {"drop-tail"}
-    return " and ".join(sorted(names)) or "drop-tail"
+    bursts = ", bursts" * any("on" in source for source in document.get("cross", ()))
+    return (" and ".join(sorted(names)) or "drop-tail") + bursts
 
 
 def compare(cell: dict[str, Any]) -> dict[str, Any]:

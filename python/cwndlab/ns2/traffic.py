@@ -374,8 +374,10 @@ def runs_of(steps: Steps, bits: float, phase: float = 1.0) -> list[tuple[float, 
     for (begin_s, bps), (end_s, _) in itertools.pairwise((*steps, (math.inf, 0.0))):
         # The packet under way began with the one before, or where the rate changed.
         at_s = begin_s if last_s is None or last_s < begin_s else last_s
-        if bps == 0 or left > bps * (end_s - at_s):
-            left -= bps * (end_s - at_s) if bps else 0.0
+        if bps == 0:
+            continue
+        if left > (capacity := bps * (end_s - at_s)):
+            left -= capacity
             continue
         first_s = at_s + left / bps
         if last_s is not None:
