@@ -16,6 +16,15 @@ export const missing = !existsSync(CHROMIUM)
     ? "no web/dist: run make web"
     : "";
 
+/** How a page is opened. */
+interface Opening {
+  /** Of the window, pixels. */
+  width?: number;
+  colorScheme?: "light" | "dark";
+  /** What the server answers instead, by pattern of the address. */
+  answers?: Record<string, { status: number; body?: string }>;
+}
+
 /** A server on loopback and a browser, for the tests of one file. */
 export class PageUnderTest {
   private server?: PreviewServer;
@@ -32,13 +41,18 @@ export class PageUnderTest {
   }
 
   /** The page at an address, `#/lessons`. An error of the page fails the test. */
-  async open(hash: string, width = 1400, colorScheme: "light" | "dark" = "light"): Promise<Page> {
+  async open(
+    hash: string,
+    { width = 1400, colorScheme = "light", answers = {} }: Opening = {},
+  ): Promise<Page> {
     const address = this.server?.resolvedUrls?.local[0];
     if (!this.browser || !address) throw new Error("the page is not started");
     const page = await this.browser.newPage({ viewport: { width, height: 900 }, colorScheme });
     // A busy machine is no failure.
     page.setDefaultTimeout(300_000);
     page.on("pageerror", (error) => expect.fail(`the page failed: ${error.message}`));
+    for (const [pattern, answer] of Object.entries(answers))
+      await page.route(pattern, (route) => route.fulfill(answer));
     await page.goto(`${address}${hash}`);
     return page;
   }

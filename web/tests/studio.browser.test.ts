@@ -151,13 +151,22 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.close();
   });
 
-  test("without the simulator the page says so", async () => {
-    const page = await under.open("#/share");
-    await page.route("**/simulator.wasm", (route) => route.fulfill({ status: 404 }));
-    await page.goto(page.url().replace(/#.*/, "#/build"));
-    await page.reload();
-    await page.getByRole("alert").waitFor();
-    expect(await page.getByRole("alert").innerText()).toContain("the simulator was not loaded");
+  test.each([
+    { what: "no simulator", answer: { status: 404 } },
+    // Some servers answer what they do not have with their first page.
+    { what: "another file as simulator", answer: { status: 200, body: "<!doctype html>" } },
+  ])("with $what every view says so, whenever it asks", async ({ answer }) => {
+    const page = await under.open("", { answers: { "**/simulator.wasm": answer } });
+    const said = page.getByRole("alert").filter({ hasText: "the simulator was not loaded" });
+    await said.waitFor();
+    await page.getByLabel("Rule").first().fill("Reno");
+    await expect.poll(() => said.count()).toBe(2);
+    await page.getByRole("link", { name: "Compare" }).click();
+    await page.getByRole("heading", { name: "Compare by:" }).waitFor();
+    await expect.poll(() => said.count()).toBe(2);
+    await page.getByRole("link", { name: "Game" }).click();
+    await page.getByRole("button", { name: "Start" }).click();
+    await said.waitFor();
     await page.close();
   });
 
@@ -292,7 +301,7 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
   for (const view of VIEWS)
     for (const scheme of ["light", "dark"] as const)
       test(`${view}, ${scheme}: no violation of accessibility, no wider than a phone`, async () => {
-        const page = await under.open(`#/${view}`, 390, scheme);
+        const page = await under.open(`#/${view}`, { width: 390, colorScheme: scheme });
         await hash(page);
         if (view === "compare") await page.locator("table.metrics").waitFor();
         expect(await overflow(page)).toBeLessThanOrEqual(0);

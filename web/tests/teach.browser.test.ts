@@ -124,7 +124,7 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     "%s has no violation of axe-core and fits a phone",
     async (hash) => {
       for (const theme of ["light", "dark"] as const) {
-        const page = await under.open(hash, 390, theme);
+        const page = await under.open(hash, { width: 390, colorScheme: theme });
         await page.getByRole("heading", { level: 2 }).waitFor();
         const choice = page.getByRole("radio").first();
         if (await choice.count()) {

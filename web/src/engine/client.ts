@@ -17,12 +17,14 @@ export class Engine {
   private readonly worker: Worker = new SimulatorWorker();
   private readonly pending = new Map<number, Pending>();
   private lastId = 0;
+  /** Why nothing answers; empty while the simulator lives. */
+  private failure = "";
 
   constructor() {
     this.worker.onmessage = ({ data }: MessageEvent<Response>) => this.receive(data);
     moduleBytes().then(
       (bytes) => this.send({ kind: "module", bytes }, [bytes]),
-      (failure: Error) => this.fail(`the simulator was not loaded: ${failure.message}`),
+      (failure: Error) => this.failToLoad(failure.message),
     );
     this.worker.onerror = ({ message }) => this.fail(`the simulator stopped: ${message}`);
   }
@@ -48,15 +50,21 @@ export class Engine {
   private ask<T>(request: (id: number) => Request, onPart?: (run: Run) => void): Promise<T> {
     const id = ++this.lastId;
     return new Promise((resolve, reject) => {
+      if (this.failure) return reject(new ScenarioError(this.failure));
       this.pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onPart });
       this.send(request(id));
     });
   }
 
-  /** Ends all requests: nothing will answer them. */
+  /** Ends all requests, those to come too: nothing will answer them. */
   private fail(message: string): void {
+    this.failure = message;
     for (const { reject } of this.pending.values()) reject(new ScenarioError(message));
     this.pending.clear();
+  }
+
+  private failToLoad(why: string): void {
+    this.fail(`the simulator was not loaded: ${why}`);
   }
 
   private send(request: Request, transfer: Transferable[] = []): void {
@@ -64,6 +72,7 @@ export class Engine {
   }
 
   private receive(response: Response): void {
+    if (response.kind === "not-loaded") return this.failToLoad(response.message);
     const pending = this.pending.get(response.id);
     if (!pending) return;
     if (response.kind === "run" && !response.last) return pending.onPart?.(response.run);

@@ -122,6 +122,8 @@ export type Request =
 
 /** From the worker. */
 export type Response =
+  /** The bytes of the module were no simulator. */
+  | { kind: "not-loaded"; message: string }
   /** `last`: nothing more comes of this request. */
   | { kind: "run"; id: number; run: Run; last: boolean }
   /** A newer request of its slot came. */

@@ -14,7 +14,7 @@ const SHOWN_EVERY_MS = 500;
 type RunRequest = Extract<Request, { kind: "run" }>;
 
 const scope = self as unknown as DedicatedWorkerGlobalScope;
-let provide: (simulator: Simulator | Promise<Simulator>) => void;
+let provide: (simulator: Simulator) => void;
 const ready = new Promise<Simulator>((resolve) => (provide = resolve));
 /** Requests that wait, the newest of each slot. */
 const waiting = new Map<string, RunRequest>();
@@ -81,7 +81,9 @@ async function runWaiting(): Promise<void> {
 scope.onmessage = async ({ data }: MessageEvent<Request>) => {
   switch (data.kind) {
     case "module":
-      return provide(Simulator.of(data.bytes));
+      return Simulator.of(data.bytes).then(provide, ({ message }: Error) =>
+        answer({ kind: "not-loaded", message }),
+      );
     case "run": {
       const older = waiting.get(data.slot);
       if (older) answer({ kind: "superseded", id: older.id });

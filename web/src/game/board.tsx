@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { engine } from "../engine/client";
-import type { Run, RunResult } from "../engine/protocol";
+import type { RunResult } from "../engine/protocol";
+import type { Shown } from "../lessons/use_run";
 import { flowColor } from "../plots/colors";
 import { TimePlot } from "../plots/time_plot";
 import { queueTraces, windowTraces } from "../plots/traces";
@@ -20,8 +21,8 @@ interface BoardProps {
 }
 
 /** Runs the game up to a time, whenever the time has moved on. */
-function useGameRun(game: Game, untilS: number): Run | null {
-  const [run, setRun] = useState<Run | null>(null);
+function useGameRun(game: Game, untilS: number): Shown {
+  const [shown, setShown] = useState<Shown>({ run: null, error: null });
   const shownUntilS = Math.ceil(untilS * 10) / 10;
   useEffect(() => {
     if (shownUntilS <= 0) return;
@@ -30,10 +31,13 @@ function useGameRun(game: Game, untilS: number): Run | null {
       toml: gameScenario(game, shownUntilS),
       samples: Math.round(shownUntilS * SAMPLES_PER_S),
     };
-    void engine.run("game", options).then((found) => isCurrent && found && setRun(found));
+    engine.run("game", options).then(
+      (run) => isCurrent && run && setShown({ run, error: null }),
+      (error: Error) => isCurrent && setShown({ run: null, error: error.message }),
+    );
     return () => void (isCurrent = shownUntilS < DURATION_S);
   }, [shownUntilS]);
-  return run;
+  return shown;
 }
 
 /** The result of two flows of the opponent's rule, to compare with. */
@@ -41,7 +45,11 @@ function useBaseline(game: Game): RunResult | null {
   const [result, setResult] = useState<RunResult | null>(null);
   useEffect(() => {
     const options = { toml: baselineScenario(game), samples: 1 };
-    void engine.run("baseline", options).then((run) => run && setResult(run.result));
+    // Where the simulator does not load, the game's run says so.
+    engine.run("baseline", options).then(
+      (run) => run && setResult(run.result),
+      () => undefined,
+    );
   }, [game.opponent]);
   return result;
 }
@@ -67,8 +75,9 @@ function Numbers({ result }: { result: RunResult }) {
 }
 
 export function Board({ game, untilS = DURATION_S, isOver = false }: BoardProps) {
-  const run = useGameRun(game, untilS);
+  const { run, error } = useGameRun(game, untilS);
   const baseline = useBaseline(game);
+  if (error) return <p role="alert">{error}</p>;
   if (!run) return <p>Starting …</p>;
   const isWhole = isOver && run.complete && run.result.duration_s === DURATION_S;
   const windows = windowTraces(run, "cwnd_packets");

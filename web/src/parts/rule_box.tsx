@@ -32,7 +32,9 @@ export function RuleBox({ id, rule, set }: RuleBoxProps) {
 
   async function type(text: string) {
     setDraft(text);
-    const checked = await engine.checkRule(text);
+    const checked = await engine
+      .checkRule(text)
+      .catch(({ message }: Error) => ({ valid: false, text: message }));
     setFault(checked.valid ? null : checked.text);
     if (checked.valid) set(text);
   }
