@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from cwndlab import Scenario
+from cwndlab.ns2.traffic import SEED_OF_ZERO, first_number
 from cwndlab.reproduction import paper
 from cwndlab.runs.plan import Cell
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PHASE_S = 0.00033956977 * 0.01
-"""Timer phase of an exported script: the first number of ns-2's stream of seed 1, in ticks."""
+PHASE_S = first_number(SEED_OF_ZERO) * 0.01
+"""Timer phase of an exported script, of a tick of 10 ms."""
 WITHOUT_CHANCE = (
     "exact-drops", "four-rules", "one-flow-sawtooth", "parking-lot", "ring", "rules-shared",
     "rules-unequal",

@@ -35,7 +35,6 @@ PATCHES = {
     "no access links": {"dumbbell.access_rate": "unlimited", "dumbbell.access_delay": "0ms"},
     "beside a flow": {"flows": [{"name": "long", "rule": "AIMD(1, 0.5)"}]},
     "slots taken over, under load": {
-        "tcp.timer_phase": exported.PHASE_S,
         "duration": "300s",
         "dumbbell.queue": {"kind": "drop-tail", "limit": "12pkt"},
         "dumbbell.access_rate": "unlimited",

@@ -159,7 +159,7 @@ def test_the_seed_of_a_phase_gives_that_phase(tmp_path):
     lines = [f"ns-random {seed}; puts [$defaultRNG uniform 0 1]" for seed in seeds]
     (tmp_path / "seeds.tcl").write_text("\n".join(lines) + "\nexit 0\n")
     printed = subprocess.run(["ns", "seeds.tcl"], cwd=tmp_path, capture_output=True, text=True)
-    assert [float(line) for line in printed.stdout.split()] == pytest.approx(phases, abs=4e-4)
+    assert [float(line) for line in printed.stdout.split()] == pytest.approx(phases, abs=1e-5)
 
 
 @needs_ns2

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import cwndlab
-from cwndlab.ns2.traffic import TICK_SEED
+from cwndlab.ns2.traffic import first_number
 
 from . import compare, exported, ns2, reference
 from .test_export import needs_ns2
@@ -14,13 +14,7 @@ from .test_export import needs_ns2
 TICK_S = 0.01
 
 
-def phase_s(seed: int) -> float:
-    """The phase that ns-2 draws from a seed, seconds."""
-    factor, addend, modulus = TICK_SEED
-    return (factor * seed + addend) % modulus / modulus * TICK_S
-
-
-PHASES_S = [exported.PHASE_S, phase_s(700), phase_s(1496)]
+PHASES_S = [exported.PHASE_S, *(first_number(seed) * TICK_S for seed in (700, 1496))]
 FLOWS = {
     "name": "group",
     "count": 3,

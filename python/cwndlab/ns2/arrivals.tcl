@@ -78,7 +78,7 @@ proc arrive {group packets access sink} {
     if {[info procs bucket-$group] ne ""} { bucket-$group $slot }
     $arriving($slot) set fid_ $group
     $arriving($slot) proc done {} "complete $slot $group"
-    $offsets seed [expr {[info exists phase($group)] ? $phase($group) : 1}]
+    $offsets seed [expr {[info exists phase($group)] ? $phase($group) : 143581}]
     $offsets default
     $arriving($slot) reset
     $defaultRNG default

@@ -19,12 +19,12 @@ proc tcp-flow {i flow from to payload_bytes packet_bytes links} {
     array set size [list $i $packet_bytes]
     array set path [list $i $links]
 }
-# ns-2 draws the offset of each agent's timer within a tick, when the agent is reset. Seed 1 makes it
-# 0.0003 of a tick (tcp.timer_phase).
+# ns-2 draws the offset of each agent's timer within a tick, when the agent is reset. Seed 143581 makes
+# it 0.00000003 of a tick (tcp.timer_phase).
 proc reset-timers {} {
     global seed tcp phase ssthresh
     foreach i [lsort -integer [array names tcp]] {
-        ns-random [expr {[info exists phase($i)] ? $phase($i) : 1}]
+        ns-random [expr {[info exists phase($i)] ? $phase($i) : 143581}]
         $tcp($i) reset
         if {[info exists ssthresh($i)]} { $tcp($i) set ssthresh_ $ssthresh($i) }
     }
