@@ -77,11 +77,7 @@ def compare(cell: dict[str, Any]) -> dict[str, Any]:
     """Run a cell in both programs, or say what ns-2 lacks."""
     record = {name: cell[name] for name in ("paper", "plan", "cell", "queue")}
     scenario = Scenario(cell["scenario"])
-    if cell["queue"] == "drr":
-        # ns-2's DRR has a limit in bytes, which is near one in packets but not equal to it.
-        link = network(scenario).links[0]
-        limit = f"{(link.limit_packets or 0) * link.packet_bytes}B"
-        scenario = scenario.patch({"dumbbell.queue.limit": limit})
+    scenario = scenario.patch(limits_in_bytes(scenario))
     try:
         cwndlab.export(scenario)
     except ScenarioError as error:
@@ -96,6 +92,16 @@ def compare(cell: dict[str, Any]) -> dict[str, Any]:
         for column in COUNTED:
             record[f"{program}_{column}"] = int(result.flows[column].sum())
     return record
+
+
+def limits_in_bytes(scenario: Scenario) -> dict[str, str]:
+    """Patch DRR's limits: ns-2 has them in bytes, near those in packets but not equal to them."""
+    place = "dumbbell" if "dumbbell" in scenario.to_dict() else "links.{}"
+    return {
+        f"{place}.queue.limit".format(link.name): f"{(link.limit_packets or 0) * link.packet_bytes}B"
+        for link in network(scenario).links
+        if link.queue["kind"] == "drr"
+    }
 
 
 def main() -> None:

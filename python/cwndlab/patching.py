@@ -11,6 +11,9 @@ from cwndlab.documents import is_list, is_table
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 
+LISTS = ("arrivals", "cross", "flows", "links")
+"""Keys of a scenario that hold lists of tables."""
+
 
 def value_from_text(text: str) -> Any:
     """Read the value of `--set key=value`: JSON if it parses, otherwise the text itself.
@@ -45,7 +48,7 @@ def patched(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, 
     Raises
     ------
     ScenarioError
-        If a key leads into a plain value, or names no entry of a list.
+        If a key leads into a plain value or a list that is not there, or names no entry of a list.
 
     Examples
     --------
@@ -73,6 +76,8 @@ def _assign(node: Any, parts: list[str], value: Any, key: str) -> None:
                 node[index] = copy.deepcopy(value)
     elif not is_table(node):
         raise ScenarioError(f"`{key}` cannot be set: `{part}` lies inside the plain value `{node}`")
+    elif rest and part in LISTS and part not in node:
+        raise ScenarioError(f"{key}: the scenario has no [[{part}]]: expected one that has")
     elif rest:
         _assign(node.setdefault(part, {}), rest, value, key)
     elif value is None:

@@ -1,7 +1,7 @@
 """Compares distributions with those of ns-2: ``python -m tests.ns2.statistical`` from the
 repository's root.
 
-Ten replicates of each experiment on either side. A metric agrees if the means differ by no more
+Twenty replicates of each experiment on either side. A metric agrees if the means differ by no more
 than the larger of two standard deviations of ns-2's replicates and 3 % of ns-2's mean. Beside that
 the table has the interval of the mean difference, and over all experiments no metric may lie to one
 side throughout."""
@@ -30,7 +30,7 @@ from . import reference
 from .reference import Columns, Run
 from .statistical_scenarios import EXPERIMENTS, Experiment
 
-REPLICATES = 10
+REPLICATES = 20
 TOLERANCE = 0.03
 # Two-sided 95 % of the normal distribution: over all experiments there are many replicates.
 Z_POOLED = 1.960

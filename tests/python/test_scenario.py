@@ -110,6 +110,13 @@ def test_patch_removes_with_none():
     assert patched({"a": {"b": 1, "c": 2}}, {"a.b": None}) == {"a": {"c": 2}}
 
 
+def test_a_patch_into_a_list_that_is_not_there_says_so():
+    message = r"cross\.noise\.rate: the scenario has no \[\[cross\]\]: expected one that has"
+    with pytest.raises(cwndlab.ScenarioError, match=message):
+        patched({"flows": []}, {"cross.noise.rate": "1Mbit"})
+    assert patched({}, {"cross": [{"rate": "1Mbit"}]}) == {"cross": [{"rate": "1Mbit"}]}
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [("3", 3), ("0.5", 0.5), ("true", True), ('["0s","1s"]', ["0s", "1s"]),

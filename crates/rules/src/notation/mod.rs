@@ -253,7 +253,8 @@ fn wrong_count(text: &str, family: &Family, got: usize) -> RuleError {
 
 /// Says which rules there are.
 fn unknown(name: &str) -> RuleError {
-    let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+    let families = FAMILIES.iter().map(|family| family.name);
+    let names: Vec<&str> = families.chain(OTHER_NAMES.iter().map(|&(other, _)| other)).collect();
     RuleError(message::unknown("rule", name, &names))
 }
 
@@ -309,6 +310,7 @@ mod tests {
         for (text, says) in [
             ("AIDM(1, 0.5)", "did you mean AIMD"),
             ("GAIM(0.31, 0.875)", "did you mean GAIMD"),
+            ("Renoo", "did you mean Reno"),
             ("AIAD(1)", "AIAD takes 2 parameters (a, d), got 1; example: AIAD(1, 3)"),
             ("AIAD", "got 0"),
             ("AIMD(1, 0.5, 3)", "AIMD takes 0 to 2 parameters (a, b), got 3"),

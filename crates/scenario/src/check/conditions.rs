@@ -43,6 +43,22 @@ pub fn positive(key: impl Display, time: Time) -> Checked {
     if time > Time::default() { Ok(()) } else { invalid(key, time, "a time above 0") }
 }
 
+/// Checks that there are as many values as flows, or sources, of a group.
+pub fn one_for_each(
+    key: impl Display,
+    values: Option<usize>,
+    count: u64,
+    members: &str,
+) -> Checked {
+    match values {
+        Some(values) if values as u64 != count => {
+            let expected = format!("{count}, one for each of the {members}");
+            invalid(format!("{key}.each"), format!("a list of {values}"), expected)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Checks a priority.
 pub fn priority(key: impl Display, priority: u8) -> Checked {
     inside(key, priority, 0, LAST_PRIORITY)

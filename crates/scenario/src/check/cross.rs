@@ -1,9 +1,8 @@
 //! Checks of cross traffic.
 
-use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, priority};
+use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, one_for_each, priority};
 use super::distributions::check_draw;
 use super::links::check_waveform;
-use super::traffic::one_for_each;
 use crate::MAX_SOURCES;
 use crate::{CrossSpec, NetworkGraph, PerFlow, Routes, Scenario, Shape, Waveform};
 use cwndlab_units::{RateLimit, message};

@@ -1,7 +1,8 @@
 //! Checks of listed flows and arriving flows.
 
 use super::conditions::{
-    Checked, MAX_FLOWS, MAX_RATE_CHANGES, conflict, inside, invalid, positive, priority, share,
+    Checked, MAX_FLOWS, MAX_RATE_CHANGES, conflict, inside, invalid, one_for_each, positive,
+    priority, share,
 };
 use super::distributions::check_draw;
 use super::knobs::check_knobs;
@@ -149,22 +150,6 @@ impl Scenario {
         }
         let rate = arrivals.gap.map_or(in_round / round_s, |gap| 1.0 / gap.seconds());
         (end_s - arrivals.start.seconds()).max(0.0) * rate
-    }
-}
-
-/// Checks that there are as many values as flows, or sources, of a group.
-pub(super) fn one_for_each(
-    key: String,
-    values: Option<usize>,
-    count: u64,
-    members: &str,
-) -> Checked {
-    match values {
-        Some(values) if values as u64 != count => {
-            let expected = format!("{count}, one for each of the {members}");
-            invalid(key + ".each", format!("a list of {values}"), expected)
-        }
-        _ => Ok(()),
     }
 }
 

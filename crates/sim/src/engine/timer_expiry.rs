@@ -92,12 +92,13 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.senders[flow].sender.counters(self.now_s).since(&counters_at_window_start)
     }
 
-    /// Data packets that were acknowledged cumulatively within the measurement window.
-    pub(crate) fn acknowledged_packets(&self, flow: usize) -> u64 {
+    /// Data packets of a flow that were acknowledged cumulatively within the measurement window, in
+    /// which its sender `did` so much.
+    pub(crate) fn acknowledged_packets(&self, flow: usize, did: &Counters) -> u64 {
         let syn = i64::from(self.knobs[self.senders[flow].knobs as usize].syn);
         let begin = self.counters_at_window_start.get(flow).map_or(0, |at| at.acknowledged);
         let data = |number: i64| (number - syn).max(0) as u64;
-        data(begin + self.measured(flow).acknowledged) - data(begin)
+        data(begin + did.acknowledged) - data(begin)
     }
 
     fn on_delayed_ack(&mut self, flow: u32) {

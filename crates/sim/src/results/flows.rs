@@ -144,7 +144,7 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(
             identity: FlowIdentity::new(group, number),
             goodput_bps: delivered_bytes as f64 * 8.0 / window.seconds(),
             delivered_packets: sink.delivered,
-            acknowledged_packets: Some(engine.acknowledged_packets(flow)),
+            acknowledged_packets: Some(engine.acknowledged_packets(flow, &did)),
             sent_packets: did.sent,
             retransmitted_packets: did.retransmitted,
             dropped_packets: sink.dropped,
