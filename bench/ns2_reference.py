@@ -60,14 +60,14 @@ def script(scenario: dict, by_hand: bool) -> str:
     assert ends.initial_ssthresh is None
     set_on_flows = [*rule_variables(rule), *ends.sender_variables]
     variables = {
-        "hops": " ".join(f"{hop.rates[0][1]!r} {tcl.delay(hop.delay_ns)}" for hop in hops),
+        "hops": " ".join(f"{hop.rates[0][1]!r} {tcl.delay(hop.delay_s)}" for hop in hops),
         "kind": discipline.kind,
         "limit": discipline.limit,
         "queue_variables": " ".join(
             f"{name} {value}" for name, value in discipline.variables.items()
         ),
         "access_rate": access_rate,
-        "delays": " ".join(tcl.delay(flow.access_delay_ns) for flow in built.flows),
+        "delays": " ".join(tcl.delay(flow.access_delay_s) for flow in built.flows),
         "starts": " ".join(f"{flow.start_s:.9f}" for flow in built.flows),
         "ways": " ".join(f"{{{first} {last}}}" for first, last in ways),
         "sender": ends.sender,

@@ -74,9 +74,9 @@ def network(scenario: dict) -> list[str]:
     nanoseconds = [
         str(round(value))
         for flow in built.flows
-        for value in (flow.access_delay_ns, (flow.start_s or 0.0) * 1e9)
+        for value in (flow.access_delay_s * 1e9, (flow.start_s or 0.0) * 1e9)
     ]
-    arguments = [link.rates[0][1], round(link.delay_ns), discipline.limit]
+    arguments = [link.rates[0][1], round(link.delay_s * 1e9), discipline.limit]
     arguments += [float(built.flows[0].access_bps or 0), checked.duration_s]
     return [*map(str, arguments), *nanoseconds]
 

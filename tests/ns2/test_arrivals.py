@@ -65,7 +65,7 @@ def test_what_the_core_draws_is_what_it_runs(phases):
     for start_s, packets, time_s in ran.select("start_s", "packets", "fct_s").rows():
         flow = starts[start_s]
         assert flow.packets == packets
-        assert time_s > drawn.links_rtt_s + 2e-9 * flow.access_delay_ns
+        assert time_s > drawn.links_rtt_s + 2 * flow.access_delay_s
 
 
 @needs_ns2

@@ -55,8 +55,8 @@ def _group_lines(
         "d": f"$n({routes.last(group.forward)})",
     }
     ends_of_path = {
-        "s": (group.access_bps, any(flow.access_delay_ns for flow in group.flows)),
-        "d": (group.sink_bps, any(flow.sink_delay_ns for flow in group.flows)),
+        "s": (group.access_bps, any(flow.access_delay_s for flow in group.flows)),
+        "d": (group.sink_bps, any(flow.sink_delay_s for flow in group.flows)),
     }
     slot = ["global ns n place delays"]
     for end, (rate_bps, is_delayed) in ends_of_path.items():
@@ -77,8 +77,8 @@ def _group_lines(
         *ends.lines("$arriving($slot)", "$absorbing($slot)"),
     ]
     draws = [
-        f"{tcl.number(flow.start_s)} {flow.packets} {tcl.delay(flow.access_delay_ns)} "
-        f"{tcl.delay(flow.sink_delay_ns)}"
+        f"{tcl.number(flow.start_s)} {flow.packets} {tcl.delay(flow.access_delay_s)} "
+        f"{tcl.delay(flow.sink_delay_s)}"
         for flow in group.flows
     ]
     links = " ".join(map(tcl.name, group.forward))

@@ -133,11 +133,11 @@ def mean_rtt_s(
         return None
     data_bits, ack_bits = 8 * ends.packet_bytes, 8 * ends.knobs["ack_size"]
     own = [bps for bps in (flow.access_bps, flow.sink_bps) if bps is not None]
-    time_s = 2e-9 * (flow.access_delay_ns + flow.sink_delay_ns) + 1e-9 * flow.back_delay_ns
+    time_s = 2 * (flow.access_delay_s + flow.sink_delay_s) + flow.back_delay_s
     time_s += sum((data_bits + ack_bits) / bps for bps in own)
     for link in links:
         bits = data_bits if link.name in flow.forward else ack_bits
-        time_s += link.delay_ns / 1e9 + bits / link.rate_bps + waits_s[link.name]
+        time_s += link.delay_s + bits / link.rate_bps + waits_s[link.name]
     return time_s
 
 

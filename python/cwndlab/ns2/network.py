@@ -21,7 +21,7 @@ class Link:
     name: str
     queue_key: str
     rates: Steps
-    delay_ns: float
+    delay_s: float
     queue: Mapping[str, Any]
     """With the defaults of the router profile."""
     limit_packets: int | None
@@ -47,13 +47,13 @@ class Flow:
     """None if it never starts."""
     stop_s: float | None
     access_bps: int | None
-    access_delay_ns: float
+    access_delay_s: float
     sink_bps: int | None
-    sink_delay_ns: float
+    sink_delay_s: float
     forward: tuple[str, ...]
     back: tuple[str, ...]
     """Empty if the reverse path is a pure delay."""
-    back_delay_ns: float
+    back_delay_s: float
     timer_phase_s: float
     """Offset of its timer within a tick."""
 
@@ -65,7 +65,7 @@ class Source:
     name: str
     entry: int
     access_bps: int | None
-    access_delay_ns: float
+    access_delay_s: float
     path: tuple[str, ...]
     start_s: float
     stop_s: float | None
@@ -80,8 +80,8 @@ class ArrivingFlow:
 
     start_s: float
     packets: int
-    access_delay_ns: float
-    sink_delay_ns: float
+    access_delay_s: float
+    sink_delay_s: float
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Arrivals:
     sink_bps: int | None
     forward: tuple[str, ...]
     back: tuple[str, ...]
-    back_delay_ns: float
+    back_delay_s: float
     links_rtt_s: float
     """Round trip propagation delay without access links."""
     bottleneck_tx_s: float

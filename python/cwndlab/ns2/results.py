@@ -273,7 +273,7 @@ def _link(
         **rows[name(link.name)],
         "link": link.name,
         "rate_bps": link.rate_bps,
-        "delay_s": link.delay_ns / 1e9,
+        "delay_s": link.delay_s,
         "queue": link.queue["kind"],
         "limit_packets": link.limit_packets,
         "cross_bps": offered_bps,

@@ -64,7 +64,7 @@ def routes(network: Network, document: Mapping[str, Any]) -> Routes:
     ends = _ends(network, document)
     returns = _returns(network, ends)
     paths = _paths(network, ends)
-    by_delay = {link.name: max(1, round(link.delay_ns / 1e3)) for link in network.links}
+    by_delay = {link.name: max(1, round(link.delay_s * 1e6)) for link in network.links}
     for costs in ({}, by_delay):
         wrong = _wrong(paths, ends, returns, costs)
         if wrong is None:
@@ -108,8 +108,8 @@ def _returns(network: Network, ends: Mapping[str, Pair]) -> dict[Pair, float]:
         if flow.back:
             continue
         pair = (ends[flow.forward[-1]][1], ends[flow.forward[0]][0])
-        if pair in ends.values() or found.setdefault(pair, flow.back_delay_ns) != (
-            flow.back_delay_ns
+        if pair in ends.values() or found.setdefault(pair, flow.back_delay_s) != (
+            flow.back_delay_s
         ):
             raise refused_key(
                 f"{key}.path",

@@ -170,11 +170,11 @@ def _network_lines(found: Network, ways: Routes, document: Mapping[str, Any]) ->
     lines.append(f"foreach node {{{' '.join(ways.nodes)}}} {{ set n($node) [$ns node] }}")
     for link in found.links:
         lines += _link_lines(ways, link, queues[link.name])
-    for (start, end), delay_ns in ways.returns.items():
+    for (start, end), delay_s in ways.returns.items():
         ends = f"$n({start}) $n({end})"
         lines += [
             "# ACKs come back after a pure delay (no `back`, or `back_rate` is unlimited).",
-            f"$ns simplex-link {ends} {INSTANT} {tcl.delay(delay_ns)} DropTail",
+            f"$ns simplex-link {ends} {INSTANT} {tcl.delay(delay_s)} DropTail",
             f"$ns queue-limit {ends} 1000000",
         ]
     for name, cost in ways.costs.items():
@@ -197,7 +197,7 @@ def _link_lines(ways: Routes, link: Link, made: Queue) -> list[str]:
         f"# {table}, link {tcl.plain(link.name)}: rate, delay; {key} = {link.queue['kind']}, "
         f"limit = {limit}",
         *(f"Queue/{made.kind} set {name} {value}" for name, value in made.variables.items()),
-        f"$ns simplex-link {ends} {tcl.rate(bps)} {tcl.delay(link.delay_ns)} {made.kind}",
+        f"$ns simplex-link {ends} {tcl.rate(bps)} {tcl.delay(link.delay_s)} {made.kind}",
         f"$ns queue-limit {ends} {made.limit}",
     ]
     if changes:

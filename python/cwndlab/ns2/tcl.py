@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from typing import NamedTuple
 
 
@@ -44,18 +43,19 @@ def rate(bps: float) -> str:
     return number(bps)
 
 
-def delay(nanoseconds: float) -> str:
-    """Write a delay in milliseconds.
+def delay(seconds: float) -> str:
+    """Write a delay that ns-2 reads as this double, in milliseconds where that is exact.
 
-    ns-2 multiplies it by 1e-3, as cwndlab does: "9ms" is not the double nearest to 0.009, and such
-    a last bit decides which of two simultaneous events comes first.
+    ns-2 multiplies milliseconds by 1e-3, as cwndlab does: "9ms" is not the double nearest to 0.009,
+    and such a last bit decides which of two simultaneous events comes first.
 
     Examples
     --------
-    >>> delay(9e6), delay(1234567)
-    ('9ms', '1.234567ms')
+    >>> delay(9 * 1e-3), delay(0.009), delay(1.234567 * 1e-3), delay(0.010596810015520944)
+    ('9ms', '0.009', '1.234567ms', '0.010596810015520944')
     """
-    return f"{(Decimal(repr(nanoseconds)) / 1_000_000).normalize():f}ms"
+    milliseconds = f"{seconds * 1e3:.12g}"
+    return f"{milliseconds}ms" if float(milliseconds) * 1e-3 == seconds else number(seconds)
 
 
 def plain(text: str) -> str:

@@ -66,14 +66,14 @@ def _group_lines(
         "flow": [tcl.name(flow.name) for _, flow in flows],
         "start": [_time(flow.start_s) for _, flow in flows],
         "stop": [_time(flow.stop_s) for _, flow in flows],
-        "access": [tcl.delay(flow.access_delay_ns) for _, flow in flows],
-        "sink_delay": [tcl.delay(flow.sink_delay_ns) for _, flow in flows],
+        "access": [tcl.delay(flow.access_delay_s) for _, flow in flows],
+        "sink_delay": [tcl.delay(flow.sink_delay_s) for _, flow in flows],
         "seed": [str(phase_seed(flow.timer_phase_s, ends)) for _, flow in flows],
     }
     body = [
-        *place("s", first.access_bps, any(flow.access_delay_ns for _, flow in flows),
+        *place("s", first.access_bps, any(flow.access_delay_s for _, flow in flows),
                 f"$n({routes.first(first.forward)})", "$access"),
-        *place("d", first.sink_bps, any(flow.sink_delay_ns for _, flow in flows),
+        *place("d", first.sink_bps, any(flow.sink_delay_s for _, flow in flows),
                 f"$n({routes.last(first.forward)})", "$sink_delay"),
         f"set tcp($i) [new {ends.sender}] ;# recovery = {spec['recovery']}",
         f"set sink($i) [new {ends.sink}]",
@@ -296,8 +296,8 @@ def _source_lines(
     key = f"cross[{source.entry}].path"
     lines: list[str] = []
     start, path = router, source.path
-    if source.access_bps is not None or source.access_delay_ns > 0:
-        delay, own = tcl.delay(source.access_delay_ns), f"access link of {source.name}"
+    if source.access_bps is not None or source.access_delay_s > 0:
+        delay, own = tcl.delay(source.access_delay_s), f"access link of {source.name}"
         # What it sends is counted there.
         lines = [*place("s", source.access_bps, True, router, delay),
                  f"watch {tcl.name(own)} $s {router}"]  # fmt: skip

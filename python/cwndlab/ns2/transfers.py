@@ -73,7 +73,7 @@ def _times(
         began_s, packets, time_s = (float(cell) for cell in line.removeprefix(head).split("\t"))
         if window_s[0] <= began_s < window_s[1]:
             flow = drawn[began_s, int(packets)]
-            access_s = 2e-9 * (flow.access_delay_ns + flow.sink_delay_ns)
+            access_s = 2 * (flow.access_delay_s + flow.sink_delay_s)
             empty_s = group.links_rtt_s + access_s + packets * group.bottleneck_tx_s
             times_s.append(time_s)
             slowdowns.append(time_s / empty_s)

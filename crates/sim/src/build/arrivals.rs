@@ -47,7 +47,7 @@ impl Builder<'_> {
         let knobs = self.plan.knobs(spec);
         let ([source_rate, sink_rate], source, sink) = self.plan.access_ranges(spec);
         let span = |rate, low: Time, high: Time| (rate, low.link_delay_s(), high.link_delay_s());
-        let back_s = self.plan.back_delay(&group.path);
+        let back_s = self.plan.back_delay_s(&group.path);
         let own = [
             span(source_rate, source.low, source.high),
             span(sink_rate, sink.low, sink.high),

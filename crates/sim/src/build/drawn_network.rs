@@ -8,7 +8,7 @@ use crate::endpoint::source_population::SourcePopulation;
 use crate::event::head_scheduler::WinnerTreeScheduler;
 use crate::rate::piecewise::PiecewiseRate;
 use cwndlab_queues::Limit;
-use cwndlab_scenario::{CrossSpec, FlowPath, QueueSpec, Scenario, instance};
+use cwndlab_scenario::{CrossSpec, QueueSpec, Scenario, instance};
 use cwndlab_tcp::NEVER;
 use cwndlab_units::{Buffer, Span, Time};
 use serde::Serialize;
@@ -38,8 +38,8 @@ pub struct DrawnLink {
     pub queue_key: String,
     /// Rates over time.
     pub rates: Vec<Step>,
-    /// Propagation delay, nanoseconds.
-    pub delay_ns: f64,
+    /// Propagation delay, seconds.
+    pub delay_s: f64,
     /// Its queue, with the defaults of the router profile.
     pub queue: QueueSpec,
     /// Buffer limit, packets; none if it is in bytes or unlimited.
@@ -73,18 +73,18 @@ pub struct DrawnFlow {
     pub stop_s: Option<f64>,
     /// Rate of the source's access link, bit/s; none if it is a pure delay.
     pub access_bps: Option<u64>,
-    /// Its delay, nanoseconds.
-    pub access_delay_ns: f64,
+    /// Its delay, seconds.
+    pub access_delay_s: f64,
     /// Rate of the sink's access link.
     pub sink_bps: Option<u64>,
     /// Its delay.
-    pub sink_delay_ns: f64,
+    pub sink_delay_s: f64,
     /// Links from source to sink.
     pub forward: Vec<String>,
     /// Links from sink to source; none if the reverse path is a pure delay.
     pub back: Vec<String>,
-    /// That delay, nanoseconds.
-    pub back_delay_ns: f64,
+    /// That delay, seconds.
+    pub back_delay_s: f64,
     /// Offset of its timer within a tick, seconds.
     pub timer_phase_s: f64,
 }
@@ -98,8 +98,8 @@ pub struct DrawnSource {
     pub entry: usize,
     /// Rate of its access link, bit/s; none if it is a pure delay.
     pub access_bps: Option<u64>,
-    /// Its delay, nanoseconds.
-    pub access_delay_ns: f64,
+    /// Its delay, seconds.
+    pub access_delay_s: f64,
     /// Links that it crosses.
     pub path: Vec<String>,
     /// Start and stop, seconds.
@@ -124,8 +124,8 @@ pub struct DrawnArrivals {
     pub forward: Vec<String>,
     /// Links from sink to source; none if the reverse path is a pure delay.
     pub back: Vec<String>,
-    /// That delay, nanoseconds.
-    pub back_delay_ns: f64,
+    /// That delay, seconds.
+    pub back_delay_s: f64,
     /// Round trip propagation delay without the access links, seconds.
     pub links_rtt_s: f64,
     /// Transmission time of a data packet on the slowest link, seconds.
@@ -143,10 +143,10 @@ pub struct ArrivingFlow {
     pub start_s: f64,
     /// Data packets.
     pub packets: u64,
-    /// Delay of the source's access link, nanoseconds.
-    pub access_delay_ns: f64,
+    /// Delay of the source's access link, seconds.
+    pub access_delay_s: f64,
     /// Delay of the sink's access link.
-    pub sink_delay_ns: f64,
+    pub sink_delay_s: f64,
 }
 
 impl DrawnNetwork {
@@ -176,15 +176,6 @@ fn steps(mut rate: PiecewiseRate, end_s: f64) -> Vec<Step> {
     found
 }
 
-/// A delay in nanoseconds: as written, or as drawn in seconds.
-fn nanoseconds(span: Span, drawn_s: f64) -> f64 {
-    if span.low == span.high { delay_ns(span.low) } else { drawn_s * 1e9 }
-}
-
-fn delay_ns(delay: Time) -> f64 {
-    (delay.seconds() * 1e9).round()
-}
-
 impl NetworkPlan<'_> {
     fn drawn_link(&self, link: u32, infos: &FlowInfos) -> DrawnLink {
         let plan = &self.links[link as usize];
@@ -200,7 +191,7 @@ impl NetworkPlan<'_> {
             name: plan.name.clone(),
             queue_key: plan.queue_key.clone(),
             rates: steps(self.link_rate(link), self.scenario.duration.seconds()),
-            delay_ns: delay_ns(plan.delay),
+            delay_s: plan.delay.link_delay_s(),
             queue: plan.queue,
             limit_packets: match limit {
                 Limit::Packets(packets) => {
@@ -238,27 +229,18 @@ impl NetworkPlan<'_> {
                     start_s: times.map(|(start_s, _)| start_s),
                     stop_s: times.map(|(_, stop_s)| stop_s).filter(|&stop_s| stop_s < NEVER),
                     access_bps: access.source.rate_bps,
-                    access_delay_ns: access.source.delay_ns,
+                    access_delay_s: access.source.delay_s,
                     sink_bps: access.sink.rate_bps,
-                    sink_delay_ns: access.sink.delay_ns,
+                    sink_delay_s: access.sink.delay_s,
                     forward: self.names(&group.path.forward),
                     back: self.names(&group.path.back),
-                    back_delay_ns: self.back_delay_ns(&group.path),
+                    back_delay_s: self.back_delay_s(&group.path),
                     name: spec.instance(i as u64),
                     timer_phase_s: self.timer_phase_s(spec, i as u64),
                 });
             }
         }
         flows
-    }
-
-    fn back_delay_ns(&self, path: &FlowPath) -> f64 {
-        if path.back.is_empty() {
-            let delay = |&link: &u32| delay_ns(self.links[link as usize].delay);
-            path.forward.iter().map(delay).sum()
-        } else {
-            0.0
-        }
     }
 
     fn drawn_arrivals(&self, index: usize) -> DrawnArrivals {
@@ -268,15 +250,15 @@ impl NetworkPlan<'_> {
         let packet_size = self.knobs(&group.spec).packet_size;
         let mut delay_of = |span: Span| {
             let (low_s, high_s) = (span.low.link_delay_s(), span.high.link_delay_s());
-            nanoseconds(span, if low_s == high_s { low_s } else { delays.between(low_s, high_s) })
+            if low_s == high_s { low_s } else { delays.between(low_s, high_s) }
         };
         let (mut flows, mut now_s) = (Vec::new(), self.scenario.arrivals[index].start.seconds());
         while let Some(start_s) = connections.next_time_s(now_s) {
             flows.push(ArrivingFlow {
                 start_s,
                 packets: connections.next(start_s, packet_size, packet_size).0,
-                access_delay_ns: delay_of(source),
-                sink_delay_ns: delay_of(sink),
+                access_delay_s: delay_of(source),
+                sink_delay_s: delay_of(sink),
             });
             now_s = start_s;
         }
@@ -285,7 +267,7 @@ impl NetworkPlan<'_> {
             sink_bps,
             forward: self.names(&group.path.forward),
             back: self.names(&group.path.back),
-            back_delay_ns: self.back_delay_ns(&group.path),
+            back_delay_s: self.back_delay_s(&group.path),
             links_rtt_s: self.links_rtt_s(&group.path),
             bottleneck_tx_s: self.bottleneck_tx_s(group),
             timer_phase_s: self.timer_phase_s(&group.spec, 0),
@@ -318,7 +300,7 @@ impl NetworkPlan<'_> {
                     entry,
                     path: self.names(&self.cross[entry]),
                     access_bps: access.and_then(|own| own.rate_bps),
-                    access_delay_ns: access.map_or(0.0, |own| own.delay_ns),
+                    access_delay_s: access.map_or(0.0, |own| own.delay_s),
                     start_s: self.source_start_s(spec, number),
                     stop_s: spec.stop.map(Time::seconds),
                     rates,

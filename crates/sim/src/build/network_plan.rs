@@ -17,8 +17,6 @@ pub struct DrawnAccessLink {
     pub rate_bps: Option<u64>,
     /// Delay, seconds.
     pub delay_s: f64,
-    /// Delay, nanoseconds, as written if it is not drawn.
-    pub delay_ns: f64,
 }
 
 /// Access links of a flow.
@@ -65,14 +63,11 @@ fn drawn_link(
     span: Span,
     stream: impl FnOnce() -> RandomStream,
 ) -> DrawnAccessLink {
-    let (delay_s, delay_ns) = match span.low == span.high {
-        true => (span.low.link_delay_s(), span.low.nanoseconds() as f64),
-        false => {
-            let delay_s = drawn_s(span, stream);
-            (delay_s, delay_s * 1e9)
-        }
+    let delay_s = match span.low == span.high {
+        true => span.low.link_delay_s(),
+        false => drawn_s(span, stream),
     };
-    DrawnAccessLink { rate_bps, delay_s, delay_ns }
+    DrawnAccessLink { rate_bps, delay_s }
 }
 
 /// A rate in bit/s; none if it has no limit.
@@ -222,8 +217,8 @@ impl<'a> NetworkPlan<'a> {
         knobs
     }
 
-    /// Delay of the reverse path if it is a pure delay.
-    pub fn back_delay(&self, path: &FlowPath) -> f64 {
+    /// Delay of the reverse path if it is a pure delay, seconds; else 0.
+    pub fn back_delay_s(&self, path: &FlowPath) -> f64 {
         if path.back.is_empty() {
             path.forward.iter().map(|&link| self.links[link as usize].delay.link_delay_s()).sum()
         } else {
@@ -247,7 +242,7 @@ impl<'a> NetworkPlan<'a> {
         let delay = |links: &[u32]| {
             links.iter().map(|&link| self.links[link as usize].delay.seconds()).sum::<f64>()
         };
-        delay(&path.forward) + delay(&path.back) + self.back_delay(path)
+        delay(&path.forward) + delay(&path.back) + self.back_delay_s(path)
     }
 
     /// Transmission time of a data packet on the slowest link of its path, at the highest rate of

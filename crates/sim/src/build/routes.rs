@@ -214,7 +214,7 @@ impl Builder<'_> {
         let own = [
             forward(source_rate, source.high.seconds()),
             forward(sink_rate, sink.high.seconds()),
-            self.plan.back_delay(&group.path) > 0.0,
+            self.plan.back_delay_s(&group.path) > 0.0,
         ];
         let (mut stages, mut access_links) = (Vec::new(), Vec::new());
         let mut add_access_link = |stages: &mut Vec<Stage>, which: usize| {
@@ -247,7 +247,7 @@ impl Builder<'_> {
     ) -> FlowIndices {
         let first_access_link = engine.datapath.access_links.len() as u32;
         let [source, sink] = [access.source, access.sink].map(|own| (own.rate_bps, own.delay_s));
-        let own = [source, sink, (None, self.plan.back_delay(&group.path))];
+        let own = [source, sink, (None, self.plan.back_delay_s(&group.path))];
         access_links
             .iter()
             .for_each(|&which| engine.datapath.access_links.push(own[which].0, own[which].1));
