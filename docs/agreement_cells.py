@@ -24,7 +24,6 @@ import cwndlab
 from cwndlab import Scenario
 from cwndlab.errors import CwndlabError, ScenarioError
 from cwndlab.ns2.network import network
-from cwndlab.quantities import bits_per_second
 from cwndlab.reproduction import load, names
 from cwndlab.reproduction.witness_scope import read_scope
 from parts import all_cells
@@ -37,8 +36,6 @@ NOT_COMPARED = ("trace", "shares")
 """Keys of a cell that ask for what is not compared."""
 COUNTED = ("acknowledged_packets", "sent_packets", "dropped_packets")
 """Columns of flows, of which the sum is kept."""
-DRAW_NOTHING = ("drop-tail", "drr")
-"""Queues of cells in which nothing is drawn during a run."""
 NUMBERS = [f"{program}_{name}" for program in ("cwndlab", "ns2")
            for name in ("s", *COUNTED)]  # fmt: skip
 COLUMNS = {
@@ -100,13 +97,10 @@ def compare(cell: dict[str, Any]) -> dict[str, Any]:
 def limits_in_bytes(scenario: Scenario) -> dict[str, str]:
     """Patch DRR's limits: ns-2 has them in bytes, near those in packets but not equal to them."""
     place = "dumbbell" if "dumbbell" in scenario.to_dict() else "links.{}"
-    return {
-        f"{place}.queue.limit".format(
-            link.name
-        ): f"{(link.limit_packets or 0) * link.packet_bytes}B"
-        for link in network(scenario).links
-        if link.queue["kind"] == "drr"
-    }
+    links = [link for link in network(scenario).links if link.queue["kind"] == "drr"]
+    limits = [f"{(link.limit_packets or 0) * link.packet_bytes}B" for link in links]
+    places = [f"{place}.queue.limit".format(link.name) for link in links]
+    return dict(zip(places, limits, strict=True))
 
 
 def main() -> None:
@@ -124,8 +118,6 @@ def main() -> None:
     with ProcessPoolExecutor(arguments.jobs) as pool:
         if arguments.again:
             again(pool, arguments.again)
-        elif arguments.untied:
-            untied(pool)
         else:
             run_missing(pool, arguments.write)
 
@@ -161,35 +153,6 @@ def again(pool: ProcessPoolExecutor, name: str) -> None:
     records = [record for record in shown(pool, others) if "lacks" not in record]
     print()
     print(all_cells.by_queue([{"failed": None, **record} for record in records]))
-
-
-def untied(pool: ProcessPoolExecutor) -> None:
-    """Print in how many of the cells that draw nothing and differ both are equal without ties.
-
-    The rate of the access links is a multiple of the bottleneck's in these cells, so that packets
-    arrive just when others leave. Here it is multiplied by a number that makes it none.
-    """
-    kept = pl.read_parquet(KEPT).filter(pl.col("queue").is_in(DRAW_NOTHING), lacks=None)
-    unequal = pl.col("cwndlab_acknowledged_packets") != pl.col("ns2_acknowledged_packets")
-    differing = {place(record) for record in kept.filter(unequal).to_dicts()}
-    own = [cell for cell in cells() if place(cell) in differing]
-    for factor in (0.9874, 1.0226, 1.2358):
-        records = list(shown(pool, [with_access_links(cell, factor) for cell in own]))
-        equal = [record["cwndlab_acknowledged_packets"] == record["ns2_acknowledged_packets"]
-                 for record in records]  # fmt: skip
-        print(f"\raccess links x {factor}: equal in {sum(equal)} of {len(equal)}")
-        for record, is_equal in zip(records, equal, strict=True):
-            print(f"  {'equal' if is_equal else 'differs'}: {', '.join(place(record))}")
-
-
-def with_access_links(cell: dict[str, Any], factor: float) -> dict[str, Any]:
-    """Return a cell whose access links have another rate."""
-    dumbbell = cell["scenario"]["dumbbell"]
-    rate = f"{factor * (bits_per_second(dumbbell['access_rate']) or 0.0):.0f}bit"
-    return {
-        **cell,
-        "scenario": {**cell["scenario"], "dumbbell": {**dumbbell, "access_rate": rate}},
-    }
 
 
 def shown(pool: ProcessPoolExecutor, wanted: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

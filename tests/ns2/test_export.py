@@ -3,6 +3,7 @@ agree as distributions where chance decides; what ns-2 cannot express is refused
 
 from __future__ import annotations
 
+import random
 import statistics
 import subprocess
 
@@ -10,6 +11,7 @@ import pytest
 
 import cwndlab
 from cwndlab.cli.app import app
+from cwndlab.ns2 import tcl
 from cwndlab.ns2.results import read
 from cwndlab.ns2.script import export
 from cwndlab.ns2.traffic import timer_seed
@@ -160,6 +162,35 @@ def test_the_seed_of_a_phase_gives_that_phase(tmp_path):
     (tmp_path / "seeds.tcl").write_text("\n".join(lines) + "\nexit 0\n")
     printed = subprocess.run(["ns", "seeds.tcl"], cwd=tmp_path, capture_output=True, text=True)
     assert [float(line) for line in printed.stdout.split()] == pytest.approx(phases, abs=1e-5)
+
+
+@needs_ns2
+def test_a_delay_is_read_as_the_double_that_was_written(tmp_path):
+    draw = random.Random(1)
+    delays = [0.0, 9 * 1e-3, 0.009, 1e-5, 1.5, *(draw.uniform(0.009, 0.011) for _ in range(200))]
+    lines = [f"$link set delay_ {tcl.delay(delay)}; puts [$link set delay_]" for delay in delays]
+    (tmp_path / "delays.tcl").write_text(
+        "\n".join(["set link [new DelayLink]", *lines, "exit 0\n"])
+    )
+    printed = subprocess.run(["ns", "delays.tcl"], cwd=tmp_path, capture_output=True, text=True)
+    assert [float(line) for line in printed.stdout.split()] == delays
+
+
+@needs_ns2
+@pytest.mark.parametrize("seed", [1, 14])
+def test_flows_behind_drawn_delays_meet_others_in_the_same_order(seed):
+    """Access links are five times as fast as the bottleneck: packets arrive just when others leave,
+    and the last bit of a delay decides which of both comes first (of seed 14, one in the 20 s)."""
+    scenario = cwndlab.Scenario({
+        "duration": "20s", "measure": ["5s", "20s"], "profile": "ns2-2002", "seed": seed,
+        "dumbbell": {"rate": "10Mbit", "delay": "50ms", "access_rate": "50Mbit",
+                     "access_delay": ["9ms", "11ms"], "queue": {"kind": "drr", "limit": "150kB"}},
+        "flows": [{"name": "flow", "count": 10, "rule": "AIAD(1, 2)", "recovery": "reno",
+                   "start": ["0s", "1s"]}],
+    })  # fmt: skip
+    ours, theirs = cwndlab.run(scenario), cwndlab.ns2.run(scenario)
+    for column in ("sent_packets", "acknowledged_packets", "dropped_packets", "timeouts"):
+        assert ours.flows[column].to_list() == theirs.flows[column].to_list()
 
 
 @needs_ns2
