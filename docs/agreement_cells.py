@@ -109,11 +109,6 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--again", metavar="PAPER/PLAN", help="run a plan with three other seeds")
-    parser.add_argument(
-        "--untied",
-        action="store_true",
-        help="run kept cells that draw nothing and differ, with other access links",
-    )
     arguments = parser.parse_args()
     with ProcessPoolExecutor(arguments.jobs) as pool:
         if arguments.again:

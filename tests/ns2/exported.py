@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cwndlab import Scenario
-from cwndlab.ns2.traffic import SEED_OF_ZERO, first_number
+from cwndlab.ns2.timer_seeds import SEED_OF_ZERO, first_number
 from cwndlab.reproduction import paper
 from cwndlab.runs.plan import Cell
 

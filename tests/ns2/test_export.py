@@ -14,7 +14,7 @@ from cwndlab.cli.app import app
 from cwndlab.ns2 import tcl
 from cwndlab.ns2.results import read
 from cwndlab.ns2.script import export
-from cwndlab.ns2.traffic import timer_seed
+from cwndlab.ns2.timer_seeds import timer_seed
 
 from . import compare, exported, ns2, reference
 
@@ -174,6 +174,13 @@ def test_a_delay_is_read_as_the_double_that_was_written(tmp_path):
     )
     printed = subprocess.run(["ns", "delays.tcl"], cwd=tmp_path, capture_output=True, text=True)
     assert [float(line) for line in printed.stdout.split()] == delays
+
+
+@needs_ns2
+def test_the_delay_of_a_link_is_reported_as_written():
+    scenario = cwndlab.Scenario(BASE).patch({"dumbbell.delay": "9ms"})
+    ours, theirs = cwndlab.run(scenario), cwndlab.ns2.run(scenario)
+    assert ours.links["delay_s"].to_list() == theirs.links["delay_s"].to_list() == [0.009, 0.009]
 
 
 @needs_ns2

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import cwndlab
-from cwndlab.ns2.traffic import first_number
+from cwndlab.ns2.timer_seeds import first_number
 
 from . import compare, exported, ns2, reference
 from .test_export import needs_ns2

@@ -273,7 +273,8 @@ def _link(
         **rows[name(link.name)],
         "link": link.name,
         "rate_bps": link.rate_bps,
-        "delay_s": link.delay_s,
+        # As it is written, in whole nanoseconds: "9ms" is 9 x 1e-3 in a run (`tcl.delay`).
+        "delay_s": round(link.delay_s * 1e9) / 1e9,
         "queue": link.queue["kind"],
         "limit_packets": link.limit_packets,
         "cross_bps": offered_bps,

@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cwndlab.ns2 import tcl
 from cwndlab.ns2.agents import Endpoints, endpoints
 from cwndlab.ns2.network import Flow, Network, Source, Steps
 from cwndlab.ns2.refusals import refused, refused_key
 from cwndlab.ns2.routes import Routes
+from cwndlab.ns2.timer_seeds import SEED_OF_ZERO, timer_seed
 from cwndlab.quantities import seconds
 
 INSTANT = "1e300"
@@ -25,10 +25,6 @@ NO_RATE_BPS = 1e-6
 """Rate of a source that sends no more: its next packet is due after the end of every run."""
 CROSS = 2**31
 """Number of the first source of cross traffic, of which buckets in DRR are counted."""
-SEEDS = 2**18
-"""Seeds of which one is chosen for the phase of a timer."""
-SEED_OF_ZERO = 143581
-"""The seed of these whose first number is nearest to 0; ``network.tcl`` takes it by default."""
 
 
 def flow_lines(network: Network, routes: Routes, document: Mapping[str, Any]) -> list[str]:
@@ -168,43 +164,6 @@ def timer_lines(ends: Endpoints, phases_s: Collection[float]) -> list[str]:
 def phase_seed(phase_s: float, ends: Endpoints) -> int:
     """Return the seed that draws the phase of a flow's timer, seconds."""
     return timer_seed(phase_s / (seconds(ends.knobs["tick"]) or 1.0))
-
-
-def timer_seed(fraction: float) -> int:
-    """Return the seed whose first number is nearest to a fraction of a tick.
-
-    Examples
-    --------
-    >>> timer_seed(0.0) == SEED_OF_ZERO, abs(first_number(timer_seed(0.5)) - 0.5) < 1e-5
-    (True, True)
-    """
-    if fraction == 0.0:
-        return SEED_OF_ZERO
-    distances = np.abs(_first_numbers(np.arange(1, SEEDS)) - fraction)
-    return int(distances.argmin()) + 1
-
-
-def first_number(seed: int) -> float:
-    """Return the first number that ns-2's generator draws from a seed.
-
-    Examples
-    --------
-    >>> f"{first_number(1):.5e} {first_number(SEED_OF_ZERO):.5e}"
-    '3.39577e-04 3.46918e-08'
-    """
-    return float(_first_numbers(np.array([seed]))[0])
-
-
-def _first_numbers(seeds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Draw one number from each seed: MRG32k3a, whose state has the seed six times (L'Ecuyer 1999).
-
-    "Good parameters and implementations for combined multiple recursive random number generators",
-    Operations Research 47(1), figure I.
-    """
-    modulus, other = 4294967087, 4294944443
-    first = (1403580 - 810728) * seeds % modulus
-    second = (527612 - 1370589) * seeds % other
-    return ((first - second - 1) % modulus + 1) / (modulus + 1)
 
 
 def _schedule(spec: Mapping[str, Any], ends: Endpoints, stops: bool) -> list[str]:
