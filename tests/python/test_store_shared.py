@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 import cwndlab
 from cwndlab import StoreError
 from cwndlab.runs.store import Record, Store, Use
+from cwndlab.runs.store import store as store_module
 from stores import DOCUMENT, RECORDS, later, log
 from waiting import HANG_S
 
@@ -159,6 +163,57 @@ def _write_many(folder: Path, first: int) -> None:
     with Store(folder) as store:
         for number in range(first, first + 3000):
             store.put(RECORDS[0]._replace(key=f"{number:032x}"))
+
+
+@pytest.mark.parametrize("before", range(12))
+def test_another_makes_the_store_while_it_is_opened(tmp_path, monkeypatch, before):
+    """Before each statement in turn: the other makes it, or finds it locked."""
+    connect, statements, opened = sqlite3.connect, [], []
+
+    def make_it(statement: str) -> None:
+        statements.append(statement)
+        if len(statements) == before + 1:
+            with suppress(StoreError), Store(tmp_path) as store:
+                store.put(RECORDS[0])
+
+    def connected(*place, **options) -> sqlite3.Connection:
+        database = connect(*place, **options)
+        if not opened:
+            database.set_trace_callback(make_it)
+        opened.append(database)
+        return database
+
+    monkeypatch.setattr(sqlite3, "connect", connected)
+    monkeypatch.setattr(store_module, "BUSY_S", 0.0)
+    with Store(tmp_path) as store:
+        store.put(RECORDS[1])
+        assert RECORDS[1].key in store
+    assert len(opened) == 2, f"opening has fewer statements: {statements}"
+
+
+def _make_many(root: Path, number: int, together: Barrier) -> None:
+    for folder in range(40):
+        together.wait(HANG_S)
+        with Store(root / str(folder)) as store:
+            store.put(RECORDS[0]._replace(key=f"{number:032x}"))
+
+
+@pytest.mark.slow
+def test_processes_make_a_store_at_once(tmp_path):
+    """As the jobs of an array on a cluster do."""
+    context = multiprocessing.get_context("spawn")
+    together = context.Barrier(8)
+    processes = [
+        context.Process(target=_make_many, args=(tmp_path, number, together)) for number in range(8)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(HANG_S)
+    assert [process.exitcode for process in processes] == [0] * 8
+    for folder in range(40):
+        with Store(tmp_path / str(folder), write=False) as store:
+            assert len(store) == 8
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import random
 import sqlite3
 import time
 import zlib
@@ -329,7 +330,7 @@ class Store:
             # The write-ahead log: readers and the writer do not wait for each other. A commit
             # survives the death of the process; a power cut may lose the latest commits, and leaves
             # the database whole.
-            found.execute("PRAGMA journal_mode = WAL")
+            _keep_a_write_ahead_log(found)
             found.execute("PRAGMA synchronous = NORMAL")
             if is_new:
                 with found:
@@ -425,6 +426,24 @@ def _refused(path: Path, error: OSError | sqlite3.Error) -> StoreError:
     )
 
 
+def _keep_a_write_ahead_log(database: sqlite3.Connection) -> None:
+    """Switch a database to a write-ahead log, if it has none yet.
+
+    Of processes that open a new store at once, SQLite refuses all but one at once: it calls no busy
+    handler where two that wait for each other would wait for ever (sqlite3_busy_handler).
+    """
+    until = time.monotonic() + BUSY_S
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(random.uniform(0.001, 0.02))
+        else:
+            return
+
+
 def _format(database: sqlite3.Connection, path: Path) -> int:
     """Return the format of a store, 0 if it is empty.
 
@@ -433,8 +452,11 @@ def _format(database: sqlite3.Connection, path: Path) -> int:
     StoreError
         If it is not one that this version reads.
     """
+    # Both from one state of the database: another process may be making it.
+    database.execute("SAVEPOINT format")
     ((application,),) = database.execute("PRAGMA application_id").fetchall()
     ((number,),) = database.execute("PRAGMA user_version").fetchall()
+    database.execute("RELEASE format")
     if (application, number) == (0, 0):
         return 0
     if application != _APPLICATION:
