@@ -49,7 +49,7 @@ def circumstances(record: dict) -> str:
         ["cores", str(machine["cores"])],
         [
             "memory",
-            f"{machine['memory_bytes'] / 2**30:.0f} GiB" if machine["memory_bytes"] else "unknown",
+            f"{machine['memory_gib']:.0f} GiB" if machine["memory_gib"] else "unknown",
         ],
         ["system", machine["system"]],
         *([name, version or "not installed"] for name, version in record["versions"].items()),

@@ -35,10 +35,10 @@ def processor() -> str:
     return next(models, platform.processor() or "unknown")
 
 
-def memory_bytes() -> int | None:
-    """Memory of the machine."""
+def memory_gib() -> float | None:
+    """Memory of the machine, of which the kernel keeps a few pages more or less at each start."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
     except (ValueError, OSError):
         return None
 
@@ -51,7 +51,7 @@ def machine() -> dict:
         "cores": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count(),
-        "memory_bytes": memory_bytes(),
+        "memory_gib": memory_gib(),
         "system": platform.system(),
     }
 
