@@ -26,6 +26,7 @@ SWEEP_RUNS = 64
 # Steps of an environment that are timed, and packets that the agent's flow sends in each.
 STEPS = 64_000
 STEP_PACKETS = 20
+LONGER_STEP, LONGER_FACTOR = "500ms", 10
 
 
 def with_rule(scenario: dict, rule: str) -> dict:
@@ -133,7 +134,10 @@ def sweep(workload: Workload, settings: Settings) -> dict:
 
 
 def steps(workload: Workload, settings: Settings) -> dict:
-    """Count steps a second of an environment: of one copy, and of 64 in one call."""
+    """Count steps a second of an environment: of one copy, and of 64 in one call.
+
+    Of 64 also with longer steps, of which two threads share more than it costs to wake them.
+    """
     try:
         import gymnasium  # noqa: F401
     except ImportError:
@@ -148,14 +152,15 @@ def steps(workload: Workload, settings: Settings) -> dict:
     window = np.float32(STEP_PACKETS)
     count = STEPS // 10 if settings.quick else STEPS
 
-    def seconds(copies: int, threads: int) -> float:
-        envs = cwndlab.gym.make_vec(scenario, copies, threads=threads, **options)
+    def seconds(threads: int, **longer: str) -> float:
+        envs = cwndlab.gym.make_vec(scenario, 64, threads=threads, **options, **longer)
         envs.reset(seed=1)
-        actions = np.full((copies, 1), window)
+        actions = np.full((64, 1), window)
+        calls = count // 64 // (LONGER_FACTOR if longer else 1)
         begin = time.perf_counter()
-        for _ in range(count // copies):
+        for _ in range(calls):
             envs.step(actions)
-        return (time.perf_counter() - begin) / (count // copies * copies)
+        return (time.perf_counter() - begin) / (calls * 64)
 
     def alone() -> float:
         env = cwndlab.gym.make(scenario, **options)
@@ -167,18 +172,19 @@ def steps(workload: Workload, settings: Settings) -> dict:
                 env.reset()
         return (time.perf_counter() - begin) / count
 
-    one, many, threads = settings.turns(
+    times_s = settings.turns(
         workload,
         ("1 copy", alone),
-        ("64 copies", lambda: seconds(64, 1)),
-        ("64 copies, 2 threads", lambda: seconds(64, 2)),
+        ("64 copies", lambda: seconds(1)),
+        ("64 copies, 2 threads", lambda: seconds(2)),
+        ("64 copies, longer steps", lambda: seconds(1, every=LONGER_STEP)),
+        ("64 copies, longer steps, 2 threads", lambda: seconds(2, every=LONGER_STEP)),
     )
-    return {
-        **spread("steps_s", [1 / time_s for time_s in one]),
-        **spread("steps_64_s", [1 / time_s for time_s in many]),
-        **spread("steps_64_threads_s", [1 / time_s for time_s in threads]),
-        "packets_a_step": STEP_PACKETS,
-    }
+    names = ("steps_s", "steps_64_s", "steps_64_threads_s", "longer_64_s", "longer_64_threads_s")
+    found = {"packets_a_step": STEP_PACKETS, "longer_step": LONGER_STEP}
+    for name, each_s in zip(names, times_s, strict=True):
+        found |= spread(name, [1 / time_s for time_s in each_s])
+    return found
 
 
 def process_s(command: list[str]) -> float:

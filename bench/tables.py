@@ -233,13 +233,16 @@ def costs(entries: dict[str, dict]) -> Table:
             [name, times, f"{found['runs']} runs, {found['one_thread_s']:.2f} s on one thread"]
         )
     for name, found in measured(entries, "steps"):
-        for key, copies in (
-            ("steps_s", "one copy"),
-            ("steps_64_s", "64 copies"),
-            ("steps_64_threads_s", "64 copies on two threads"),
+        size = f"{found['packets_a_step']} packets a step"
+        longer = f"steps of {found['longer_step']}"
+        for key, of in (
+            ("steps_s", f"one copy, {size}"),
+            ("steps_64_s", f"64 copies, {size}"),
+            ("steps_64_threads_s", f"64 copies on two threads, {size}"),
+            ("longer_64_s", f"64 copies, {longer}"),
+            ("longer_64_threads_s", f"64 copies on two threads, {longer}"),
         ):
-            spread = f"{found[f'{key}_least']:,.0f} to {found[f'{key}_most']:,.0f}"
-            what = f"{copies}, {found['packets_a_step']} packets a step ({spread})"
+            what = f"{of} ({found[f'{key}_least']:,.0f} to {found[f'{key}_most']:,.0f})"
             rows.append([name, f"{found[key]:,.0f} steps a second", what])
     for name, found in measured(entries, "start_up"):
         for what, key in (
