@@ -1,21 +1,25 @@
 """Measures how Prague and classic flows share a DualPI2 link: ``python docs/l4s_steady_state.py``.
 
 Ratios of Prague's window and rate to those of CUBIC and of Reno, over RTTs and rates, as they are
-and with two causes of deviations removed. Prints the tables of docs/l4s.md, and draws its two
-pictures where it is given a directory; tests/python/test_l4s_steady_state.py measures some of it
-again. Takes about five minutes on two cores.
+and with two causes of deviations removed; and the parts of which a ratio of windows is the product.
+Prints the tables of docs/l4s.md, and draws its three pictures where it is given a directory;
+tests/python/test_l4s_steady_state.py measures some of it again. Takes about six minutes on two
+cores.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import random
+import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -31,6 +35,13 @@ OTHERS = {"CUBIC": "CUBIC", "Reno": "AIMD(1, 0.5)"}
 SEEDS = (1, 2, 3)
 BAND = (0.7, 1.4)
 LIMITS = (0.15, 6.0)
+COUPLING = 2.0
+RENO = math.sqrt(1.5)
+"""Window of Reno times the root of the probability of a drop (docs/theory.md)."""
+SHARES = (0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+"""Constant shares of marks."""
+STEADY = 0.95
+"""Ratio of the mean of p' to its root mean square from which it hardly varies."""
 
 
 class Setting(NamedTuple):
@@ -49,6 +60,8 @@ SETTINGS = {
     "five flows": Setting("Five flows of each kind", "Prague", 5),
     "both": Setting("Both", "Prague(rtt=0.001)", 5),
 }
+APART = ("no virtual RTT", "both")
+"""Settings whose ratios are taken apart: Prague's law has no virtual RTT."""
 MEASURES = {"window": "mean_cwnd_packets", "rate": "goodput_bps"}
 
 
@@ -63,6 +76,38 @@ class Cell(NamedTuple):
 
 Ratios = dict[tuple[Cell, str], Estimate]
 """Mean ratio of each measure with its interval over the seeds."""
+
+
+class Parts(NamedTuple):
+    """What a ratio of windows is made of."""
+
+    prague: float
+    """Mean window of a Prague flow, packets."""
+    classic: float
+    """Mean window of a classic flow, packets."""
+    marks: float
+    """Share of Prague's packets that were marked, p_L."""
+    drops: float
+    """Share of the classic packets that were dropped, p_C."""
+    mean: float
+    """Mean of p' over time."""
+    root_mean_square: float
+    """Root mean square of p' over time."""
+
+    @property
+    def steadiness(self) -> float:
+        """1 if p' is constant, less if it varies."""
+        return self.mean / self.root_mean_square
+
+    @property
+    def coupled(self) -> float:
+        """Marks over the root of drops: the coupling factor if p' is constant."""
+        return self.marks / math.sqrt(self.drops)
+
+    @property
+    def own(self) -> float:
+        """Marks over those that the coupling makes: above 1 where the L queue adds its own."""
+        return self.marks / (COUPLING * self.mean)
 
 
 def cells(settings: Iterable[str] = SETTINGS, rates: Iterable[int] = RATES_MBIT) -> Iterator[Cell]:
@@ -85,6 +130,7 @@ def scenario(cell: Cell, seed: int) -> Scenario:
             "measure": ["100s", "300s"],
             "profile": "linux",
             "seed": seed,
+            "trace": {"queue": "16ms"},
             "dumbbell": {
                 "rate": f"{cell.rate_mbit}Mbit",
                 "delay": f"{cell.rtt_ms / 2}ms",
@@ -105,17 +151,80 @@ def ratio(result: Result, column: str) -> float:
     return found["prague"] / found["classic"]
 
 
-def measured(asked: Iterable[Cell]) -> Ratios:
+def parts(result: Result) -> Parts:
+    """Return what the ratio of windows of a run is made of."""
+    flows = result.flows.group_by("group").agg(
+        pl.mean("mean_cwnd_packets"), pl.sum("marked_packets", "dropped_packets", "sent_packets")
+    )
+    prague, classic = (
+        flows.row(by_predicate=pl.col("group") == name, named=True)
+        for name in ("prague", "classic")
+    )
+    probability = result.traces["queue"].filter(
+        pl.col("link").cast(pl.String) == "bottleneck", pl.col("time_s") >= result.measure_from_s
+    )["drop_probability"]
+    return Parts(
+        prague["mean_cwnd_packets"],
+        classic["mean_cwnd_packets"],
+        prague["marked_packets"] / prague["sent_packets"],
+        classic["dropped_packets"] / classic["sent_packets"],
+        probability.mean(),
+        math.sqrt((probability**2).mean()),
+    )
+
+
+def measured(asked: Iterable[Cell]) -> tuple[Ratios, dict[Cell, Parts]]:
     """Simulate every seed of these cells."""
     asked = list(asked)
     values: dict[tuple[Cell, str], list[float]] = defaultdict(list)
+    found: dict[Cell, list[Parts]] = defaultdict(list)
     runs = (((cell, seed), scenario(cell, seed)) for cell in asked for seed in SEEDS)
     total = len(asked) * len(SEEDS)
     for number, ((cell, seed), result) in enumerate(run_many(runs), 1):
         print(f"[{number}/{total}] {' '.join(map(str, cell))} seed {seed}", file=sys.stderr)
         for name, column in MEASURES.items():
             values[cell, name].append(ratio(result, column))
-    return {key: estimate(sorted(found), bounds=(0.0, math.inf)) for key, found in values.items()}
+        found[cell].append(parts(result))
+    ratios = {key: estimate(sorted(each), bounds=(0.0, math.inf)) for key, each in values.items()}
+    # Sums of floating-point numbers depend on the order in which the runs end.
+    means = {
+        cell: Parts(*(statistics.fmean(sorted(values)) for values in zip(*each, strict=True)))
+        for cell, each in found.items()
+    }
+    return ratios, means
+
+
+def with_constant_marks(share: float) -> Scenario:
+    """Return a run of one Prague flow whose packets are marked with a constant probability."""
+    draw = random.Random(1)
+    # 200 s of 20 ms with the window that the share allows, and as many again.
+    packets = range(int(40_000 / share))
+    marks = [number for number in packets if draw.random() < share]
+    return Scenario(
+        {
+            "duration": "200s",
+            "measure": ["40s", "200s"],
+            "profile": "linux",
+            "dumbbell": {
+                "rate": "1Gbit",
+                "delay": "10ms",
+                "queue": {"kind": "drop-tail", "limit": "10000pkt"},
+                "loss": [{"kind": "marks", "packets": marks}],
+            },
+            "flows": [{"rule": SETTINGS["both"].prague}],
+        }
+    )
+
+
+def constant_marks(shares: Iterable[float] = SHARES) -> list[tuple[float, float]]:
+    """Share of marks, and Prague's window times it, at each constant probability."""
+    found = []
+    for _, result in run_many((share, with_constant_marks(share)) for share in shares):
+        marked, sent, window = result.flows.select(
+            "marked_packets", "sent_packets", "mean_cwnd_packets"
+        ).row(0)
+        found.append((marked / sent, window * marked / sent))
+    return sorted(found)
 
 
 def written(found: Estimate) -> str:
@@ -135,6 +244,31 @@ def table(ratios: Ratios, setting: str, measure: str) -> str:
             found = [ratios[Cell(setting, other, rate, rtt), measure] for rtt in RTTS_MS]
             lines.append(f"| {other} | {rate} | {' | '.join(map(written, found))} |")
     return "\n".join(lines) + "\n"
+
+
+def parts_rows(ratios: Ratios, means: dict[Cell, Parts], setting: str) -> list[str]:
+    """Write the parts of each measured ratio of windows outside the band, in Markdown."""
+    rows = []
+    for cell in cells([setting]):
+        found = ratios.get((cell, "window"))
+        if found is None or BAND[0] <= found.mean <= BAND[1]:
+            continue
+        part = means[cell]
+        products = (part.prague * part.marks, part.classic * math.sqrt(part.drops))
+        values = (*products, part.coupled, part.steadiness, part.own)
+        rows.append(
+            f"| {cell.other} | {cell.rate_mbit} | {cell.rtt_ms} | {found.mean:.2f} "
+            f"| {part.marks:.4f} | {' | '.join(f'{value:.2f}' for value in values)} |"
+        )
+    return rows
+
+
+def parts_table(ratios: Ratios, means: dict[Cell, Parts], setting: str) -> str:
+    """Write the parts of the ratios of windows outside the band, in Markdown."""
+    names = ("against", "Mbit/s", "RTT, ms", "ratio", "p_L", "W p_L", "W √p_C", "p_L / √p_C")
+    names += ("steadiness", "own marks")
+    head = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
+    return "\n".join(head + parts_rows(ratios, means, setting)) + "\n"
 
 
 @styled
@@ -177,6 +311,52 @@ def _lines(axes: Axes, ratios: Ratios, setting: str, other: str, measure: str) -
         )  # fmt: skip
 
 
+@styled
+def parts_figure(means: dict[Cell, Parts], constant: list[tuple[float, float]]) -> Figure:
+    """Draw the laws of Prague and of the coupling, without the virtual RTT."""
+    figure, (law, coupling) = panels(1, 2, width=9.0, height=3.2)
+    slow = RATES_MBIT[:2]
+    kinds = {
+        "p' hardly varies": ("o", LOOKS[0].color, "full"),
+        "p' varies": ("^", LOOKS[1].color, "full"),
+        f"{slow[0]} and {slow[1]} Mbit/s": ("s", "#777777", "none"),
+    }
+
+    def kind(cell: Cell) -> str:
+        steady, varying, small = kinds
+        if cell.rate_mbit in slow:
+            return small
+        return steady if means[cell].steadiness >= STEADY else varying
+
+    law.plot(*zip(*constant, strict=True), color="black", linewidth=1.3, label="constant p_L")
+    coupling.plot([0, 1], [0, COUPLING], color="black", linewidth=1.3)
+    for name, (marker, color, fill) in kinds.items():
+        chosen = [
+            part for cell, part in means.items() if cell.setting in APART and kind(cell) == name
+        ]
+        look = {"marker": marker, "color": color, "fillstyle": fill, "linestyle": "none"}
+        look |= {"markersize": 4, "label": name}
+        marks = [part.marks for part in chosen]
+        law.plot(marks, [part.prague * part.marks for part in chosen], **look)
+        coupling.plot(
+            [part.steadiness for part in chosen], [part.coupled for part in chosen], **look
+        )
+    law.set(
+        xscale="log",
+        xlabel="share of marks p_L",
+        ylabel="Prague's window times p_L",
+        ylim=(0, None),
+    )
+    law.set_title("Prague: on its law where p' is steady")
+    coupling.set(
+        xlabel="steadiness of p': mean / root mean square", ylabel="p_L / √p_C",
+        xlim=(0, 1.02), ylim=(0, None),
+    )  # fmt: skip
+    coupling.set_title("Coupling: 2 where p' is steady")
+    figure.legend(*law.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
 def _finish(figure: Figure, axes: list[Axes], columns: int, label: str) -> None:
     for axis in axes:
         axis.set(xscale="log", yscale="log", ylim=LIMITS)
@@ -193,24 +373,32 @@ def _finish(figure: Figure, axes: list[Axes], columns: int, label: str) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
 
 
-PICTURES = {"l4s-steady-state.png": steady_state_figure, "l4s-causes.png": causes_figure}
-
-
 def main() -> None:
     """Print the tables, and draw the pictures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", type=Path, help="directory for the pictures")
     asked = parser.parse_args()
-    ratios = measured(cells())
+    ratios, means = measured(cells())
+    constant = constant_marks()
     for measure in MEASURES:
         print(table(ratios, AS_IS, measure))
     for setting in SETTINGS:
         if setting != AS_IS:
             print(f"{SETTINGS[setting].title}:\n\n{table(ratios, setting, 'window')}")
+    for setting in APART:
+        print(f"{SETTINGS[setting].title}, parts:\n\n{parts_table(ratios, means, setting)}")
+    for share, product in constant:
+        print(f"constant share of marks {share:.4f}: Prague's window times it {product:.2f}")
     if asked.images:
-        for name, draw in PICTURES.items():
-            (asked.images / name).write_bytes(png_bytes(draw(ratios)))
-            reduce_colours(asked.images / name)
+        figures = {
+            "steady-state": steady_state_figure(ratios),
+            "causes": causes_figure(ratios),
+            "parts": parts_figure(means, constant),
+        }
+        for name, figure in figures.items():
+            path = asked.images / f"l4s-{name}.png"
+            path.write_bytes(png_bytes(figure))
+            reduce_colours(path)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ class Result:
     >>> result.simulated_s
     5.0
     >>> result.traces["queue"].columns
-    ['time_s', 'link', 'queue_packets', 'average_queue_packets']
+    ['time_s', 'link', 'queue_packets', 'average_queue_packets', 'drop_probability']
     >>> len(result.flows.to_pandas())
     1
     """

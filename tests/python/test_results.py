@@ -130,27 +130,56 @@ def test_duplicate_acks_are_counted_in_a_row():
     assert set(found) == {0, 1, 2, 3, 4}
 
 
-def test_the_average_queue_of_red_is_recorded():
-    def queue(kind):
-        found = cwndlab.run(
-            {
-                "duration": "5s",
-                "dumbbell": {"rate": "10Mbit", "delay": "20ms", "queue": kind},
-                "flows": [{"rule": "AIMD(1, 0.5)", "count": 4}],
-                "trace": {"queue": "10ms"},
-            }
-        ).traces["queue"]
-        return found.filter(pl.col("link").cast(pl.String) == "bottleneck")
+def _queue(kind, rule="AIMD(1, 0.5)", **keys):
+    """Return the link and the trace of its queue, of four flows."""
+    found = cwndlab.run(
+        {
+            "duration": "30s",
+            "profile": "linux",
+            "dumbbell": {"rate": "10Mbit", "delay": "20ms", "queue": kind},
+            "flows": [{"rule": rule, "count": 4}],
+            "trace": {"queue": "10ms"},
+            **keys,
+        }
+    )
+    bottleneck = pl.col("link").cast(pl.String) == "bottleneck"
+    return found.links.row(0, named=True), found.traces["queue"].filter(bottleneck)
 
+
+def test_the_average_queue_of_red_is_recorded():
     # With a weight of 1 the average is the number of packets that wait at the last arrival.
-    red = queue({"kind": "red", "limit": "50pkt", "weight": 1, "min": "10pkt", "max": "40pkt"})
+    thresholds = {"limit": "50pkt", "min": "10pkt", "max": "40pkt"}
+    _, red = _queue({"kind": "red", "weight": 1, **thresholds})
     off = (red["average_queue_packets"] - red["queue_packets"]).abs()
     assert red["average_queue_packets"].max() > 5
     assert off.quantile(0.9) <= 4
-    slow = queue({"kind": "red", "limit": "50pkt", "weight": 0.002, "min": "10pkt", "max": "40pkt"})
+    _, slow = _queue({"kind": "red", "weight": 0.002, **thresholds})
     assert slow["average_queue_packets"].std() < 0.7 * slow["queue_packets"].std()
-    other = queue({"kind": "drop-tail", "limit": "50pkt"})
+    _, other = _queue({"kind": "drop-tail", "limit": "50pkt"})
     assert other["average_queue_packets"].null_count() == len(other)
+
+
+def test_drop_probabilities_are_recorded():
+    """RED's rises from 0 at `min` to `max_p` at `max`; PIE's is what an overload loses."""
+    thresholds = {"limit": "100pkt", "min": "10pkt", "max": "40pkt", "max_p": 0.06}
+    _, red = _queue({"kind": "red", "weight": 0.01, "gentle": False, **thresholds})
+    average, probability = red["average_queue_packets"], red["drop_probability"]
+    assert (probability.filter(average < 10) == 0).all()
+    between = red.filter(pl.col("average_queue_packets").is_between(10, 40))
+    assert len(between) > 1000
+    slope = between["drop_probability"] / (between["average_queue_packets"] - 10)
+    assert slope.min() == pytest.approx(0.002)
+    assert slope.max() == pytest.approx(0.002)
+    overload = {"cross": [{"rate": "12.5Mbit"}], "measure": ["10s", "30s"]}
+    link, pie = _queue({"kind": "pie", "limit": "1000pkt"}, **overload)
+    lost = link["dropped_packets"] / link["arrived_packets"]
+    assert lost > 0.2
+    steady = pie.filter(pl.col("time_s") >= 10)["drop_probability"]
+    assert steady.mean() == pytest.approx(lost, rel=0.02)
+    for other in ("drop-tail", "fq-codel", "rio"):
+        limits = {"min": "10pkt", "max": "40pkt"} if other == "rio" else {}
+        _, trace = _queue({"kind": other, "limit": "50pkt", **limits})
+        assert trace["drop_probability"].null_count() == len(trace)
 
 
 def test_packet_trace_agrees_with_the_flows(result):

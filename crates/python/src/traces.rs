@@ -97,10 +97,11 @@ fn defined(table: &str, columns: Vec<(&str, Column)>) -> Result<RecordBatch, Arr
 
 fn queue(traces: &Traces<'_>) -> Vec<(&'static str, Column)> {
     let samples = || {
-        traces.queues.iter().enumerate().flat_map(|(link, &(every_s, samples, averages))| {
-            samples.iter().enumerate().map(move |(i, &packets)| {
-                let average = averages.get(i).copied().unwrap_or(f64::NAN);
-                (i as f64 * every_s, link as u32, packets, average)
+        traces.queues.iter().enumerate().flat_map(|(link, queue)| {
+            let at = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
+            queue.samples.iter().enumerate().map(move |(i, &packets)| {
+                let (average, probability) = (at(&queue.averages, i), at(&queue.probabilities, i));
+                (i as f64 * queue.every_s, link as u32, packets, average, probability)
             })
         })
     };
@@ -109,6 +110,7 @@ fn queue(traces: &Traces<'_>) -> Vec<(&'static str, Column)> {
         ("link", Column::u4(samples().map(|row| row.1))),
         ("queue_packets", Column::u4(samples().map(|row| row.2))),
         ("average_queue_packets", Column::f8(samples().map(|row| row.3))),
+        ("drop_probability", Column::f8(samples().map(|row| row.4))),
     ]
 }
 

@@ -221,7 +221,8 @@ impl EarlyDetection {
         EarlyDrop::None
     }
 
-    fn probability(&self, average: f64) -> f64 {
+    /// Probability at this average, before drops are spaced.
+    pub(crate) fn probability(&self, average: f64) -> f64 {
         let probability = if average < self.max {
             (self.slope * average + self.at_zero) * self.max_p
         } else if self.gentle {

@@ -9,6 +9,7 @@ use crate::event::head_scheduler::{HeadScheduler, WinnerTreeScheduler};
 use crate::event::scheduler::EventScheduler;
 use crate::event::winner_tree::SortedSet;
 use crate::measure::trace::{TraceRecorder, Tracer};
+use crate::network::link::QueueSampler;
 use crate::results::{RunResult, collect};
 use cwndlab_scenario::Scenario;
 use std::borrow::Cow;
@@ -78,9 +79,8 @@ pub struct Simulation<'a> {
 pub struct Traces<'a> {
     /// Recorded rows, if the scenario asks for any.
     pub recorder: Option<&'a TraceRecorder>,
-    /// Of each link: sampling interval (seconds), samples of the queue length (packets), and of the
-    /// average that its discipline keeps (packets; empty without one).
-    pub queues: Vec<(f64, &'a [u32], &'a [f64])>,
+    /// Samples of the queue of each link.
+    pub queues: Vec<&'a QueueSampler>,
     /// End of simulated time, seconds: the last bin of the rate trace may be shorter.
     pub end_s: f64,
     /// Rate that cross traffic leaves available on each link per bin of the rate trace, bit/s.
@@ -159,15 +159,8 @@ impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRu
 
     fn traces(&self) -> Traces<'_> {
         let engine = &self.network.engine;
-        let queues = engine
-            .datapath
-            .links
-            .iter()
-            .filter_map(|link| link.metrics.sampler.as_ref())
-            .map(|sampler| {
-                (sampler.every_s, sampler.samples.as_slice(), sampler.averages.as_slice())
-            })
-            .collect();
+        let queues =
+            engine.datapath.links.iter().filter_map(|link| link.metrics.sampler.as_ref()).collect();
         let available = self
             .network
             .links

@@ -105,11 +105,14 @@ impl Columns {
             ("losses.flow", u32s(losses.iter().map(|row| row.flow).collect())),
             ("losses.time_s", f64s(losses.iter().map(|row| row.time_s).collect())),
             ("losses.is_timeout", u32s(losses.iter().map(|row| row.is_timeout.into()).collect())),
-            ("queues.length", u32s(queues.iter().map(|queue| queue.1.len() as u32).collect())),
-            ("queues.interval_s", f64s(queues.iter().map(|queue| queue.0).collect())),
+            (
+                "queues.length",
+                u32s(queues.iter().map(|queue| queue.samples.len() as u32).collect()),
+            ),
+            ("queues.interval_s", f64s(queues.iter().map(|queue| queue.every_s).collect())),
             (
                 "queues.packets",
-                u32s(queues.iter().flat_map(|queue| queue.1.iter().copied()).collect()),
+                u32s(queues.iter().flat_map(|queue| queue.samples.iter().copied()).collect()),
             ),
             ("rates.length", u32s(rates.iter().map(|bins| bins.len() as u32).collect())),
             ("rates.bits", f64s(rates.iter().flatten().map(|&bits| bits as f64).collect())),

@@ -60,6 +60,16 @@ impl Discipline {
             Self::DropTail(_) | Self::Pie(_) => None,
         }
     }
+
+    /// The probability with which it drops or marks, as of the last arrival or update. RIO has one
+    /// for each of its averages.
+    pub fn probability(&self) -> Option<f64> {
+        match self {
+            Self::Red(red) => Some(red.probability()),
+            Self::Pie(pie) => Some(pie.probability()),
+            Self::DropTail(_) | Self::Rio(_) => None,
+        }
+    }
 }
 
 impl Admission for Discipline {
@@ -127,6 +137,16 @@ macro_rules! each_scheduler {
             Self::DualPi2($queue) => $call,
         }
     };
+}
+
+impl<P> ScheduledQueue<P> {
+    /// DualPI2's base probability `p'`, as of the last packet.
+    pub fn probability(&self) -> Option<f64> {
+        match self {
+            Self::DualPi2(queue) => Some(queue.probability()),
+            _ => None,
+        }
+    }
 }
 
 impl<P> QueueDisc<P> for ScheduledQueue<P> {

@@ -196,6 +196,11 @@ impl Red {
         self.average() / bytes
     }
 
+    /// Probability of an early drop at the present average, before drops are spaced.
+    pub fn probability(&self) -> f64 {
+        self.detection.probability(self.average()).max(0.0)
+    }
+
     /// `max_p`, as adapted so far.
     pub fn max_p(&self) -> f64 {
         self.detection.max_p

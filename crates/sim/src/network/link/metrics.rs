@@ -51,12 +51,14 @@ pub struct QueueSampler {
     pub samples: Vec<u32>,
     /// Average queue of the discipline, packets, per sample; empty if it keeps none.
     pub averages: Vec<f64>,
+    /// Drop probability of the discipline, per sample; empty if it has none.
+    pub probabilities: Vec<f64>,
 }
 
 impl QueueSampler {
     /// Samples at 0, `every_s`, ...
     pub fn new(every_s: f64) -> Self {
-        Self { every_s, samples: Vec::new(), averages: Vec::new() }
+        Self { every_s, samples: Vec::new(), averages: Vec::new(), probabilities: Vec::new() }
     }
 
     /// Time of the next sample, seconds.

@@ -30,9 +30,14 @@ impl Link {
                 let leaving = self.count_leaving_at(next_time_s);
                 let length = (self.backlog_packets(next_time_s) - leaving) as u32;
                 let average = self.discipline.average_packets();
+                let probability = match &self.scheduled_queue {
+                    Some(scheduled_queue) => scheduled_queue.queue.probability(),
+                    None => self.discipline.probability(),
+                };
                 if let Some(sampler) = &mut self.metrics.sampler {
                     sampler.samples.push(length);
                     sampler.averages.extend(average);
+                    sampler.probabilities.extend(probability);
                 }
             } else {
                 self.depart_until(next_time_s, f64::INFINITY);

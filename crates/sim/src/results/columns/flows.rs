@@ -76,7 +76,8 @@ pub const FLOWS: &[Column] = &[
     Column::count(
         "ecn_reductions",
         "ECN reductions",
-        "window reductions because of ECN echoes: at most one per window of data",
+        "window reductions because of ECN echoes: at most one per window of data; not those that a \
+         rule makes itself with an ACK (Prague)",
     )
     .headed("ECN\ncuts"),
     Column::count(

@@ -68,6 +68,13 @@ pub const QUEUE: &[Column] = &[
         "RED's and RIO's average queue, as of the last arrival (in mean packets where the queue \
          counts bytes); null for other queues",
     ),
+    Column::fraction(
+        "drop_probability",
+        "drop probability",
+        "with which the queue drops or marks a packet, as of the last packet or update: RED's \
+         before drops are spaced, PIE's, DualPI2's p' (classic packets see its square, L4S packets \
+         `coupling` times it); null for other queues",
+    ),
 ];
 
 /// The trace `rate`.
