@@ -5,7 +5,8 @@
 
 use crate::traces::in_order;
 use cwndlab_scenario::Scenario;
-use cwndlab_sim::{PacketEvent, PacketRow, Traces};
+use cwndlab_sim::results::Traces;
+use cwndlab_sim::{PacketEvent, PacketRow};
 use cwndlab_tcp::{Ecn, Knobs};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
 use pcap_file::DataLink;

@@ -44,4 +44,4 @@ pub use measure::trace::{
 pub use network::link::QueueSampler;
 pub use network_path::NetworkPath;
 pub use rate::opportunities::opportunities_ms;
-pub use simulation::{EventSchedulerKind, Simulation, SimulationError, Traces};
+pub use simulation::{EventSchedulerKind, Simulation, SimulationError};

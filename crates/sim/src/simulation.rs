@@ -2,15 +2,13 @@
 //! one type.
 
 use crate::build::{BuiltNetwork, Options, build};
-use crate::endpoint::transfer::Transfer;
 use crate::engine::state::Status;
 use crate::event::calendar_queue::CalendarQueue;
 use crate::event::head_scheduler::{HeadScheduler, WinnerTreeScheduler};
 use crate::event::scheduler::EventScheduler;
 use crate::event::winner_tree::SortedSet;
 use crate::measure::trace::{TraceRecorder, Tracer};
-use crate::network::link::QueueSampler;
-use crate::results::{RunResult, collect};
+use crate::results::{RunResult, Traces, collect};
 use cwndlab_scenario::Scenario;
 use std::borrow::Cow;
 use std::fmt;
@@ -72,21 +70,6 @@ impl std::error::Error for SimulationError {}
 pub struct Simulation<'a> {
     scenario: Cow<'a, Scenario>,
     run: Box<dyn Run>,
-}
-
-/// Traces of a run, and the names behind their indices.
-#[derive(Debug)]
-pub struct Traces<'a> {
-    /// Recorded rows, if the scenario asks for any.
-    pub recorder: Option<&'a TraceRecorder>,
-    /// Samples of the queue of each link.
-    pub queues: Vec<&'a QueueSampler>,
-    /// End of simulated time, seconds: the last bin of the rate trace may be shorter.
-    pub end_s: f64,
-    /// Rate that cross traffic leaves available on each link per bin of the rate trace, bit/s.
-    pub available: Vec<&'a [f64]>,
-    /// Completed transfers and the names of their groups; none if the scenario has no transfers.
-    pub transfers: Option<(&'a [Transfer], &'a [String])>,
 }
 
 trait Run: Send + Sync {

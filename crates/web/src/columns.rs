@@ -1,6 +1,7 @@
 //! Columns of numbers that the page reads: what a run recorded, flow by flow and link by link.
 
-use cwndlab_sim::{PacketEvent, Traces};
+use cwndlab_sim::PacketEvent;
+use cwndlab_sim::results::Traces;
 
 /// Values of one type.
 #[derive(Clone, Debug, PartialEq)]

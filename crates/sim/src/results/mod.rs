@@ -8,6 +8,7 @@ mod links;
 mod mean;
 mod run;
 mod shares;
+mod traces;
 mod traffic;
 mod unfinished;
 
@@ -17,5 +18,6 @@ pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index, lowest_sh
 pub use links::LinkResult;
 pub(crate) use links::link_results;
 pub use run::{RunResult, collect};
+pub use traces::Traces;
 pub(crate) use traffic::cross_results;
 pub use traffic::{ArrivalResult, CrossResult};
