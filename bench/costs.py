@@ -26,6 +26,7 @@ SWEEP_RUNS = 64
 # Steps of an environment that are timed, and packets that the agent's flow sends in each.
 STEPS = 64_000
 STEP_PACKETS = 20
+# Longer steps, and how many times fewer of them.
 LONGER_STEP, LONGER_FACTOR = "500ms", 10
 
 
@@ -136,7 +137,7 @@ def sweep(workload: Workload, settings: Settings) -> dict:
 def steps(workload: Workload, settings: Settings) -> dict:
     """Count steps a second of an environment: of one copy, and of 64 in one call.
 
-    Of 64 also with longer steps, of which two threads share more than it costs to wake them.
+    Of 64 also with longer steps, which are worth the start of a second thread.
     """
     try:
         import gymnasium  # noqa: F401

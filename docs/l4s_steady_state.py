@@ -387,6 +387,11 @@ def main() -> None:
             print(f"{SETTINGS[setting].title}:\n\n{table(ratios, setting, 'window')}")
     for setting in APART:
         print(f"{SETTINGS[setting].title}, parts:\n\n{parts_table(ratios, means, setting)}")
+    fast = [means[cell] for cell in means if cell.setting in APART and cell.rate_mbit >= 40]
+    own = [part.own for part in fast]
+    roots = [math.sqrt(part.drops) / part.root_mean_square for part in fast]
+    print(f"from 40 Mbit/s on: p_L over twice the mean of p' {min(own):.2f} to {max(own):.2f}")
+    print(f"from 40 Mbit/s on: √p_C over the rms of p' {min(roots):.2f} to {max(roots):.2f}")
     for share, product in constant:
         print(f"constant share of marks {share:.4f}: Prague's window times it {product:.2f}")
     if asked.images:

@@ -12,8 +12,6 @@ use cwndlab_scenario::Scenario;
 use cwndlab_sim::{Options, Simulation, Status};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
@@ -154,11 +152,7 @@ pub struct PyEpisodes {
     episodes: Vec<Option<Episode>>,
     every: Every,
     paced: bool,
-    /// Threads that share the episodes; none where one steps them all.
-    ///
-    /// They wait between steps: one step of 64 episodes takes a few hundred microseconds, and to
-    /// start a thread for it takes a hundred.
-    threads: Option<ThreadPool>,
+    threads: usize,
 }
 
 #[pymethods]
@@ -168,10 +162,7 @@ impl PyEpisodes {
     fn new(count: usize, every: &str, value: f64, paced: bool, threads: usize) -> PyResult<Self> {
         let every = Every::new(every, value)?;
         let episodes = (0..count).map(|_| None).collect();
-        let pool = || ThreadPoolBuilder::new().num_threads(threads).build();
-        let threads = (threads > 1).then(pool).transpose();
-        let threads = threads.map_err(|error| RunError::new_err(format!("threads: {error}")))?;
-        Ok(Self { episodes, every, paced, threads })
+        Ok(Self { episodes, every, paced, threads: threads.max(1) })
     }
 
     /// Begins an episode: the groups of flows named `flows` are controlled. Returns the statistics
@@ -198,27 +189,23 @@ impl PyEpisodes {
         py: Python<'py>,
         actions: &[u8],
     ) -> PyResult<(Bound<'py, PyBytes>, Vec<bool>)> {
-        let every = self.every;
+        let (every, threads) = (self.every, self.threads);
         let agents = self.agents_each();
         let bytes = agents * ACTION_BYTES;
         if actions.len() != bytes * self.episodes.len() {
             return Err(RunError::new_err("actions: expected two numbers for each agent"));
         }
         py.detach(|| {
-            let episodes = self.episodes.as_mut_slice();
-            let step = |(episode, actions): (&mut Option<Episode>, &[u8])| {
-                if let Some(episode) = episode {
-                    episode.step(actions, every);
-                }
-            };
-            match &self.threads {
-                None => episodes.iter_mut().zip(actions.chunks_exact(bytes.max(1))).for_each(step),
-                Some(pool) => pool.install(|| {
-                    episodes
-                        .par_iter_mut()
-                        .zip(actions.par_chunks_exact(bytes.max(1)))
-                        .for_each(step);
-                }),
+            let each = self.episodes.len().div_ceil(threads).max(1);
+            let parts = self.episodes.chunks_mut(each).zip(actions.chunks(each * bytes.max(1)));
+            if threads == 1 {
+                parts.for_each(|(episodes, actions)| advance(episodes, actions, bytes, every));
+            } else {
+                std::thread::scope(|scope| {
+                    for (episodes, actions) in parts {
+                        scope.spawn(move || advance(episodes, actions, bytes, every));
+                    }
+                });
             }
         });
         let mut statistics =
@@ -260,6 +247,14 @@ impl PyEpisodes {
 impl PyEpisodes {
     fn agents_each(&self) -> usize {
         self.episodes.iter().flatten().map(|episode| episode.agents.len()).next().unwrap_or(0)
+    }
+}
+
+fn advance(episodes: &mut [Option<Episode>], actions: &[u8], bytes: usize, every: Every) {
+    for (episode, actions) in episodes.iter_mut().zip(actions.chunks_exact(bytes.max(1))) {
+        if let Some(episode) = episode {
+            episode.step(actions, every);
+        }
     }
 }
 

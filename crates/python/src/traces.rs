@@ -6,8 +6,7 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::{ArrowError, Field, Schema};
-use cwndlab_sim::results::Traces;
-use cwndlab_sim::results::trace_column;
+use cwndlab_sim::results::{Traces, trace_column};
 use cwndlab_sim::{PacketEvent, PacketRow, TraceRecorder, Transfer};
 use std::sync::Arc;
 

@@ -111,9 +111,9 @@ def make_vec(
 ) -> CwndVectorEnv:
     """Make a Gymnasium vector environment: `num_envs` copies that are stepped in one call.
 
-    Parameters are those of `make`; `threads` share the copies among them, which is worth it where
-    one call simulates for more than about a millisecond. A reward that is a function gets a `Step`
-    with an array over copies for each statistic.
+    Parameters are those of `make`; `threads` share the copies among them, which makes long steps
+    faster and short ones slower. A reward that is a function gets a `Step` with an array over
+    copies for each statistic.
 
     Examples
     --------

@@ -330,7 +330,7 @@ class Store:
             # The write-ahead log: readers and the writer do not wait for each other. A commit
             # survives the death of the process; a power cut may lose the latest commits, and leaves
             # the database whole.
-            _keep_a_write_ahead_log(found)
+            _use_write_ahead_log(found)
             found.execute("PRAGMA synchronous = NORMAL")
             if is_new:
                 with found:
@@ -426,11 +426,11 @@ def _refused(path: Path, error: OSError | sqlite3.Error) -> StoreError:
     )
 
 
-def _keep_a_write_ahead_log(database: sqlite3.Connection) -> None:
+def _use_write_ahead_log(database: sqlite3.Connection) -> None:
     """Switch a database to a write-ahead log, if it has none yet.
 
-    Of processes that open a new store at once, SQLite refuses all but one at once: it calls no busy
-    handler where two that wait for each other would wait for ever (sqlite3_busy_handler).
+    If several processes do so at the same time, SQLite refuses all but one without waiting: it does
+    not call the busy handler where that might deadlock (documentation of sqlite3_busy_handler).
     """
     until = time.monotonic() + BUSY_S
     while True:
