@@ -38,6 +38,7 @@ def network(queue, flows, seed=1, **more):
         "20Mbit",
         "20ms",
         duration="90s",
+        profile="rfc",
         measure=["30s", "90s"],
         seed=seed,
         queue=queue,
@@ -443,7 +444,9 @@ assert others["FQ-CoDel"]["near / far"] < 1.5
 
 # %%
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)"]
-comparison = cwndlab.compare(RULES, queue=["drop-tail", "red", "drr"], replicates=5)
+comparison = cwndlab.compare(
+    RULES, queue=["drop-tail", "red", "drr"], replicates=5, profile="ns2-2.35"
+)
 cwndlab.plots.goodput_points(comparison, metric="fairness_spread")
 
 # %%

@@ -55,7 +55,7 @@ def lossy_rate(rule: str, loss: float, window: float) -> tuple[float, float, str
     begin, end = 10 * cycle, (10 + cycles) * cycle
     scenario = cwndlab.dumbbell(
         "10Tbit", rtt / 2, flows=[{"rule": rule, "count": flows}], duration=end,
-        measure=[begin, end],
+        measure=[begin, end], profile="rfc",
         queue={"kind": "drop-tail", "limit": "unlimited"},
         link={"loss": [{"kind": "bernoulli", "p": loss}], "back_rate": "unlimited"},
         # The RTT never varies, so without a floor the RTO would converge to the RTT.

@@ -98,7 +98,7 @@ def greedy_share(name: str, duration: str = "30s") -> tuple[float, float]:
 
     Intended by the environment, and measured with greedy sources.
     """
-    assume = environments.Assumptions(duration=duration)
+    assume = environments.Assumptions(duration=duration, profile="ns2-2.35")
     document = environments.scenario(name, queue="drr", assume=assume).to_dict()
     capacity = environments.ENVIRONMENTS[name].capacity_bps(assume)
     # Each sends twice the largest share, so its queue is always backlogged.

@@ -39,6 +39,7 @@ SMALL = """
 name = "small"
 duration = "10s"
 measure = ["2s", "10s"]
+profile = "rfc"
 
 [dumbbell]
 rate = "4Mbit"

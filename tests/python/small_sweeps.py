@@ -11,6 +11,7 @@ from cwndlab import Sweep
 
 BASE = {
     "duration": "2s",
+    "profile": "rfc",
     "dumbbell": {
         "rate": "2Mbit",
         "delay": "5ms",
@@ -32,6 +33,7 @@ rule = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
 
 [base]
 duration = "2s"
+profile = "rfc"
 
 [base.dumbbell]
 rate = "2Mbit"

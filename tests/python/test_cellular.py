@@ -14,7 +14,7 @@ import cwndlab
 from cwndlab import environments
 from cwndlab.environments import Assumptions
 
-ONE = Assumptions(flows=1, duration="5s")
+ONE = Assumptions(flows=1, duration="5s", profile="ns2-2.35")
 FLOWS = [{"rule": "AIMD(1, 0.5)", "name": "flow"}]
 
 

@@ -17,7 +17,7 @@ from cwndlab.environments import Assumptions
 from cwndlab.runs.collection import collect
 
 SETTINGS = list(itertools.product(environments.RECOVERIES, environments.QUEUES))
-SHORT = Assumptions(duration="20s")
+SHORT = Assumptions(duration="20s", profile="ns2-2.35")
 
 
 def test_thirteen_by_name_and_eight_settings():
@@ -40,7 +40,7 @@ def test_every_environment_builds_under_every_setting(name):
 @pytest.mark.parametrize("name", environments.DEMO)
 def test_demo_environments_leave_what_they_say(name):
     """The measured available bandwidth has the waveform's mean over whole periods."""
-    result = cwndlab.run(environments.scenario(name, assume=Assumptions(duration="50s")))
+    result = cwndlab.run(environments.scenario(name, assume=Assumptions(duration="50s", profile="ns2-2.35")))
     link = result.links.row(0, named=True)
     assert link["rate_bps"] == 20e6
     assert link["limit_packets"] == pytest.approx(20e6 * 0.12 / 8 / 1040, abs=1)
@@ -69,7 +69,9 @@ def test_courses_by_the_paper():
     assert _course("SQH").to_list() == ([10.0] * 5 + [1.0] * 5) * 2
 
 
-LONG = Assumptions(duration="2000s", floor="1kbit", flows=1, low_share="1Mbit", high_share="10Mbit")
+LONG = SHORT.with_(
+    duration="2000s", floor="1kbit", flows=1, low_share="1Mbit", high_share="10Mbit"
+)
 
 
 def test_random_courses_follow_their_laws():
@@ -93,7 +95,7 @@ def test_multiplicative_walk_falls_to_the_floor():
 
     The median falls to nothing, and the floor is where it stays.
     """
-    course = _course("RWM", Assumptions(duration="200s"))
+    course = _course("RWM", SHORT.with_(duration="200s"))
     assert course.min() == pytest.approx(0.1)
     assert course[50:].median() < 0.15
     assert course[0] == 1.0
@@ -108,7 +110,7 @@ def test_a_replicate_has_its_own_course(name):
 
 def test_courses_stay_between_the_floor_and_the_link():
     for name in ("RWL", "RWH", "RDL", "RDH", "RWA", "RWM"):
-        assume = Assumptions(duration="300s", floor="300kbit")
+        assume = SHORT.with_(duration="300s", floor="300kbit")
         course = _course(name, assume)
         assert course.min() >= 0.3 - 1e-9, name
         assert course.max() <= (10.0 if name in ("RWH", "RDH") else 1.0) + 1e-9, name
@@ -266,7 +268,7 @@ def test_cli_draws_what_is_left(cli, tmp_path):
 def test_the_picture_shows_asked_and_measured():
     runs = {
         name: cwndlab.run(
-            environments.scenario(name, assume=Assumptions(duration="10s")).set(
+            environments.scenario(name, assume=SHORT.with_(duration="10s")).set(
                 "trace", {"rate": "1s"}
             )
         )

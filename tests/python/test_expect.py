@@ -11,7 +11,10 @@ import pytest
 import cwndlab
 from cwndlab.expectations import Expectation, judge
 
-COMPARE = ("compare", "AIMD(1, 0.5)", "AIAD(1, 3)", "--replicates", "3", "--duration", "5s")
+COMPARE = (
+    "compare", "AIMD(1, 0.5)", "AIAD(1, 3)", "--replicates", "3", "--duration", "5s",
+    "--profile", "ns2-2.35",
+)  # fmt: skip
 SUMMARY = pl.DataFrame(
     {
         "rule": ["A(1, 2)", "B", "C"],

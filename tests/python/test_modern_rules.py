@@ -20,6 +20,7 @@ def _one_bottleneck(
         "10Mbit",
         "15ms",
         duration="60s",
+        profile="rfc",
         measure=list(measure),
         flows=[{"name": f"f{index}", "rule": rule, "start": f"{index}s"} for index in range(flows)],
     )
@@ -77,6 +78,7 @@ def test_dctcp_queue_and_marks_are_those_of_its_analysis(threshold, flows):
         "100Mbit",
         "2ms",
         duration="20s",
+        profile="rfc",
         measure=["5s", "20s"],
         flows=[{"rule": "DCTCP", "count": flows}],
     )

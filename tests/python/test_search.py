@@ -67,7 +67,7 @@ def test_waveforms_leave_the_bandwidth_that_they_say(name):
     values = {"high": 4e6, "low": 1e6, "period": 2.0, "duty": 0.25, "step": 0.5, "spread": 0.1}
     found = family(name)
     shape = found.shape({parameter.name: values[parameter.name] for parameter in found.parameters})
-    small = environments.Assumptions(duration="10s")
+    small = environments.Assumptions(duration="10s", profile="ns2-2.35")
     tables = environments.under(shape, "drop-tail", small)
     result = run(environments.document(tables, small))
     asked = float(result.links.filter(pl.col("link") == "bottleneck")["available_bps"][0]) / 10e6

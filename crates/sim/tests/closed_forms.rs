@@ -19,6 +19,7 @@ fn packets_per_round_trip(rule: &str, loss: &str, seconds: u32) -> f64 {
     let result = run(&format!(
         r#"
         duration = "{end}s"
+        profile = "rfc"
         measure = ["60s", "{end}s"]
         [dumbbell]
         rate = "100Gbit"
@@ -95,6 +96,7 @@ fn alone(rule: &str, delay_ms: u32, buffer: u32, seconds: u32) -> Scenario {
     scenario(&format!(
         r#"
         duration = "{seconds}s"
+        profile = "rfc"
         measure = ["{from}s", "{seconds}s"]
         [dumbbell]
         rate = "8.32Mbit"
@@ -238,6 +240,7 @@ fn sent_packets_arrive_at_the_first_link() {
         let result = run(&format!(
             r#"
             duration = "{}s"
+            profile = "rfc"
             [dumbbell]
             rate = "3Mbit"
             delay = "20ms"

@@ -166,6 +166,7 @@ fn a_packet_lost_after_transmission_is_at_the_link_until_then() {
         let toml = format!(
             r#"
             duration = "1s"
+            profile = "rfc"
             [dumbbell]
             rate = "10kbit"
             delay = "10ms"
@@ -224,6 +225,7 @@ fn arriving_flows_leave_no_packets_behind() {
     // make for retransmissions and timeouts; slots are used again and again.
     let toml = r#"
         duration = "130s"
+        profile = "rfc"
         [dumbbell]
         rate = "5Mbit"
         delay = "10ms"

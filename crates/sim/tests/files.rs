@@ -9,6 +9,7 @@ fn files(name: &str, text: &str) -> BTreeMap<String, String> {
 
 const TRACE: &str = r#"
 duration = "1s"
+profile = "rfc"
 [dumbbell]
 rate = { kind = "trace", file = "x.down" }
 delay = "1ms"
@@ -74,6 +75,7 @@ fn errors_of_invalid_traces() {
 
 const VECTORS: &str = r#"
 duration = "1s"
+profile = "rfc"
 [dumbbell]
 rate = "1Mbit"
 delay = "1ms"
@@ -186,6 +188,7 @@ fn bursts_exclude_traces() {
     // Packets that share an opportunity are no time apart: a burst of them would have no end.
     let bursts = r#"
 duration = "1s"
+profile = "rfc"
 [dumbbell]
 rate = "1Mbit"
 delay = "1ms"

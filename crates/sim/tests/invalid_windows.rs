@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 /// together, of flows near and far.
 const NETWORK: &str = r#"
 duration = "20s"
+profile = "rfc"
 seed = SEED
 [dumbbell]
 rate = "20Mbit"

@@ -10,6 +10,7 @@ fn one_flow(knobs: &str, link: &str, duration_s: u32) -> Scenario {
     let toml = format!(
         r#"
         duration = {duration_s}
+        profile = "rfc"
         [dumbbell]
         rate = "1Gbit"
         delay = "50ms"
@@ -127,6 +128,7 @@ fn an_aqm_behind_a_bleaching_link_drops_what_it_would_mark() {
         let toml = format!(
             r#"
             duration = 20
+            profile = "rfc"
             [[links]]
             name = "first"
             rate = "100Mbit"

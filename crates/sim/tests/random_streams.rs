@@ -17,6 +17,7 @@ struct Draws {
 
 const NETWORK: &str = r#"
 duration = "40s"
+profile = "rfc"
 seed = 7
 [[links]]
 name = "wide"
@@ -119,7 +120,7 @@ fn run(toml: &str) -> RunResult {
 fn a_transfer_takes_the_shortest_paths() {
     // A ring a-b-c-d of 1, 1, 1 and 5 ms: from a to d over b and c. 50 packets and the SYN there,
     // as many acknowledgements back.
-    let mut toml = "duration = \"10s\"\n".to_string();
+    let mut toml = "duration = \"10s\"\nprofile = \"rfc\"\n".to_string();
     for (from, to, ms) in [("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("d", "a", 5)] {
         toml += &format!(
             "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nduplex = true\nrate = \"10Mbit\"\ndelay \
@@ -156,6 +157,7 @@ fn a_transfer_takes_the_shortest_paths() {
 fn data_in_both_directions_fills_both() {
     let result = run(r#"
         duration = "60s"
+        profile = "rfc"
         measure = ["10s", "60s"]
         [dumbbell]
         rate = "10Mbit"
@@ -205,6 +207,7 @@ fn a_source_population_leaves_the_available_rate() {
         let result = run(&format!(
             r#"
             duration = "140s"
+            profile = "rfc"
             measure = ["20s", "140s"]
             [dumbbell]
             rate = "10Mbit"
@@ -236,6 +239,7 @@ fn sources_that_start_together_are_desynchronised() {
     // millisecond.
     let result = run(r#"
         duration = "10s"
+        profile = "rfc"
         [dumbbell]
         rate = "10Mbit"
         delay = "1ms"

@@ -22,6 +22,7 @@ fn two_sources(queue: &str, sources: [(u32, &str); 2]) -> RunResult {
     run(&format!(
         r#"
         duration = "21s"
+        profile = "rfc"
         measure = ["1s", "21s"]
         [dumbbell]
         rate = "8Mbit"
@@ -94,6 +95,7 @@ fn losses_in_bursts_have_their_rate() {
         let result = run(&format!(
             r#"
             duration = "100s"
+            profile = "rfc"
             [dumbbell]
             rate = "8Mbit"
             delay = "1ms"
@@ -125,6 +127,7 @@ fn an_outage_stops_delivery_and_nothing_else() {
         let toml = format!(
             r#"
             duration = "5.0205s"
+            profile = "rfc"
             trace = {{ rate = "50ms" }}
             [dumbbell]
             rate = "8Mbit"
@@ -166,6 +169,7 @@ fn a_permanent_outage_keeps_counters_consistent() {
         let result = run(&format!(
             r#"
             duration = "10s"
+            profile = "rfc"
             [dumbbell]
             rate = "4Mbit"
             delay = "10ms"
@@ -190,6 +194,7 @@ fn with_jitter(jitter: &str, window: u32) -> (f64, bool) {
     let toml = format!(
         r#"
         duration = "100s"
+        profile = "rfc"
         trace = {{ packets = true }}
         [dumbbell]
         rate = "100Mbit"
@@ -253,6 +258,7 @@ fn ecn_marks_reach_ecn_capable_senders_only() {
         let result = run(&format!(
             r#"
             duration = "30s"
+            profile = "rfc"
             [[links]]
             name = "first"
             rate = "5Mbit"
@@ -290,6 +296,7 @@ fn listed_marks_count_whatever_the_queue() {
         let result = run(&format!(
             r#"
             duration = "10s"
+            profile = "rfc"
             [dumbbell]
             rate = "1Mbit"
             delay = "10ms"
@@ -323,6 +330,7 @@ fn a_saturated_trace_uses_every_opportunity() {
                 &format!(
                     r#"
                     duration = "700.5ms"
+                    profile = "rfc"
                     [dumbbell]
                     rate = {{ kind = "trace", file = "link" }}
                     delay = 0
@@ -348,6 +356,7 @@ fn packets_that_share_an_opportunity_stay_in_order() {
         let toml = format!(
             r#"
             duration = "20s"
+            profile = "rfc"
             [[links]]
             name = "recorded"
             rate = {{ kind = "trace", file = "link" }}

@@ -6,8 +6,11 @@ use cwndlab_sim::results::RunResult;
 use cwndlab_sim::{PacketEvent, PacketRow, Simulation, Transfer};
 use std::collections::BTreeMap;
 
+/// Windows by hand are those of `rfc`, an ACK for each packet, unless a profile is named.
 fn scenario(toml: &str) -> Scenario {
-    Scenario::from_toml(toml).unwrap_or_else(|error| panic!("{error}\n{toml}"))
+    let profile = if toml.contains("profile") { "" } else { "profile = \"rfc\"\n" };
+    let toml = format!("{profile}{toml}");
+    Scenario::from_toml(&toml).unwrap_or_else(|error| panic!("{error}\n{toml}"))
 }
 
 fn run(toml: &str) -> RunResult {
@@ -259,8 +262,8 @@ fn connections_of_several_responses_by_hand() {
 fn recorded_connections_by_hand() {
     let done = |vectors: &str| {
         let toml = format!(
-            "duration = 9\n{LINK}[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\nstart = 1\nvectors = \
-             {{ file = \"x\" }}\n"
+            "duration = 9\nprofile = \"rfc\"\n{LINK}[[arrivals]]\nrule = \"AIMD(1, 0.5)\"\n\
+             start = 1\nvectors = {{ file = \"x\" }}\n"
         );
         let files = BTreeMap::from([("x".to_string(), vectors.to_string())]);
         let scenario = Scenario::from_toml_with(&toml, &files).unwrap();

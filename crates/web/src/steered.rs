@@ -114,6 +114,7 @@ mod tests {
         let text = format!(
             r#"
                 duration = "20s"
+                profile = "rfc"
                 measure = ["5s", "15s"]
                 [dumbbell]
                 rate = "8.416Mbit"

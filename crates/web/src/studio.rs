@@ -197,6 +197,7 @@ mod tests {
 
     const SAWTOOTH: &str = r#"
         duration = "20s"
+        profile = "rfc"
         [dumbbell]
         rate = "10Mbit"
         delay = "20ms"
