@@ -62,8 +62,7 @@ def compare(
         Simulated time of a run (seconds if a bare number); by default that of the environments,
         100 s.
     profile : str, optional
-        Profile of the TCP endpoints; by default ``"linux"`` where a rule in use today is compared
-        (CUBIC, BBR, DCTCP), else ``"ns2-2.35"``.
+        Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
     assume : Assumptions or mapping, optional
         Assumptions of the environments, such as ``{"rtt": "40ms"}``.
     seed : int
@@ -116,7 +115,7 @@ def compare(
     True
     """
     asked = listed(rules)
-    assumptions = assumed(asked, assume=assume, profile=profile, duration=duration, patch=patch)
+    assumptions = assumed(assume, profile=profile, duration=duration)
     targets = targets_of(until, BY_KEY)
     measured = chosen(metrics, also=[target.metric for target in targets])
     plan = plan_rules(

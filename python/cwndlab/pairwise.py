@@ -202,8 +202,7 @@ def against(
     duration : str or float, optional
         Simulated time of a run (seconds if a bare number); by default the assumed one, 100 s.
     profile : str, optional
-        Profile of the TCP endpoints; by default ``"linux"`` where a rule in use today is compared
-        (CUBIC, BBR, DCTCP), else ``"ns2-2.35"``.
+        Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
     assume : Assumptions or mapping, optional
         RTT, buffer, measuring window and the like; its number of flows is not used.
     seed : int
@@ -263,9 +262,7 @@ def against(
         raise ScenarioError(invalid("rules", [], "one or more rules"))
     numbers = flows if isinstance(flows, Sequence) else [flows]
     counts = list(dict.fromkeys(_checked(count) for count in numbers))
-    chosen = assumed(
-        (*asked, other), assume=assume, profile=profile, duration=duration, patch=patch
-    )
+    chosen = assumed(assume, profile=profile, duration=duration)
     targets = targets_of(until, BY_KEY)
     first, replicates = replicates, most if targets else replicates
     link = _Bottleneck(chosen, rate)

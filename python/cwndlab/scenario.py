@@ -19,6 +19,10 @@ SEEDS = 2**63
 """Upper bound of seeds: integers of TOML and of tables are below it."""
 
 
+DEFAULT_PROFILE: str = native.schema()["properties"]["profile"]["default"]
+"""Profile of a scenario that names none."""
+
+
 class Scenario:
     """A network, its traffic, and its measurements.
 
@@ -177,6 +181,26 @@ class Scenario:
         'AIMD(1, 0.5)'
         """
         return json.loads(self.core.to_json())
+
+    @property
+    def recoveries(self) -> list[str]:
+        """Loss recovery of each group of flows, as it runs: SACK with the knob ``rack`` is rack.
+
+        Examples
+        --------
+        >>> scenario = dumbbell("10Mbit", "20ms", flows=["CUBIC", {"rule": "Reno"}])
+        >>> scenario.recoveries, scenario.set("profile", "rfc").recoveries
+        (['rack', 'rack'], ['sack', 'sack'])
+        """
+        whole = self.canonical()
+        usual = next(knob for knob in native.knobs() if knob["name"] == "rack")
+        of_all = whole.get("tcp", {}).get("rack", usual["values"][whole["profile"]])
+        return [
+            "rack"
+            if flow["recovery"] == "sack" and flow.get("tcp", {}).get("rack", of_all)
+            else flow["recovery"]
+            for flow in whole["flows"]
+        ]
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return the scenario as JSON text."""

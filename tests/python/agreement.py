@@ -18,7 +18,7 @@ from cwndlab.theory import gaimd
 SKIPPED_CYCLES = 10
 QUEUE = 100
 PACKET_BYTES = 1052
-"""Of the default profile: 1000 of data, 40 of headers, 12 of timestamps."""
+"""Of the profile `rfc`: 1000 of data, 40 of headers, 12 of timestamps."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ def scenario(
         rtt / 2,
         flows=flows,
         duration=end,
+        profile="rfc",
         measure=[begin, end],
         queue={"kind": "drop-tail", "limit": "unlimited"},
         link={"loss": loss, "back_rate": "unlimited"},
@@ -236,6 +237,7 @@ def with_common_signals(
             rtt / 2,
             flows=flows,
             duration=seconds,
+            profile="rfc",
             queue={**marking, "limit": "unlimited", "wait": False, "gentle": True, "ecn": True},
             link={"back_rate": "unlimited"},
             tcp={"ecn": True},

@@ -7,7 +7,6 @@ import pytest
 
 import cwndlab
 from cwndlab import Sweep
-from cwndlab.environments.profile import first_deployed
 from stores import count
 
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
@@ -120,14 +119,15 @@ def test_a_cluster_finds_the_same(tmp_path, client):
     assert rows(cwndlab.compare(RULES, on=client, store=tmp_path, **SHORT)).equals(rows(plain))
 
 
-def test_rules_in_use_today_run_with_todays_endpoints():
-    assert cwndlab.compare("CUBIC", replicates=1, duration="1s").profile == "linux"
-    assert cwndlab.compare("AIMD(1, 0.5)", replicates=1, duration="1s").profile == "ns2-2.35"
+def test_rules_run_with_todays_endpoints_unless_others_are_named():
+    usual = cwndlab.compare("AIMD(1, 0.5)", replicates=1, duration="1s")
+    assert usual.profile == "linux"
+    assert usual.recovery("sack") == "rack"
     named = cwndlab.compare("CUBIC", replicates=1, duration="1s", profile="rfc")
     assert named.profile == "rfc"
     given = cwndlab.compare("CUBIC", replicates=1, duration="1s", assume={"profile": "ns2-2.35"})
     assert given.profile == "ns2-2.35"
-    assert first_deployed(["HTCP"]) is None
+    assert given.recovery("sack") == "sack"
 
 
 @pytest.mark.parametrize(

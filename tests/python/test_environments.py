@@ -40,7 +40,9 @@ def test_every_environment_builds_under_every_setting(name):
 @pytest.mark.parametrize("name", environments.DEMO)
 def test_demo_environments_leave_what_they_say(name):
     """The measured available bandwidth has the waveform's mean over whole periods."""
-    result = cwndlab.run(environments.scenario(name, assume=Assumptions(duration="50s", profile="ns2-2.35")))
+    result = cwndlab.run(
+        environments.scenario(name, assume=Assumptions(duration="50s", profile="ns2-2.35"))
+    )
     link = result.links.row(0, named=True)
     assert link["rate_bps"] == 20e6
     assert link["limit_packets"] == pytest.approx(20e6 * 0.12 / 8 / 1040, abs=1)
@@ -69,9 +71,7 @@ def test_courses_by_the_paper():
     assert _course("SQH").to_list() == ([10.0] * 5 + [1.0] * 5) * 2
 
 
-LONG = SHORT.with_(
-    duration="2000s", floor="1kbit", flows=1, low_share="1Mbit", high_share="10Mbit"
-)
+LONG = SHORT.with_(duration="2000s", floor="1kbit", flows=1, low_share="1Mbit", high_share="10Mbit")
 
 
 def test_random_courses_follow_their_laws():

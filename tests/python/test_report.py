@@ -60,7 +60,7 @@ def test_holds_tables_plots_settings_and_origin(html, comparison):
         "MIAD(1.125, 3)",
         "square",
         "1 to 2, the same in every cell",
-        "ns2-2.35",
+        "linux",
         "trace hash",
         "Goodput",
         "±",

@@ -97,6 +97,7 @@ def _with_losses(packets, lost):
     return cwndlab.run(
         {
             "duration": "20s",
+            "profile": "rfc",
             "dumbbell": {"rate": "10Mbit", "delay": "50ms",
                          "loss": [{"kind": "list", "packets": lost}]},
             "flows": [{"rule": "AIMD(1, 0.5)", "packets": packets}],

@@ -3,7 +3,9 @@ gives of them."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 import subprocess
 import sys
 
@@ -11,6 +13,7 @@ import polars as pl
 import pytest
 
 from cwndlab import Store
+from cwndlab.runs.store.store import DATABASE
 from cwndlab.sweeps import Sweep, stored_runs
 from cwndlab.sweeps.base import parse
 from cwndlab.sweeps.reading import read_sweep
@@ -56,6 +59,25 @@ def test_a_sweep_that_was_changed_is_another_one(cli, sweep_file, tmp_path):
     assert 'group: "a" is not known' in refused(
         cli("results", "store", "--metrics", "flows.a.timeouts")
     )
+
+
+def test_runs_of_a_former_default_profile_are_recognised(cli, sweep_file, tmp_path):
+    """A store of the time when `rfc` was the default, whose sweep names no profile."""
+    Sweep.load(sweep_file).run(tmp_path / "out/small")
+    with contextlib.closing(sqlite3.connect(tmp_path / "out/small" / DATABASE)) as database:
+        (text,) = database.execute("SELECT document FROM sweeps").fetchone()
+        document = json.loads(text)
+        assert document["base"].pop("profile") == "rfc"
+        database.execute("UPDATE sweeps SET document = ?", (json.dumps(document),))
+        database.commit()
+    with Store(tmp_path / "out/small", write=False) as store:
+        kept = read_sweep(store, "small")
+    assert (kept.former_profile, kept.findings.sweep.endpoints) == ("rfc", "profile rfc, sack")
+    says = "the sweep small names no profile: its stored runs have rfc"
+    assert says in cli("results", "out/small").stderr
+    sweep_file.write_text(TEXT.replace('profile = "rfc"\n', ""))
+    assert says not in cli("sweep", sweep_file, "--profile", "rfc").stderr
+    assert "profile linux, rack" in cli("sweep", sweep_file).stdout
 
 
 def test_a_sweep_that_is_changed_back_is_the_first_one_again(tmp_path):

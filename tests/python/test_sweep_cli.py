@@ -78,7 +78,7 @@ def test_a_sweep_without_axes_is_printed(cli, sweep_file):
     done = cli("sweep", sweep_file)
     assert done.returncode == 0, done.stderr
     title, *_, row = done.stdout.strip().splitlines()
-    assert title.strip() == "small: mean, 95 % CI, 3 replicates, profile rfc"
+    assert title.strip() == "small: mean, 95 % CI, 3 replicates, profile rfc, sack"
     assert row.count("±") + row.count("[") == 2
     assert "3 runs" in cli("results", "out/small").stdout
 

@@ -257,7 +257,9 @@ def test_a_formula_with_other_roundings_sends_the_same_packets(rule, formula):
 def _over_a_full_queue(rule: str) -> cwndlab.Result:
     flows = [{"name": "f", "rule": rule, "count": 3, "start": ["0s", "1s"]}]
     lost = {"loss": [{"kind": "bernoulli", "p": 0.001}]}
-    return cwndlab.run(cwndlab.dumbbell("10Mbit", "20ms", flows=flows, duration="60s", link=lost))
+    return cwndlab.run(
+        cwndlab.dumbbell("10Mbit", "20ms", flows=flows, duration="60s", profile="rfc", link=lost)
+    )
 
 
 @pytest.mark.parametrize("start", [32, 128])

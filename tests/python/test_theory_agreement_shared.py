@@ -168,6 +168,7 @@ def _side_by_side(alpha: float, beta: float, seed: int):
         "40ms",
         flows=flows,
         duration="130s",
+        profile="rfc",
         measure=["30s", "130s"],
         seed=seed,
         queue={

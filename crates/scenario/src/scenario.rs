@@ -103,10 +103,10 @@ pub enum ProfileName {
     #[serde(rename = "ns2-2000")]
     Ns2_2000,
     /// Current RFCs.
-    #[default]
     #[serde(rename = "rfc")]
     Rfc,
     /// Current Linux.
+    #[default]
     #[serde(rename = "linux")]
     Linux,
 }

@@ -23,9 +23,9 @@ pub enum Profile {
     /// ns-2.1b7a (16 October 2000).
     Ns2_2000,
     /// Current RFCs.
-    #[default]
     Rfc,
     /// Current Linux, as far as it is modelled.
+    #[default]
     Linux,
 }
 
@@ -161,7 +161,7 @@ RFC 3465; Linux); false: ACKs (RFC 5681 section 3.1)";
             slow_start_restart: bool = [true, false, false],
                 "a timeout that expires with all data acknowledged sets cwnd to 1 \
 (slow_start_restart_)";
-            idle_restart: bool = [false, true, false],
+            idle_restart: bool = [false, true, true],
                 "after an RTO without sending, cwnd restarts from initial_window at most (RFC 5681 \
 section 4.1)";
             ecn: bool = [false, false, false],

@@ -93,7 +93,7 @@ class QueueOption(click.Option):
 @options.until_option
 @options.most_option
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
-@profile_option
+@profile_option("linux")
 @options.assume_option
 @options.seed_option
 @options.set_option
@@ -170,8 +170,7 @@ def compare(
 
     patch = options.patch_of(settings)
     warn_of_bare_rates({"--rate": rate, **patch})
-    compared = rules if against is None else (*rules, against)
-    assumed, note = assumptions(assume, profile, compared, patch)
+    assumed = assumptions(assume, profile)
     given = {
         "recovery": recoveries,
         "queue": queues,
@@ -190,7 +189,7 @@ def compare(
                          expect=expected.all)  # fmt: skip
     if most is not None and until is None:
         raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
-    work: dict[str, Any] = {"jobs": jobs, "store": store, "on": on, "out": out, "note": note}
+    work: dict[str, Any] = {"jobs": jobs, "store": store, "on": on, "out": out}
     if against is not None:
         if baseline is not None:
             raise click.UsageError(

@@ -152,7 +152,7 @@ def print_pairwise(pairwise: Pairwise) -> None:
         where = "" if env == LINK else f", {env}"
         columns = ["rule", "flows", *(heading for heading, _, _ in COLUMNS)]
         print_table(
-            f"against {pairwise.against}, {recovery} over {queue}{where}, "
+            f"against {pairwise.against}, {pairwise.recovery(recovery)} over {queue}{where}, "
             f"profile {pairwise.profile}",
             columns,
             rows,

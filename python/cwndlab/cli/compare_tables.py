@@ -50,7 +50,8 @@ def print_comparison(
     many = comparison.has_many_environments
     under = f", profile {comparison.profile}"
     for recovery, queue in settings:
-        where, setting = {"recovery": recovery, "queue": queue}, f"{recovery} over {queue}{under}"
+        where = {"recovery": recovery, "queue": queue}
+        setting = f"{comparison.recovery(recovery)} over {queue}{under}"
         own, ranks, pairs = (table.filter(**where) for table in (summary, scores, paired))
         if many:
             _print_means(setting, metrics, own, ranks)

@@ -10,6 +10,7 @@ from cwndlab.cli import options
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.many_runs import execute_plan
 from cwndlab.cli.output import say, steps
+from cwndlab.cli.profile import profile_option
 
 RULES = ("AIMD(1, 0.8)", "AIAD(1, 3)", "MIMD(1.125, 0.8)", "MIAD(1.125, 3)")
 REPLICATES = 3
@@ -26,8 +27,9 @@ TRACE = {"cwnd": "100ms", "queue": "100ms", "rate": "500ms"}
     metavar="DIR",
 )
 @click.option("--duration", default=f"{DURATION_S:g}s", show_default=True, metavar="TIME")
+@profile_option("linux")
 @options.jobs_option
-def demo(out: Path, duration: str, jobs: int | None) -> None:
+def demo(out: Path, duration: str, profile: str | None, jobs: int | None) -> None:
     """Run the four linear rules in four environments.
 
     Ten flows each, SACK over drop-tail, with a report. The residual bandwidth is constant, a square
@@ -43,6 +45,7 @@ def demo(out: Path, duration: str, jobs: int | None) -> None:
         env=environments.DEMO,
         replicates=REPLICATES,
         duration=options.seconds_of("--duration", duration),
+        profile=profile,
         run=False,
     )
     comparison = execute_plan(planned, jobs=jobs, out=out, trace=TRACE)

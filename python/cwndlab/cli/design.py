@@ -12,6 +12,7 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.hints import refuse_other
 from cwndlab.cli.output import print_table, say
+from cwndlab.cli.profile import profile_option
 
 if TYPE_CHECKING:
     from cwndlab.designs import DesignResult
@@ -55,6 +56,7 @@ OUT = Path("out/design")
     help="Links that an adversary tries against each of the best rules.",
 )  # fmt: skip
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.")
+@profile_option("the specification's, else linux")
 @options.seed_option
 @options.jobs_option
 @options.on_option
@@ -79,6 +81,7 @@ def design(
     confirm: int | None,
     adversary: int | None,
     duration: str | None,
+    profile: str | None,
     seed: int | None,
     jobs: int | None,
     on: str | None,
@@ -104,7 +107,8 @@ def design(
     options.check_cluster(on, jobs)
     changes: dict[str, Any] = {
         "family": family, "budget": budget, "replicates": replicates, "confirm": confirm,
-        "adversary": adversary, "duration": duration, "seed": seed,
+        "adversary": adversary, "duration": duration, "profile": profile,
+        "seed": seed,
         "objectives": [part for text in aims for part in split_list(text)] or None,
         "constraints": list(require) or None,
         "parameters": dict(map(_bound, bound)) or None,

@@ -9,6 +9,7 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.hints import refuse_other
 from cwndlab.cli.output import say
+from cwndlab.cli.profile import profile_option
 
 
 @click.command()
@@ -23,7 +24,7 @@ from cwndlab.cli.output import say
 )  # fmt: skip
 @options.set_option
 @options.seed_option
-@click.option("--profile", metavar="NAME", help="Profile of TCP knobs, such as ns2-2.35.")
+@profile_option("the scenario's, else linux")
 def export(
     file: Path,
     target: str,  # noqa: ARG001

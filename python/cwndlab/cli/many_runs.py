@@ -34,9 +34,8 @@ def execute_plan(
     on: str | None = None,
     trace: Mapping[str, Any] | None = None,
     keep: bool = True,
-    note: str | None = None,
 ) -> Gathered:
-    """Run the plan of a collection; `note` is said after.
+    """Run the plan of a collection.
 
     With `out`, each finished run is written at once, and the tables are written after Ctrl-C, too.
     """
@@ -78,8 +77,6 @@ def execute_plan(
     detail(f"{runs} runs, seeds {plan.seed} to {plan.seed + plan.replicates - 1}")
     if runs >= MANY_RUNS:
         say(f"{runs} runs in {time.perf_counter() - began_s:.0f} s")
-    if note is not None:
-        say(note)
     return collection
 
 

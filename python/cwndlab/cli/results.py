@@ -97,6 +97,7 @@ def results(
 
     from cwndlab.metrics import BY_KEY
     from cwndlab.runs.store import Store, convert
+    from cwndlab.sweeps.reading import former_profile, says_former_profile
     from cwndlab.sweeps.stored import older_runs, stored_runs
 
     if is_conversion:
@@ -112,6 +113,9 @@ def results(
     table = stored_runs(store, sweep=sweep, where=conditions, metrics=names, older=older)
     for note in store.notes:
         say(f"note: {note}")
+    for name in table["sweep"].unique(maintain_order=True):
+        if former := former_profile(store, name):
+            say(f"note: {says_former_profile(name, former)}")
     left_out = {} if older or "definition" in conditions else older_runs(store, sweep)
     for name, count in left_out.items():
         say(

@@ -12,6 +12,7 @@ from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
 from cwndlab.cli.output import detail, meter, say
+from cwndlab.cli.profile import profile_option
 from cwndlab.cli.run_tables import print_result
 from cwndlab.message import missing
 
@@ -51,9 +52,7 @@ DEFAULT_PLOT = "="
 @options.set_option
 @options.rules_option
 @options.seed_option
-@click.option(
-    "--profile", metavar="NAME", help="Profile of TCP knobs: rfc, linux, ns2-2.35, ns2-2000, ..."
-)
+@profile_option("the scenario's, else linux")
 @besides.beside_options
 @click.option(
     "--replicates", type=options.whole_number(1, 1_000_000), metavar="N",

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 @click.option(
     "--duration", metavar="TIME", help="Simulated time of a run.  [default: as assumed, 100s]"
 )
-@profile_option
+@profile_option("linux")
 @options.assume_option
 @options.seed_option
 @options.jobs_option
@@ -120,12 +120,10 @@ def search(
     options.check_cluster(on, jobs)
     compared = options.rules_of("--rules", rules) or REPRESENTATIVES
     recovery, queue = options.setting_of(setting)
-    assumed, note = assumptions(assume, profile, compared)
+    assumed = assumptions(assume, profile)
     options.make_folder(out)
     if store is None and out is not None:
         store = out / "store"
-    if note is not None:
-        say(note)
     with _progress(budget, replicates) as show:
         try:
             found = searches.search(

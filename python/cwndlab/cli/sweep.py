@@ -13,6 +13,7 @@ from cwndlab.cli.display import display
 from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
 from cwndlab.cli.many_runs import says_what_is_kept
 from cwndlab.cli.output import detail, say, warn
+from cwndlab.cli.profile import profile_option
 from cwndlab.cli.sweep_tables import print_findings
 from cwndlab.message import plural
 
@@ -40,6 +41,7 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
 @options.seed_option
 @options.set_option
 @options.rules_option
+@profile_option("the sweep's, else linux")
 @options.jobs_option
 @options.on_option
 @click.option("--yes", is_flag=True, help="Allow more than ten million runs.")
@@ -68,6 +70,7 @@ def sweep(
     replicates: int | None,
     seed: int | None,
     settings: tuple[str, ...],
+    profile: str | None,
     jobs: int | None,
     on: str | None,
     yes: bool,
@@ -91,6 +94,8 @@ def sweep(
     from cwndlab.sweeps import SweepResult, as_sweep
 
     patch = options.patch_of(settings)
+    if profile is not None:
+        patch["profile"] = profile
     refuse_other(file, "sweep")
     warn_of_bare_rates({**document(file), **patch})
     chosen = as_sweep(

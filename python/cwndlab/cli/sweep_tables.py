@@ -33,7 +33,7 @@ def print_findings(findings: SweepResult) -> None:
 
     cells = findings.finished
     _print(
-        f"{sweep.name}: {INTERVAL}{_replicates(findings)}, {_profile(sweep)}",
+        f"{sweep.name}: {INTERVAL}{_replicates(findings)}, {sweep.endpoints}",
         findings,
         findings.summary_of(cells[:MOST_ROWS]),
     )
@@ -55,20 +55,6 @@ def _replicates(findings: SweepResult) -> str:
     counts = findings.counts[findings.finished]
     least, most = counts.min(), counts.max()
     return f", {most} replicates" if least == most else f", {least} to {most} replicates"
-
-
-def _profile(sweep: Sweep) -> str:
-    """Name the profile of the TCP endpoints; all of them where cells differ in it."""
-    from cwndlab.scenario import Scenario
-
-    plan = sweep.plan
-    cells = [0]
-    for axis, levels in plan.axes.items():
-        stride = plan.stride(axis)
-        cells += [at * stride for at, level in enumerate(levels) if "profile" in level.patch]
-    found = [Scenario(plan.cell(cell).document()).canonical()["profile"] for cell in cells]
-    names = list(dict.fromkeys(found))
-    return f"profile {names[0]}" if len(names) == 1 else f"profiles {', '.join(names)}"
 
 
 def _baseline(sweep: Sweep) -> str:

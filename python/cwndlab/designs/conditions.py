@@ -198,7 +198,7 @@ class Meter:
     ) -> None:
         if not rules:
             return
-        chosen = assumed(rules, assume=block.assume, profile=block.profile, duration=block.duration)
+        chosen = assumed(block.assume, profile=block.profile, duration=block.duration)
         planned = against(
             rules, other, flows=block.flows, queue=block.queue, recovery=block.recovery,
             env=block.env, replicates=replicates, assume=chosen, seed=seed, run=False,

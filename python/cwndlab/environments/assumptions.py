@@ -180,10 +180,10 @@ class Assumptions:
         "1ms", "delay", "delay of the link R0-R1", "Gives all flows about the same RTT"
     )
     profile: str = _assumed(
-        "ns2-2.35",
+        "linux",
         "text",
         "profile of the endpoints",
-        "The ns-2 that agreement is tested with; ns2-2000 is nearer to the paper's year",
+        "What runs today; the paper's plans have ns2-2.35, with which agreement is tested",
     )
 
     def __post_init__(self) -> None:

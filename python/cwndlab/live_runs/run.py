@@ -13,7 +13,7 @@ from cwndlab.errors import RunError
 from cwndlab.live_runs.protocol import exchange
 from cwndlab.live_runs.result import LiveResult
 from cwndlab.runs.execute import Progress, Source, as_scenario
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import DEFAULT_PROFILE, Scenario
 
 _TRACES = {
     "cwnd": {"time_s": pl.Float64, "flow": pl.UInt32, "cwnd_packets": pl.Float64,
@@ -72,13 +72,14 @@ def counterpart(scenario: Scenario) -> Scenario:
     >>> link = {"rate": "10Mbit", "delay": "10ms"}
     >>> plain = {"duration": "10s", "dumbbell": link, "flows": [flow], "tcp": {"packet_size": 500}}
     >>> counterpart(Scenario.from_dict(plain)).to_dict()["tcp"]
-    {'packet_size': 500, 'initial_window': 4.0, 'delayed_ack': False}
+    {'packet_size': 500, 'initial_window': 10.0, 'delayed_ack': True}
     >>> loaded = {**plain, "flows": [{**flow, "rule": "GAIMD(0.31, 0.875)"}]}
     >>> counterpart(Scenario.from_dict(loaded)).to_dict()["flows"][0]["tcp"]
     {'precise_reduction': True, 'integer_ssthresh': False}
     """
     whole = scenario.to_dict()
-    values = {knob["name"]: knob["values"][whole.get("profile", "rfc")] for knob in native.knobs()}
+    profile = whole.get("profile", DEFAULT_PROFILE)
+    values = {knob["name"]: knob["values"][profile] for knob in native.knobs()}
     # Knobs in which profiles differ and that a live run takes from the scenario; the others are
     # Linux's.
     as_live = {name: values[name] for name in ("packet_size", "initial_window", "delayed_ack")}

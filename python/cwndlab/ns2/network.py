@@ -116,7 +116,7 @@ class Network:
     >>> from cwndlab import dumbbell
     >>> found = network(dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)"))
     >>> [link.name for link in found.links], found.links[0].limit_packets
-    (['bottleneck', 'bottleneck-back'], 48)
+    (['bottleneck', 'bottleneck-back'], 33)
     """
 
     links: tuple[Link, ...]

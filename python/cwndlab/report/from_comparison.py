@@ -105,7 +105,8 @@ def _facts(comparison: Comparison) -> dict[str, str]:
         "runs": f"{len(comparison.measured)} of {len(plan)} finished",
         "replicates": f"{plan.replicates} per cell",
         "duration": f"{base['duration']} (measured {base['measure']})",
-        "profile": base.get("profile", "rfc"),
+        "profile": comparison.profile,
+        "recovery": ", ".join(map(comparison.recovery, plan.labels["recovery"])),
     }
 
 

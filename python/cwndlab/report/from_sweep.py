@@ -12,6 +12,7 @@ from cwndlab import tomltext
 from cwndlab.environments import environment
 from cwndlab.report.chapter import Chapter, short
 from cwndlab.sweeps.notes import notes_on_runs
+from cwndlab.sweeps.reading import says_former_profile
 
 if TYPE_CHECKING:
     from cwndlab.sweeps import Sweep, SweepResult
@@ -84,6 +85,8 @@ def _missing(kept: StoredSweep) -> list[str]:
     if kept.wide:
         found.append(f"In {kept.wide} cells the intervals are wider than `{sweep.until}`.")
     found += [f"{note}." for note in notes_on_runs(kept.findings)]
+    if kept.former_profile:
+        found.append(f"{says_former_profile(sweep.name, kept.former_profile).capitalize()}.")
     if kept.others:
         found.append(
             f"{kept.others} runs belong to earlier definitions of the sweep; they are left out."
@@ -104,7 +107,7 @@ def _facts(sweep: Sweep) -> dict[str, str]:
         "measuring window": " to ".join(map(str, sweep.base["measure"]))
         if sweep.base.get("measure")
         else "",
-        "profile": str(sweep.base.get("profile", "")),
+        "endpoints": sweep.endpoints,
         "assumed": ", ".join(f"{key} = {value}" for key, value in sweep.assume.items()),
     }
     return {name: text for name, text in facts.items() if text}

@@ -22,6 +22,7 @@ from cwndlab.runs.execution import Execution, Finished, Place, opened
 from cwndlab.runs.plan import Plan, Run, named
 from cwndlab.runs.store import Store, Use, definition_digest
 from cwndlab.runs.until import LEAST, Target
+from cwndlab.scenario import Scenario
 from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
@@ -146,8 +147,19 @@ class Collection(ResultTables):
     @property
     def profile(self) -> str:
         """Profile of the TCP endpoints."""
-        patched = self.plan.patch.get("profile", self.plan.base.to_dict().get("profile"))
-        return str(patched or "rfc")
+        patched = self.plan.patch.get("profile")
+        return str(patched or self.plan.base.canonical()["profile"])
+
+    def recovery(self, label: str) -> str:
+        """Name the loss recovery that runs where an axis has this label.
+
+        SACK is ``rack`` under a profile that has it.
+        """
+        if label != "sack":
+            return label
+        place = self.plan.labels["recovery"].index(label)
+        cell = self.plan.cell(place * self.plan.stride("recovery"))
+        return Scenario(cell.document()).recoveries[0]
 
     def save(self, directory: str | Path) -> Path:
         """Write ``plan.json``, every table as Parquet, and ``comparison.json``.

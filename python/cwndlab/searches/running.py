@@ -73,8 +73,7 @@ def search(
     duration : str or float, optional
         Simulated time of a run (seconds if a bare number); by default the assumed one, 100 s.
     profile : str, optional
-        Profile of the TCP endpoints; by default ``"linux"`` where a rule in use today is compared
-        (CUBIC, BBR, DCTCP), else ``"ns2-2.35"``.
+        Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
     assume : Assumptions or mapping, optional
         Flows, RTTs, buffer and the rest.
     seed : int
@@ -109,7 +108,7 @@ def search(
     objective = Objective(best or "", worst or "", tuple(listed(rules)), metric)
     if budget < MEMBERS[0]:
         raise ScenarioError(invalid("budget", budget, f"{MEMBERS[0]} waveforms or more"))
-    chosen = assumed(objective.rules, assume=assume, profile=profile, duration=duration)
+    chosen = assumed(assume, profile=profile, duration=duration)
     shapes = families.family(family).bounded(families.bounds_of(family, bound or {}))
     began_s = time.perf_counter()
     with opened(store, jobs=jobs, on=on) as (kept, executor):

@@ -16,6 +16,7 @@ from cwndlab.message import same_name, unknown
 from cwndlab.metrics import BY_KEY
 from cwndlab.runs import until as targets
 from cwndlab.runs.plan import MAX_RUNS, Plan
+from cwndlab.scenario import Scenario
 from cwndlab.sweeps import axes as axis
 from cwndlab.sweeps import base as bases
 from cwndlab.sweeps import ranges
@@ -40,6 +41,8 @@ METRICS = ("goodput", "loss_rate", "mean_queueing_delay_s", "jain_index")
 REPLICATES = 5
 TEST_FLOWS = "flow"
 """Flows under test in every environment."""
+ENDPOINT_KEYS = ("profile", "recovery", "rack")
+"""Last parts of the keys that `Sweep.endpoints` names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,6 +248,21 @@ class Sweep:
     def measured_group(self) -> str | None:
         """The group of flows to measure."""
         return self.group or (TEST_FLOWS if axis.ENVIRONMENT in self.axes else None)
+
+    @property
+    def endpoints(self) -> str:
+        """Profile and loss recovery of the TCP endpoints, as they run; all where cells differ."""
+        plan, cells = self.plan, [0]
+        for name, levels in plan.axes.items():
+            cells += [
+                at * plan.stride(name)
+                for at, level in enumerate(levels)
+                if any(key.rpartition(".")[2] in ENDPOINT_KEYS for key in level.patch)
+            ]
+        found = [Scenario(plan.cell(cell).document()) for cell in cells]
+        profiles = list(dict.fromkeys(one.canonical()["profile"] for one in found))
+        recoveries = list(dict.fromkeys(name for one in found for name in one.recoveries))
+        return ", ".join([f"profile{'s' * (len(profiles) > 1)} {', '.join(profiles)}", *recoveries])
 
     @property
     def compared(self) -> str | None:

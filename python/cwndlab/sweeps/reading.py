@@ -9,6 +9,7 @@ from cwndlab import custom_rules
 from cwndlab.errors import ScenarioError, StoreError
 from cwndlab.message import unknown
 from cwndlab.runs.store import Store, Use
+from cwndlab.scenario import DEFAULT_PROFILE, Scenario
 from cwndlab.sweeps.checks import PROVENANCE
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.measures import measure
@@ -30,6 +31,8 @@ class StoredSweep(NamedTuple):
 
     An earlier definition had another base, axes or values.
     """
+    former_profile: str = ""
+    """Profile of the runs where the definition names none and the default was another then."""
 
     @property
     def wanted(self) -> int:
@@ -93,13 +96,47 @@ def read_sweep(
     try:
         with custom_rules.data_beside(store.path):
             sweep = Sweep.from_dict(definitions[name])
+            former = former_profile(store, name)
+            if former:
+                settings = {**definitions[name].get("set", {}), "profile": former}
+                sweep = Sweep.from_dict({**definitions[name], "set": settings})
     except (OSError, ScenarioError) as error:
         raise StoreError(
             f"sweep: the definition of `{name}` cannot be read here ({error}): expected the files "
             "that it names"
         ) from error
     found = _gather(store, sweep, store.uses(name), progress)
-    return found._replace(others=found.others + older_runs(store, name).get(name, 0))
+    others = found.others + older_runs(store, name).get(name, 0)
+    return found._replace(others=others, former_profile=former)
+
+
+def former_profile(store: Store, name: str) -> str:
+    """Return the profile of a sweep's stored runs where today's default is another; else nothing.
+
+    The latest definition of such a sweep names no profile: its runs have the default of their time.
+    """
+    try:
+        with custom_rules.data_beside(store.path):
+            sweep = Sweep.from_dict(store.definitions()[name])
+    except (KeyError, OSError, ScenarioError):
+        return ""
+    for use in store.uses(name):
+        index = sweep.cell_of(use.cell)
+        record = next(store.records([use.key]), None)
+        if index is not None and record is not None:
+            had = record.run().get("profile", "")
+            now = Scenario(sweep.plan.cell(index).document(use.replicate)).canonical()["profile"]
+            return "" if had == now else had
+    return ""
+
+
+def says_former_profile(name: str, profile: str) -> str:
+    """Say under which profile the runs of a sweep were made, and what to do."""
+    return (
+        f"the sweep {name} names no profile: its stored runs have {profile}, the default when they "
+        f"were made; the default is {DEFAULT_PROFILE} now. `--profile {profile}` keeps the former "
+        "one; without it the runs are done anew"
+    )
 
 
 def _gather(

@@ -16,11 +16,12 @@ from cwndlab.runs.execution import Execution, Finished, Place, opened
 from cwndlab.runs.executors import Executor, perform
 from cwndlab.runs.plan import named
 from cwndlab.runs.store import Store, Use, definition_digest
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import DEFAULT_PROFILE, Scenario
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.events import Report
 from cwndlab.sweeps.measures import measure
 from cwndlab.sweeps.notes import notes_on_runs, same_runs, unmet
+from cwndlab.sweeps.reading import former_profile, says_former_profile
 from cwndlab.sweeps.result import SweepResult
 from cwndlab.sweeps.traces import kept_traces
 
@@ -44,6 +45,7 @@ def sweep(
     until: str | None = None,
     most: int | None = None,
     seed: int | None = None,
+    profile: str | None = None,
     patch: Mapping[str, Any] | None = None,
     yes: bool = False,
     store: Store | str | Path | None = None,
@@ -73,6 +75,8 @@ def sweep(
         With `until`, the largest number of replicates of a cell.
     seed : int, optional
         Seed of replicate 0.
+    profile : str, optional
+        Profile of the TCP endpoints that replaces the base scenario's.
     patch : mapping, optional
         Dotted keys of the base scenario to set.
     yes : bool
@@ -111,9 +115,10 @@ def sweep(
     >>> found.table()["dumbbell.queue.limit"].to_list()
     ['5pkt', '10pkt', '20pkt']
     """
+    settings = {**(patch or {}), **({} if profile is None else {"profile": profile})}
     chosen = as_sweep(
-        source, axes=axes, replicates=replicates, until=until, most=most, seed=seed, patch=patch,
-        yes=yes or None, **keys,
+        source, axes=axes, replicates=replicates, until=until, most=most, seed=seed,
+        patch=settings, yes=yes or None, **keys,
     )  # fmt: skip
     return chosen.run(store, jobs=jobs, on=on, again=again, progress=progress)
 
@@ -182,6 +187,10 @@ def execute(
                 work.definition = definition_digest(
                     {key: asked[key] for key in asked if key not in SAME_RUNS}
                 )
+                if sweep.endpoints.startswith(f"profile {DEFAULT_PROFILE}") and (
+                    former := former_profile(kept, sweep.name)
+                ):
+                    report.note(says_former_profile(sweep.name, former))
                 kept.define(sweep.name, asked, work.definition)
             work.all(execution)
         finally:

@@ -31,7 +31,7 @@ impl Builder<'_> {
         infos.group(GroupInfo {
             name: spec.name.clone(),
             rule: spec.rule.0.to_string(),
-            recovery,
+            recovery: recovery.name_under(&knobs),
             count: spec.count,
         });
         let flows = spec.count as usize;

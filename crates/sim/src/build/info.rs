@@ -1,7 +1,6 @@
 //! Descriptions of links and flows for results, and the options of a run.
 
 use cwndlab_scenario::instance;
-use cwndlab_tcp::Recovery;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -47,8 +46,8 @@ pub struct GroupInfo {
     pub name: String,
     /// Rule.
     pub rule: String,
-    /// Loss recovery.
-    pub recovery: Recovery,
+    /// Loss recovery, as it runs.
+    pub recovery: &'static str,
     /// Number of flows.
     pub count: u64,
 }

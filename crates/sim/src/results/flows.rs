@@ -67,8 +67,7 @@ impl Serialize for FlowIdentity {
             recovery: &'a str,
         }
         let GroupInfo { name, rule, recovery, .. } = &*self.group;
-        Names { flow: self.name(), group: name, rule, recovery: recovery.name() }
-            .serialize(serializer)
+        Names { flow: self.name(), group: name, rule, recovery }.serialize(serializer)
     }
 }
 
@@ -93,9 +92,9 @@ impl FlowIdentity {
         &self.group.rule
     }
 
-    /// Its loss recovery.
+    /// Its loss recovery, as it runs.
     pub fn recovery(&self) -> &'static str {
-        self.group.recovery.name()
+        self.group.recovery
     }
 }
 

@@ -129,7 +129,9 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
                 slots
                     .filter(|(endpoint, _)| is_member(endpoint))
                     .for_each(|(_, sink)| counters.add_received(sink, &engine.knobs));
-                (spec.rule.0.to_string(), group.template.recovery.name(), counters)
+                let template = &group.template;
+                let knobs = &engine.knobs[template.packet_sizes[0].knobs as usize];
+                (spec.rule.0.to_string(), template.recovery.name_under(knobs), counters)
             }
             _ => {
                 let members = network

@@ -256,6 +256,15 @@ impl Recovery {
         Self::ALL[self as usize].1
     }
 
+    /// Name of what runs under these knobs: SACK that detects losses by time is `rack`.
+    pub fn name_under(self, knobs: &Knobs) -> &'static str {
+        if matches!(LossRecovery::new(self, knobs), LossRecovery::RackTlp(_)) {
+            "rack"
+        } else {
+            self.name()
+        }
+    }
+
     /// Whether the receiver sends SACK blocks.
     pub fn uses_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Fack)

@@ -10,7 +10,7 @@ pub const FLOWS: &[Column] = &[
     Column::text("flow", "name of the flow"),
     Column::text("group", "name of the entry of `[[flows]]` it comes from"),
     Column::text("rule", "the rule in canonical notation"),
-    Column::text("recovery", "`tahoe`, `reno`, `newreno`, `sack` or `fack`"),
+    Column::text("recovery", "as it runs: `tahoe`, `reno`, `newreno`, `sack`, `fack`, or `rack` for SACK in profile linux"),
     Column::rate(
         "goodput_bps",
         "goodput",
