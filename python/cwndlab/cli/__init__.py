@@ -64,6 +64,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(app, {}, PROGRAM, VARIABLE, instruction)
+    if arguments is None:
+        from cwndlab import rule_exits
+
+        rule_exits.refuse_everywhere()
     if any(":" in argument for argument in given):
         from cwndlab.custom_rules import trust_named
 
@@ -79,6 +83,12 @@ def _run(arguments: Sequence[str] | None) -> int:
         return EXIT_BAD_INPUT
     except (BrokenPipeError, KeyboardInterrupt):
         raise
+    except SystemExit as ended:
+        # No code of the package raises it: whatever did has not run the command to its end.
+        from cwndlab.custom_rules import explain
+
+        _say(f"error: {_one_line(explain(ended))}: expected code that leaves that to the command")
+        return EXIT_BAD_INPUT
     except Exception as error:
         if os.environ.get("CWNDLAB_DEBUG"):
             raise

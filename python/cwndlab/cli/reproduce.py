@@ -22,6 +22,7 @@ from cwndlab.message import plural
 if TYPE_CHECKING:
     from cwndlab.reproduction import Reproduction
 
+EXIT_FAILED = 1
 DATED = "dated"
 PROFILES = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35", DATED)
 
@@ -231,6 +232,8 @@ def reproduce(
         say(f"wrote {written}")
     elif len(done) > 1:
         _print_all(done)
+    if any(cost.failed for found in done for cost in found.costs):
+        raise click.exceptions.Exit(EXIT_FAILED)
 
 
 def _announce(chosen: dict[str, list[str]], jobs: int | None) -> None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cwndlab.files import written_whole
 from cwndlab.message import invalid, one_of
 from cwndlab.plots.drawing import arrange, current
 
@@ -173,8 +174,9 @@ def save(figure: Figure, path: str | Path) -> Path:
         raise ValueError(invalid("plot", target, f"a file that ends in {endings}"))
     target.parent.mkdir(parents=True, exist_ok=True)
     dpi = getattr(figure, "saved_dpi", LabFigure.saved_dpi)
-    with matplotlib.rc_context(_IN_FILES):
-        figure.savefig(target, dpi=dpi, metadata=_undated(target.suffix))
+    kind = target.suffix.lstrip(".").lower()
+    with matplotlib.rc_context(_IN_FILES), written_whole(target) as part:
+        figure.savefig(part, format=kind, dpi=dpi, metadata=_undated(target.suffix))
     return target
 
 
