@@ -324,10 +324,11 @@ def explain(error: BaseException) -> str:
         return f"{what} ({Path(error.filename).name}, line {error.lineno})"
     if isinstance(error, SystemExit):
         what = f"{what}, which would end the program"
+    ours = (__file__, rule_exits.__file__, "<frozen ")
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename not in (__file__, rule_exits.__file__)
+        if not frame.filename.startswith(ours)
     ]
     return (
         f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what

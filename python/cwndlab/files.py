@@ -27,8 +27,8 @@ def write_whole(path: Path, data: bytes) -> None:
 def written_whole(path: Path, *, synced: bool = True) -> Generator[Path]:
     """Give the name of a temporary file that replaces `path` once it is on the disk.
 
-    Without `synced` it need not be on the disk yet, which takes no time. What is there and no file, such as a pipe or ``/dev/stdout``, is not replaced: it is given
-    itself.
+    Without `synced` it need not be on the disk yet, which takes no time. What is there and no file,
+    such as a pipe or ``/dev/stdout``, is not replaced: it is given itself.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """The command line: parsing and printing only.
 
 Data goes to standard output, messages and progress to standard error. Exit codes: 0 done, 2 bad
-input (one line that names the key, the value and what is expected), 3 a sweep whose target
-`--until` was not reached, 130 interrupted and 143
-terminated (finished runs are written), 1 anything else.
+input (one line that names the key, the value and what is expected), 3 an expectation that is not
+met, also because something was not run, or a target `--until` that was not reached, 130 interrupted
+and 143 terminated (finished runs are written), 1 anything else.
 """
 
 from __future__ import annotations
@@ -42,11 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _say("terminated" if stops.terminated else "interrupted")
             code = EXIT_TERMINATED if stops.terminated else EXIT_INTERRUPTED
         except BrokenPipeError:
-            # The reader (`| head`) has closed the pipe: exit without a message, also at the final
-            # flush.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # The reader (`| head`) has closed the pipe: exit without a message.
+            _give_up_output()
             code = EXIT_FAILED
+        except OSError as error:
+            # What was printed did not get out, as where the disk of `> FILE` is full.
+            _say(f"error: standard output: {error.strerror}: expected a file that can be written")
+            _give_up_output()
+            code = EXIT_BAD_INPUT
     sys.exit(code)
+
+
+def _give_up_output() -> None:
+    """Let the final flush of standard output go nowhere: it would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: Sequence[str] | None) -> int:
