@@ -118,11 +118,12 @@ def test_python_gets_the_error_of_the_system(small, tmp_path):
 def test_a_capture_may_go_into_a_pipe(folder):
     """What is there and no file is written itself."""
     os.mkfifo(folder / "pipe")
-    reader = subprocess.Popen(["cat", folder / "pipe"], stdout=subprocess.PIPE)
-    assert _command(folder, "run", "small.toml", "--pcap", "pipe").returncode == 0
-    taken, _ = reader.communicate(timeout=HANG_S)
+    with (folder / "taken").open("wb") as taken:
+        reader = subprocess.Popen(["cat", folder / "pipe"], stdout=taken)
+        assert _command(folder, "run", "small.toml", "--pcap", "pipe").returncode == 0
+        reader.wait(HANG_S)
     # The section header block of pcapng.
-    assert taken[:4] == b"\x0a\x0d\x0d\x0a"
+    assert (folder / "taken").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a"
     assert (folder / "pipe").is_fifo()
 
 

@@ -139,7 +139,7 @@ def assess(
     )
     wanted = options.names_of("--section", sections) if sections else []
     may_lack = _allowed(allowed, named, quick=quick)
-    given = {"quick": quick, "seed": 1 if seed is None else seed, "suites": named}
+    given: dict[str, Any] = {"quick": quick, "seed": 1 if seed is None else seed, "suites": named}
     earlier = None
     if baseline is not None:
         from cwndlab.custom_rules import shown
