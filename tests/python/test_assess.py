@@ -479,8 +479,10 @@ def test_recorded_connections_that_no_test_uses(tmp_path, command):
         (("CUBIC", "--full", "--suite", "c4"), "`--full` cannot be used with `--suite`"),
         (("CUBIC", "--baseline", "README.md"), "expected what `cwndlab assess --out` wrote"),
         (("CUBIC", "--allow-not-run", "5.1.1"), "`--allow-not-run` needs `--expect-no-worse`"),
-        (("CUBIC", "--expect-no-worse", "--allow-not-run", "tcpevl", "--suite", "tcpeval"),
-         '--allow-not-run: "tcpevl" is not known'),
+        (
+            ("CUBIC", "--expect-no-worse", "--allow-not-run", "tcpevl", "--suite", "tcpeval"),
+            '--allow-not-run: "tcpevl" is not known',
+        ),
         (("CUBIC", "--suite", "c4", "--section", "5.1.5"), "no test of c4 is about 5.1.5"),
     ],
 )

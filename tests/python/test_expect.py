@@ -27,7 +27,11 @@ SUMMARY = pl.DataFrame(
 
 # As many runs of each cell as have a value.
 RUNS = pl.DataFrame(
-    {"rule": ["A(1, 2)"] * 5 + ["B", "C"], "flows": [1] * 5 + [2, 4], "replicate": [*range(5), 0, 0]}
+    {
+        "rule": ["A(1, 2)"] * 5 + ["B", "C"],
+        "flows": [1] * 5 + [2, 4],
+        "replicate": [*range(5), 0, 0],
+    }
 )
 
 

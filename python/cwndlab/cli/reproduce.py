@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import EXIT_FAILED, options
 from cwndlab.cli.output import print_table, say
 from cwndlab.cli.reproduce_sensitivity import (
     READINGS,
@@ -22,7 +22,6 @@ from cwndlab.message import plural
 if TYPE_CHECKING:
     from cwndlab.reproduction import Reproduction
 
-EXIT_FAILED = 1
 DATED = "dated"
 PROFILES = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35", DATED)
 
