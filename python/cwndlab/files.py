@@ -79,7 +79,7 @@ def _named(path: Path, part: Path) -> Generator[None]:
         number = error.errno if isinstance(error, OSError) else None
         number = int(found[1]) if number is None and found else number
         name = error.filename if isinstance(error, OSError) else None
-        if number is None or name not in (None, str(part)):
+        if number is None or (name is not None and os.fspath(name) != str(part)):
             raise
         raise OSError(number, os.strerror(number), str(path)) from error
 

@@ -81,7 +81,8 @@ def test_what_is_not_finite_meets_nothing():
 
 @pytest.mark.parametrize(
     "text",
-    ["goodput < inf", "goodput < nan", "goodput > -infinity", "goodput", "goodput = 1", "goodput > high", "goodput[rule] > 1", "mean(goodput) < 1", "< 3",
+    ["goodput < inf", "goodput < nan", "goodput > -infinity",
+     "goodput", "goodput = 1", "goodput > high", "goodput[rule] > 1", "mean(goodput) < 1", "< 3",
      "goodput > 20ms", "1 < goodput < 2"],
 )  # fmt: skip
 def test_what_is_not_valid(text):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import cwndlab
+from conftest import SMALL
 from waiting import HANG_S
 
 FULL = Path("/dev/full")
@@ -29,7 +30,7 @@ OUTPUTS = [
     ((*COMPARE, *EXPECT), "means.xml"),
     (ASSESS, "assessed.xml"),
     (("cellular", "--mean", "5Mbit", "--duration", "5s", "-o"), "link.down"),
-    (("export", "small.toml", "--to", "ns2", "-o"), "small.tcl"),
+    (("export", "small.toml", "--to", "ns2", "--profile", "ns2-2.35", "-o"), "small.tcl"),
     (("results", "store", "--export"), "runs.csv"),
     (("results", "store", "--export"), "runs.json"),
     (("results", "store", "--export"), "runs.parquet"),
@@ -38,7 +39,8 @@ OUTPUTS = [
 
 
 @pytest.fixture
-def folder(tmp_path, small_file, limits_store) -> Path:
+def folder(tmp_path, limits_store) -> Path:
+    (tmp_path / "small.toml").write_text(SMALL)
     (tmp_path / "store").symlink_to(limits_store)
     return tmp_path
 
@@ -78,7 +80,7 @@ def test_nothing_is_left(folder, arguments, name):
 
 
 def test_what_was_there_is_kept(folder, cli):
-    cli("run", "small.toml", "--pcap", "run.pcapng", "--set", "duration=3s")
+    assert cli("run", "small.toml", "--pcap", "run.pcapng").returncode == 0
     before = (folder / "run.pcapng").read_bytes()
     assert len(before) > 2000
     answer = _command(folder, "run", "small.toml", "--pcap", "run.pcapng", limit=2000)
@@ -109,7 +111,7 @@ def test_a_disk_that_is_full(folder):
         subprocess.run(["umount", disk], check=True)
 
 
-def test_python_gets_the_error_of_the_system(small, tmp_path):
+def test_python_gets_the_error_of_the_system(small):
     with pytest.raises(OSError, match="No space left on device") as error:
         cwndlab.run(small, pcap=FULL)
     assert error.value.filename == str(FULL)

@@ -113,7 +113,7 @@ def test_a_package_that_ends_the_program_while_it_is_looked_up(cli, tmp_path, mo
 
 
 def test_what_ends_the_process_later_does_not_change_its_exit_code(cli, tmp_path):
-    """A thread's target, and what runs at the end of Python, have no code of the rule above them."""
+    """A thread's target and what runs at the end of Python have no code of the rule above them."""
     later = (
         "import atexit, threading; atexit.register(os._exit, 0); "
         "threading.Thread(target=os._exit, args=(0,)).start()"
@@ -144,17 +144,22 @@ def test_an_environment_of_agents_beside_such_a_rule(tmp_path):
     from cwndlab import gym
 
     cut = rule_file(tmp_path, "cut", "sys.exit(0)")
-    scenario = cwndlab.dumbbell(
-        "2Mbit", "10ms", duration="20s",
-        flows=[{"name": "agent", "rule": "cwndlab.gym:Agent"}, {"name": "other", "rule": f"{cut}:Mine"}],
-    )  # fmt: skip
+    groups = [
+        {"name": "agent", "rule": "cwndlab.gym:Agent"},
+        {"name": "other", "rule": f"{cut}:Mine"},
+    ]
+    scenario = cwndlab.dumbbell("2Mbit", "10ms", duration="20s", flows=groups)
     environment = gym.make(scenario, flows="agent")
     environment.reset(seed=1)
+
+    def to_the_end() -> None:
+        is_over = False
+        while not is_over:
+            _, _, *ends, _ = environment.step(environment.action_space.sample())
+            is_over = any(ends)
+
     with pytest.raises(cwndlab.RunError, match="decrease raised SystemExit"):
-        for _ in range(10_000):
-            *_, terminated, truncated, _ = environment.step(environment.action_space.sample())
-            if terminated or truncated:
-                break
+        to_the_end()
 
 
 def test_the_program_itself_and_what_it_forks_end_as_they_like(tmp_path):

@@ -8,6 +8,7 @@ and 143 terminated (finished runs are written), 1 anything else.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -118,7 +119,9 @@ def _explain(error: Exception, given: Sequence[str]) -> int:
     if isinstance(error, OSError):
         from cwndlab.cli.hints import of_missing
 
-        name = f"{error.filename}: " if error.filename else ""
+        # Files are written under their names (cwndlab.files): what has none was printed.
+        printed = "standard output" if error.errno == errno.ENOSPC else ""
+        name = f"{error.filename or printed}: ".removeprefix(": ")
         hint = of_missing(error.filename) if isinstance(error, FileNotFoundError) else ""
         _say(
             f"error: {name}{_one_line(error.strerror or str(error))}: "

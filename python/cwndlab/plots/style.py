@@ -14,7 +14,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cwndlab.files import written_whole
+from cwndlab.files import write_whole
 from cwndlab.message import invalid, one_of
 from cwndlab.plots.drawing import arrange, current
 
@@ -175,8 +175,11 @@ def save(figure: Figure, path: str | Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     dpi = getattr(figure, "saved_dpi", LabFigure.saved_dpi)
     kind = target.suffix.lstrip(".").lower()
-    with matplotlib.rc_context(_IN_FILES), written_whole(target) as part:
-        figure.savefig(part, format=kind, dpi=dpi, metadata=_undated(target.suffix))
+    # In memory: where a disk is full, matplotlib's PDF writer hides the system's error.
+    drawn = io.BytesIO()
+    with matplotlib.rc_context(_IN_FILES):
+        figure.savefig(drawn, format=kind, dpi=dpi, metadata=_undated(target.suffix))
+    write_whole(target, drawn.getvalue())
     return target
 
 
