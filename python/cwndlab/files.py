@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import secrets
@@ -10,17 +11,31 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import CwndlabError, StoreError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 """How polars, written in Rust, names the system's error."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file atomically, also across a power cut."""
-    with written_whole(path) as part:
+def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
+    """Write a file atomically, if `synced` also across a power cut."""
+    with written_whole(path, synced=synced) as part:
         part.write_bytes(data)
+
+
+def write_parquet(path: Path, table: pl.DataFrame, *, synced: bool = True, **options: Any) -> None:
+    """Write a table as `write_whole` does; `options` are those of polars.
+
+    In memory first: where a disk is full, polars hides the system's error.
+    """
+    written = io.BytesIO()
+    table.write_parquet(written, **options)
+    write_whole(path, written.getvalue(), synced=synced)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from cwndlab.files import write_whole, written_whole
+from cwndlab.files import write_parquet, write_whole
 from cwndlab.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ class ResultTables:
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in self.tables.items():
-            with written_whole(folder / f"{name}.parquet") as part:
-                table.write_parquet(part)
+            write_parquet(folder / f"{name}.parquet", table)
         write_whole(folder / self.FILE, f"{self.to_json()}\n".encode())
         return folder
 

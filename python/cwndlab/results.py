@@ -25,7 +25,7 @@ from cwndlab.columns import (
     tables_of,
     traces_of,
 )
-from cwndlab.files import written_whole
+from cwndlab.files import write_parquet, write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.outputs import stamped
 
@@ -196,15 +196,12 @@ class Result:
             frame = getattr(self, table)
             if frame.height > 0 or table not in _OPTIONAL:
                 about = _definitions(COLUMNS[table], frame)
-                with written_whole(folder / f"{table}.parquet", synced=False) as part:
-                    frame.write_parquet(part, metadata=about)
+                write_parquet(folder / f"{table}.parquet", frame, synced=False, metadata=about)
         for table, frame in self.traces.items():
             about = _definitions(TRACES.get(table, {}), frame)
-            with written_whole(folder / f"trace-{table}.parquet", synced=False) as part:
-                frame.write_parquet(part, metadata=about)
+            write_parquet(folder / f"trace-{table}.parquet", frame, synced=False, metadata=about)
         record = stamped("saved-run", {"run": self._run, "scenario": self.scenario})
-        with written_whole(marker, synced=False) as part:
-            part.write_text(dumps(record) + "\n", encoding="utf-8")
+        write_whole(marker, f"{dumps(record)}\n".encode(), synced=False)
         return folder
 
     @classmethod

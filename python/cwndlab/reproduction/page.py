@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
-from cwndlab.files import write_whole, written_whole
+from cwndlab.files import write_parquet, write_whole
 from cwndlab.metrics import BY_KEY
 from cwndlab.reproduction.claims import Judged
 from cwndlab.reproduction.readings import VERDICTS
@@ -152,8 +152,7 @@ def _section(found: Reproduction, experiment: Experiment, folder: Path) -> dict[
     place.mkdir(parents=True, exist_ok=True)
     if experiment.table:
         table = getattr(found.paper.module("tables"), experiment.table)(found.data, experiment)
-        with written_whole(place / "data.parquet") as part:
-            table.write_parquet(part)
+        write_parquet(place / "data.parquet", table)
         section["table"] = f"{experiment.id}/data.parquet"
     if experiment.figure:
         from cwndlab import plots

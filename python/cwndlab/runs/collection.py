@@ -12,7 +12,7 @@ import polars as pl
 
 from cwndlab.columns import ESTIMATE
 from cwndlab.errors import RunError, ScenarioError
-from cwndlab.files import write_whole, written_whole
+from cwndlab.files import write_parquet, write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.metrics import Metric
 from cwndlab.outputs import stamped
@@ -164,8 +164,7 @@ class Collection(ResultTables):
         folder.mkdir(parents=True, exist_ok=True)
         self.save_plan(folder)
         for name, table in self.tables.items():
-            with written_whole(folder / f"{name}.parquet") as part:
-                table.write_parquet(part)
+            write_parquet(folder / f"{name}.parquet", table)
         write_whole(folder / "comparison.json", f"{self.to_json(raw=False)}\n".encode())
         return folder
 
