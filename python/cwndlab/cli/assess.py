@@ -71,7 +71,7 @@ NO_WORSE_MEANS = (
 @click.option(
     "--expect-no-worse", is_flag=True,
     help="Exit code 3 if a criterion is worse: than in --baseline, without it than the references; "
-    "also if something was not run, or no criterion is decided.",
+    "also if something was not run.",
 )  # fmt: skip
 @click.option(
     "--allow-not-run", "allowed", multiple=True, metavar="NAMES",
@@ -315,10 +315,9 @@ def _end_unless_no_worse(
         texts = (f"{', '.join(of_it)} ({why})" for why, of_it in names.items())
         warn(f"not run, so not passed: {'; '.join(texts)}")
         warn(f"to allow that: --allow-not-run {','.join(lacking)}")
-    is_open = UNDECIDED in found and not {WORSE, BETTER, NO_WORSE} & set(found)
-    if is_open:
-        warn("no criterion is decided: expected more --replicates")
-    if worse or lacking or is_open:
+    if UNDECIDED in found and not {WORSE, BETTER, NO_WORSE} & set(found):
+        warn("no criterion is decided, so nothing is shown: more --replicates decide")
+    if worse or lacking:
         raise click.exceptions.Exit(EXIT_UNMET)
 
 
