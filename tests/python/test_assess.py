@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import gzip
 import json
 import re
@@ -287,7 +286,7 @@ def test_a_baseline_of_other_criteria_is_no_proof(store, tmp_path, cli):
     given = ["--quick", "--store", str(store), "--replicates", "2"]
     assess("AIMD(1, 0.5)", *given, "--section", "5.1.2", "--out", str(tmp_path / "a"))
     last = str(tmp_path / "a" / "assessment.json")
-    compared = ("--baseline", last, "--expect-no-worse", "--out", str(tmp_path / "b"))
+    compared = ("--baseline", last, "--expect-no-worse", "--out", str(tmp_path / "b"), "--wide")
     none = cli("assess", "AIMD(1, 0.5)", *given, "--section", "5.1.3", *compared)
     assert none.returncode == 2
     assert f"baseline: {last} has none of the criteria that were run (5.1.3): " in none.stderr
@@ -372,6 +371,15 @@ def test_nothing_decided_is_said(tmp_path, store):
     assert ("no criterion is decided" in found.output) == (verdicts == {"undecided"})
 
 
+@pytest.fixture(scope="module")
+def last(store, tmp_path_factory):
+    """An assessment of AIMD(1, 0.5)."""
+    folder = tmp_path_factory.mktemp("last")
+    assess("AIMD(1, 0.5)", "--quick", "--section", "5.1.2", "--replicates", "2", "--store",
+           str(store), "--out", str(folder))  # fmt: skip
+    return folder / "assessment.json"
+
+
 def _edited(last, tmp_path, change):
     data = json.loads(last.read_text())
     change(data)
@@ -405,9 +413,8 @@ def _edited(last, tmp_path, change):
     ],
 )  # fmt: skip
 def test_a_baseline_that_is_none_is_refused_before_any_run(
-    store, tmp_path, tmp_path_factory, command, change, message
+    last, tmp_path, command, change, message
 ):
-    last = _last(store, tmp_path_factory)
     edited = _edited(last, tmp_path, change)
     found = command("assess", "AIMD(1, 0.5)", "--quick", "--section", "5.1.2", "--baseline",
                     edited.name, "--out", "new")  # fmt: skip
@@ -415,14 +422,6 @@ def test_a_baseline_that_is_none_is_refused_before_any_run(
     assert message in found.stderr
     assert len(found.stderr.splitlines()) == 1
     assert not (tmp_path / "new").exists()
-
-
-@functools.cache
-def _last(store, factory):
-    folder = factory.mktemp("last")
-    assess("AIMD(1, 0.5)", "--quick", "--section", "5.1.2", "--replicates", "2", "--store",
-           str(store), "--out", str(folder))  # fmt: skip
-    return folder / "assessment.json"
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema": "assessment/1", "rule": "AIM', "[]", "PK"])
