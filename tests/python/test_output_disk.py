@@ -29,7 +29,7 @@ OUTPUTS = [
     ((*COMPARE, "--plot"), "means.png"),
     ((*COMPARE, *EXPECT), "means.xml"),
     (ASSESS, "assessed.xml"),
-    (("cellular", "--mean", "5Mbit", "--duration", "5s", "-o"), "link.down"),
+    (("cellular", "--mean", "5Mbit", "--duration", "60s", "-o"), "link.down"),
     (("export", "small.toml", "--to", "ns2", "--profile", "ns2-2.35", "-o"), "small.tcl"),
     (("results", "store", "--export"), "runs.csv"),
     (("results", "store", "--export"), "runs.json"),
