@@ -38,7 +38,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from cwndlab import sources
+from cwndlab import rule_exits, sources
 from cwndlab.message import invalid, invalid_value
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class WindowRule(Protocol):
 
     Windows are in packets, times in seconds. Each flow has its own instance. Methods return finite
     numbers; the endpoint raises a window below its floor, such as a subtractive rule may return, to
-    the floor. Any other value and any exception ends the run with a `RunError`. Five more
-    attributes are optional:
+    the floor. Any other value and any exception, `SystemExit` too, ends the run with a `RunError`.
+    Five more attributes are optional:
 
     ``needs``
         A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``: the
@@ -322,8 +322,13 @@ def explain(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename is not None:
         # The file was not run: no frame is in it.
         return f"{what} ({Path(error.filename).name}, line {error.lineno})"
+    if isinstance(error, SystemExit):
+        what = f"{what}, which would end the program"
+    ours = (__file__, rule_exits.__file__, "<frozen ")
     frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(ours)
     ]
     return (
         f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
@@ -418,8 +423,12 @@ def _check_trusted(place: str) -> None:
 
 
 def _module(place: str) -> ModuleType:
+    if place != "__main__":  # The program ends itself as it likes.
+        rule_exits.refuse_of(place)
     try:
         return sources.imported(place)
+    except SystemExit as error:
+        raise Unusable(f"module {place} cannot be imported: {explain(error)}") from error
     except ImportError as error:
         file = Path(f"{place}.py")
         hint = f" (did you mean {file}?)" if file.is_file() else ""
@@ -452,12 +461,15 @@ def _file(path: Path) -> ModuleType:
     # Registered during its execution, as by `import`: dataclasses look their module up.
     sys.modules[name] = module
     _reading.add(path)
+    rule_exits.refuse_of(name)
     try:
         # Not the loader's `exec_module`: it takes a file of the same second and length for
         # unchanged.
         exec(compile(content, str(path), "exec", dont_inherit=True), vars(module))
-    except Exception as error:
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):  # Ctrl-C, and nobody's error.
+            raise
         raise Unusable(f"{path.name} cannot be read: {explain(error)}") from error
     finally:
         _reading.discard(path)

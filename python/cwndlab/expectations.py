@@ -1,21 +1,26 @@
 """Expectations of results: ``harm < 0.2``, ``interval(goodput)[env=square] >= 0.9``.
 
 An expectation is about the mean of a metric, or about its whole 95 % interval, in every cell of a
-summary, or in those with the labels in brackets. A cell without a value fails.
+summary, or in those with the labels in brackets. A cell fails if it has no value, or if one of its
+runs has none: the mean of the others would pass a rule whose flows did not finish. An expectation
+of which there is no cell fails, too.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwndlab.errors import ScenarioError
+from cwndlab.files import write_whole
 from cwndlab.junit import Case, document
-from cwndlab.message import invalid, unknown
+from cwndlab.message import invalid, plural, unknown
 from cwndlab.quantities import bits_per_second, seconds
 
 if TYPE_CHECKING:
@@ -63,6 +68,8 @@ class Expectation:
         found = _FORM.fullmatch(text)
         metric = found and (found["whole"] or found["mean"])
         limit = _limit(metric, found["limit"]) if found and metric else None
+        # Every number is below infinity, and none fails.
+        limit = None if limit is None or not math.isfinite(limit) else limit
         cell = _cell(found["cell"]) if found else None
         if found is None or not metric or limit is None or cell is None:
             raise ScenarioError(invalid("expect", text, EXPECTED))
@@ -89,7 +96,7 @@ class Expectation:
 
     def holds(self, mean: float | None, interval: tuple[float, float] | None) -> bool:
         """Whether a mean with its interval meets the bound."""
-        if mean is None or (self.is_whole and interval is None):
+        if mean is None or not math.isfinite(mean) or (self.is_whole and interval is None):
             return False
         ends = interval if self.is_whole and interval else (mean,)
         return all(_SIGNS[self.sign](end, self.limit) for end in ends)
@@ -103,30 +110,49 @@ class Verdict(NamedTuple):
     mean: float | None
     interval: tuple[float, float] | None
     holds: bool
+    without: int = 0
+    """Runs of the cell that have no value."""
 
 
-def judge(expected: Iterable[Expectation], summary: pl.DataFrame) -> list[Verdict]:
+def judge(
+    expected: Iterable[Expectation], summary: pl.DataFrame, runs: pl.DataFrame
+) -> list[Verdict]:
     """Judge expectations by a summary: cells, ``metric`` or ``measure``, ``mean``, its interval.
+
+    Parameters
+    ----------
+    expected : iterable of Expectation
+        The expectations.
+    summary : DataFrame
+        One row per cell and metric; ``replicates`` counts the runs that have a value.
+    runs : DataFrame
+        One row per run, with the columns of its cell.
 
     Examples
     --------
     >>> from cwndlab import compare
     >>> found = compare(["AIMD(1, 0.5)"], replicates=2, duration="5s")
     >>> [(verdict.cell["env"], verdict.holds)
-    ...  for verdict in judge([Expectation.of("goodput > 10%")], found.summary)]
+    ...  for verdict in judge([Expectation.of("goodput > 10%")], found.summary, found.runs)]
     [('constant', True)]
     """
     named = "metric" if "metric" in summary.columns else "measure"
     numbers = ("mean", "ci95_low", "ci95_high", "replicates")
     columns = [name for name in summary.columns if name not in (named, *numbers)]
+    counts = Counter(tuple(map(str, row)) for row in runs.select(columns).iter_rows())
     verdicts: list[Verdict] = []
     for each in expected:
+        own: list[Verdict] = []
         for row in summary.filter(**{named: each.metric}).to_dicts():
             cell = {name: str(row[name]) for name in columns}
             if each.cell.items() <= cell.items():
                 mean, low, high = row["mean"], row["ci95_low"], row["ci95_high"]
                 interval = None if low is None or high is None else (low, high)
-                verdicts.append(Verdict(each, cell, mean, interval, each.holds(mean, interval)))
+                of_cell = counts[tuple(cell.values())] if columns else runs.height
+                without = of_cell - row["replicates"]
+                holds = without == 0 and each.holds(mean, interval)
+                own.append(Verdict(each, cell, mean, interval, holds, without))
+        verdicts += own or [Verdict(each, dict(each.cell), None, None, holds=False)]
     return verdicts
 
 
@@ -155,10 +181,10 @@ def shown(verdict: Verdict) -> str:
     if verdict.mean is None:
         return "no value"
     text = f"{verdict.mean:.6g}"
-    if verdict.interval is None:
-        return text
-    low, high = verdict.interval
-    return f"{text} [{low:.6g}, {high:.6g}]"
+    if verdict.interval is not None:
+        low, high = verdict.interval
+        text = f"{text} [{low:.6g}, {high:.6g}]"
+    return f"{text}, and no value in {plural(verdict.without, 'run')}" if verdict.without else text
 
 
 def _limit(metric: str, text: str) -> float | None:
@@ -193,4 +219,4 @@ def _cell(text: str | None) -> dict[str, str] | None:
 
 def write(path: Path, verdicts: Iterable[Verdict], name: str) -> None:
     """Write verdicts to a file as JUnit XML."""
-    path.write_text(junit(verdicts, name) + "\n", encoding="utf-8")
+    write_whole(path, f"{junit(verdicts, name)}\n".encode())

@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
+import re
 import secrets
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from cwndlab.errors import StoreError
+from cwndlab.errors import CwndlabError, StoreError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_NUMBER = re.compile(r"\(os error (\d+)\)")
+"""How polars, written in Rust, names the system's error."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file atomically, also across a power cut."""
-    with written_whole(path) as part:
+def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
+    """Write a file atomically, if `synced` also across a power cut."""
+    with written_whole(path, synced=synced) as part:
         part.write_bytes(data)
 
 
+def write_parquet(path: Path, table: pl.DataFrame, *, synced: bool = True, **options: Any) -> None:
+    """Write a table as `write_whole` does; `options` are those of polars.
+
+    In memory first: where a disk is full, polars hides the system's error.
+    """
+    written = io.BytesIO()
+    table.write_parquet(written, **options)
+    write_whole(path, written.getvalue(), synced=synced)
+
+
 @contextmanager
-def written_whole(path: Path) -> Generator[Path]:
+def written_whole(path: Path, *, synced: bool = True) -> Generator[Path]:
     """Give the name of a temporary file that replaces `path` once it is on the disk.
+
+    Without `synced` it need not be on the disk yet, which takes no time. What is there and no file,
+    such as a pipe or ``/dev/stdout``, is not replaced: it is given itself.
+
+    Raises
+    ------
+    OSError
+        With the name of `path`: what failed to write does not always say of which file.
 
     Examples
     --------
@@ -32,18 +59,44 @@ def written_whole(path: Path) -> Generator[Path]:
     ...     [file.name for file in Path(folder).iterdir()]
     ['runs.csv']
     """
+    # A link stays one: what it leads to is replaced.
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with _named(path, path):
+            yield path
+        return
     # A unique name for every writer: threads of one process may write the same file.
-    part = path.with_name(f".{path.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    part = target.with_name(f".{target.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    with _named(path, part):
+        try:
+            yield part
+            if synced:
+                # Windows syncs only what is open for writing.
+                with part.open("r+b") as file:
+                    os.fsync(file.fileno())
+            part.replace(target)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        if synced:
+            _sync_folder(target.parent)
+
+
+@contextmanager
+def _named(path: Path, part: Path) -> Generator[None]:
+    """Give the system's errors about a file without a name, or a temporary one, its own name."""
     try:
-        yield part
-        # Windows syncs only what is open for writing.
-        with part.open("r+b") as file:
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
+        yield
+    except CwndlabError:
         raise
-    _sync_folder(path.parent)
+    except Exception as error:
+        found = _NUMBER.search(str(error))
+        number = error.errno if isinstance(error, OSError) else None
+        number = int(found[1]) if number is None and found else number
+        name = error.filename if isinstance(error, OSError) else None
+        if number is None or (name is not None and os.fspath(name) != str(part)):
+            raise
+        raise OSError(number, os.strerror(number), str(path)) from error
 
 
 def _sync_folder(folder: Path) -> None:

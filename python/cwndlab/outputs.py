@@ -229,6 +229,7 @@ def _assessment() -> Schema:
     return _object(
         {**_fields("build rule", TEXT), **_fields("references deciding suites", _list(TEXT)),
          "quick": TRUTH, "seed": WHOLE, "criteria": _list(criterion), "tests": _list(test),
+         "not_run": _map(TEXT),
          "live": _list(TABLE), "worst_link": {"type": ["object", "null"]}}
     )  # fmt: skip
 

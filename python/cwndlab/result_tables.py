@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from cwndlab.files import write_whole
+from cwndlab.files import write_parquet, write_whole
 from cwndlab.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class ResultTables:
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in self.tables.items():
-            table.write_parquet(folder / f"{name}.parquet")
+            write_parquet(folder / f"{name}.parquet", table)
         write_whole(folder / self.FILE, f"{self.to_json()}\n".encode())
         return folder
 

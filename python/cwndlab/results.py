@@ -25,6 +25,7 @@ from cwndlab.columns import (
     tables_of,
     traces_of,
 )
+from cwndlab.files import write_parquet, write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.outputs import stamped
 
@@ -195,14 +196,12 @@ class Result:
             frame = getattr(self, table)
             if frame.height > 0 or table not in _OPTIONAL:
                 about = _definitions(COLUMNS[table], frame)
-                frame.write_parquet(folder / f"{table}.parquet", metadata=about)
+                write_parquet(folder / f"{table}.parquet", frame, synced=False, metadata=about)
         for table, frame in self.traces.items():
             about = _definitions(TRACES.get(table, {}), frame)
-            frame.write_parquet(folder / f"trace-{table}.parquet", metadata=about)
+            write_parquet(folder / f"trace-{table}.parquet", frame, synced=False, metadata=about)
         record = stamped("saved-run", {"run": self._run, "scenario": self.scenario})
-        unfinished = folder / "run.json.part"
-        unfinished.write_text(dumps(record) + "\n", encoding="utf-8")
-        unfinished.replace(marker)
+        write_whole(marker, f"{dumps(record)}\n".encode(), synced=False)
         return folder
 
     @classmethod

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -15,9 +17,11 @@ from click.testing import CliRunner
 import cwndlab
 from browsers import browse, in_a_browser
 from cwndlab.assessment import SUITES, appendix, baseline, criteria, dossier, judging, suite
+from cwndlab.assessment.live import LiveRun
 from cwndlab.cli.app import app
 from cwndlab.errors import ScenarioError
 from cwndlab.metrics import BY_KEY
+from cwndlab.statistics import Estimate
 from cwndlab.sweeps.measures import find
 from waiting import HANG_S, wait_until
 
@@ -190,6 +194,13 @@ def assess(*arguments):
     return CliRunner().invoke(app, ["assess", *arguments])
 
 
+def earlier_version(folder, rule):
+    """The assessment in a folder as that of an earlier version of another rule."""
+    path = folder / "assessment.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "rule": rule}))
+    return str(path)
+
+
 def test_files_and_baseline(store, tmp_path):
     given = ["--quick", "--section", "5.1.2", "--store", str(store)]
     first = assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "first"), "--expect-no-worse")
@@ -205,16 +216,17 @@ def test_files_and_baseline(store, tmp_path):
 
     last = str(tmp_path / "first" / "assessment.json")
     junit = tmp_path / "junit.xml"
+    same = assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "again"), "--baseline", last,
+                  "--expect-no-worse")  # fmt: skip
+    assert same.exit_code == 0, same.output
     # It fills a deep buffer as AIMD(1, 0.5) does, and never empties half of it.
+    last = earlier_version(tmp_path / "first", "AIMD(20, 0.95)")
     worse = assess(
         "AIMD(20, 0.95)", *given, "--out", str(tmp_path / "second"), "--baseline", last,
         "--expect-no-worse", "--junit", str(junit),
     )  # fmt: skip
     changed = ElementTree.parse(junit).getroot()
     assert changed.get("tests") == "1"
-    same = assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "again"), "--baseline", last,
-                  "--expect-no-worse")  # fmt: skip
-    assert same.exit_code == 0, same.output
     assert worse.exit_code in (0, 3)
     assert (changed.get("failures") == "1") == (worse.exit_code == 3)
 
@@ -224,7 +236,7 @@ def test_taking_less_from_others_is_not_worse_than_the_baseline(store, tmp_path)
     # MIMD takes most of the link from CUBIC: giving it back is better for CUBIC, and MIMD's own
     # goodput needs no more than AIMD's in its place.
     assert assess("MIMD(1.125, 0.8)", *given, "--out", str(tmp_path / "a")).exit_code == 0
-    last = str(tmp_path / "a" / "assessment.json")
+    last = earlier_version(tmp_path / "a", "AIMD(1, 0.5)")
     found = assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "b"), "--baseline", last,
                    "--expect-no-worse")  # fmt: skip
     assert found.exit_code == 0, found.output
@@ -237,30 +249,34 @@ def test_taking_less_from_others_is_not_worse_than_the_baseline(store, tmp_path)
 def test_exit_code_3_where_a_criterion_got_worse(store, tmp_path):
     given = ["--quick", "--section", "5.1.3", "--store", str(store)]
     assert assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "a")).exit_code == 0
-    last = str(tmp_path / "a" / "assessment.json")
+    last = earlier_version(tmp_path / "a", "MIMD(1.125, 0.8)")
     found = assess("MIMD(1.125, 0.8)", *given, "--out", str(tmp_path / "b"), "--baseline", last,
                    "--expect-no-worse")  # fmt: skip
     assert found.exit_code == 3
     assert "1 criterion is worse: 5.1.3" in found.output
-    better = assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "c"), "--baseline",
-                    str(tmp_path / "b" / "assessment.json"), "--expect-no-worse")  # fmt: skip
+    last = earlier_version(tmp_path / "b", "AIMD(1, 0.5)")
+    better = assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "c"), "--baseline", last,
+                    "--expect-no-worse")  # fmt: skip
     assert better.exit_code == 0
     assert "better" in better.output
-    # A comparison that the baseline lacks is left out, and the reason says so.
+    # A comparison that the baseline lacks is left out, and was not run.
     data = json.loads((tmp_path / "b" / "assessment.json").read_text())
     comparisons = data["criteria"][0]["comparisons"]
     comparisons.pop()
     (tmp_path / "b" / "assessment.json").write_text(json.dumps(data))
-    less = assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "c"), "--baseline",
-                  str(tmp_path / "b" / "assessment.json"), "--wide")  # fmt: skip
-    assert f"the baseline lacks 1 of {len(comparisons) + 1} comparisons" in less.output
+    given += ["--out", str(tmp_path / "c"), "--baseline", last, "--wide"]
+    less = assess("AIMD(1, 0.5)", *given, "--expect-no-worse")
+    lacks = f"the baseline lacks 1 of {len(comparisons) + 1} comparisons"
+    assert less.exit_code == 3
+    assert f"not run, so not passed: 5.1.3 ({lacks})" in less.output
+    assert assess("AIMD(1, 0.5)", *given).exit_code == 0
 
 
 def test_a_baseline_of_other_seeds_is_refused(store, tmp_path, cli):
     given = ["--quick", "--section", "5.1.2", "--store", str(store), "--replicates", "2"]
     assess("AIMD(1, 0.5)", *given, "--out", str(tmp_path / "a"))
     last = str(tmp_path / "a" / "assessment.json")
-    found = cli("assess", "AIAD(1, 3)", *given, "--seed", "9", "--out", str(tmp_path / "b"),
+    found = cli("assess", "AIMD(1, 0.5)", *given, "--seed", "9", "--out", str(tmp_path / "b"),
                 "--baseline", last)  # fmt: skip
     assert found.returncode == 2
     assert "`seed` 1, this assessment 9" in found.stderr
@@ -270,20 +286,184 @@ def test_a_baseline_of_other_criteria_is_no_proof(store, tmp_path, cli):
     given = ["--quick", "--store", str(store), "--replicates", "2"]
     assess("AIMD(1, 0.5)", *given, "--section", "5.1.2", "--out", str(tmp_path / "a"))
     last = str(tmp_path / "a" / "assessment.json")
-    compared = ("--baseline", last, "--expect-no-worse", "--out", str(tmp_path / "b"))
+    compared = ("--baseline", last, "--expect-no-worse", "--out", str(tmp_path / "b"), "--wide")
     none = cli("assess", "AIMD(1, 0.5)", *given, "--section", "5.1.3", *compared)
     assert none.returncode == 2
     assert f"baseline: {last} has none of the criteria that were run (5.1.3): " in none.stderr
     assert "the baseline has no run of this criterion" in none.stdout
-    # With one criterion of two that both have, that one decides.
+    # Of two criteria, one is not in the baseline: that one has not passed.
     junit = tmp_path / "junit.xml"
-    some = cli("assess", "AIMD(1, 0.5)", *given, "--section", "5.1.2,5.1.3", *compared,
-               "--junit", str(junit))  # fmt: skip
-    assert some.returncode == 0, some.stderr
+    both = ("assess", "AIMD(1, 0.5)", *given, "--section", "5.1.2,5.1.3", *compared, "--junit",
+            str(junit))  # fmt: skip
+    some = cli(*both)
+    assert some.returncode == 3, some.stderr
+    assert "not run, so not passed: 5.1.3 (the baseline has no run" in some.stderr
+    assert "--allow-not-run 5.1.3" in some.stderr
     since = some.stdout.partition("Since the baseline")[2]
     assert "· not compared" in since
     assert ("5.1.2" in since, "5.1.3" in since) == (True, True)
-    assert ElementTree.parse(junit).getroot().get("skipped") == "1"
+    assert ElementTree.parse(junit).getroot().get("failures") == "1"
+    allowed = cli(*both, "--allow-not-run", "5.1.3")
+    assert allowed.returncode == 0, allowed.stderr
+    suite = ElementTree.parse(junit).getroot()
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+
+
+# --- what was not run has not passed
+
+
+def test_what_the_short_tests_leave_out_is_named(tmp_path, cli):
+    short = ("assess", "MIMD(2, 0.9)", "--quick", "--suite", "tcpeval", "--out", str(tmp_path))
+    assert cli(*short).returncode == 0
+    junit = tmp_path / "junit.xml"
+    found = cli(*short, "--expect-no-worse", "--junit", str(junit))
+    assert found.returncode == 3
+    assert "not run, so not passed: 5.1.1, 5.1.2, " in found.stderr
+    assert "tcpeval (it has no short test)" in found.stderr
+    data = json.loads((tmp_path / "assessment.json").read_text())
+    sections = [one.section for one in criteria().values() if one.evidence == "simulation"]
+    assert list(data["not_run"]) == [*sections, "tcpeval"]
+    suite = ElementTree.parse(junit).getroot()
+    assert suite.get("failures") == str(len(sections) + 1)
+    # Each is allowed by its name, as the message says.
+    options = found.stderr.partition("to allow that: ")[2].split()
+    assert cli(*short, "--expect-no-worse", *options).returncode == 0
+    assert cli(*short, "--expect-no-worse", *options[:1], "tcpeval").returncode == 3
+
+
+def test_sections_without_a_test_are_not_left_out(store, tmp_path):
+    """Only what was asked for has to be run, and all of that."""
+    given = ("AIMD(1, 0.5)", "--quick", "--store", str(store), "--out", str(tmp_path),
+             "--replicates", "2", "--expect-no-worse")  # fmt: skip
+    found = assess(*given, "--suite", "c4", "--section", "5.1.5,7.9")
+    assert found.exit_code == 3
+    assert "not run, so not passed: 5.1.5 (None of the chosen tests is about it)" in found.output
+    assert "7.9," not in found.output.partition("not run, so")[2]
+
+
+def test_a_live_run_that_could_not_be_is_not_run(store):
+    found = cwndlab.assess("AIMD(1, 0.5)", sections=["5.1.2"], quick=True, store=store)
+    refused = LiveRun("quic", "alone", "Alone", "", refused="the program is not built")
+    assert replace(found, live=[refused]).not_run == {"live": "the program is not built"}
+    assert found.not_run == {}
+
+
+def test_a_rule_without_a_value_has_not_passed(store):
+    """A comparison in which only the references have values is none."""
+    found = cwndlab.assess("AIMD(1, 0.5)", sections=["5.1.2"], quick=True, store=store)
+    (one,) = found.judged()
+    first, *rest = one.comparisons
+    nothing = {name: Estimate(None, None, None, 0) if name == found.rule else mean
+               for name, mean in first.means.items()}  # fmt: skip
+    lacking = replace(found)
+    lacking.__dict__["_judged"] = [replace(one, comparisons=[replace(first, means=nothing), *rest])]
+    (why,) = lacking.not_run.values()
+    assert why.startswith(f"the rule has no value in 1 of {len(rest) + 1} comparisons")
+
+
+def test_nothing_decided_is_said(tmp_path, store):
+    """One pair of runs has no interval."""
+    given = ("AIMD(1, 0.5)", "--quick", "--section", "5.1.2", "--replicates", "2", "--store",
+             str(store), "--out", str(tmp_path), "--expect-no-worse")  # fmt: skip
+    found = assess(*given)
+    verdicts = {one["verdict"] for one in
+                json.loads((tmp_path / "assessment.json").read_text())["criteria"]}  # fmt: skip
+    assert ("no criterion is decided" in found.output) == (verdicts == {"undecided"})
+
+
+@pytest.fixture(scope="module")
+def last(store, tmp_path_factory):
+    """An assessment of AIMD(1, 0.5)."""
+    folder = tmp_path_factory.mktemp("last")
+    assess("AIMD(1, 0.5)", "--quick", "--section", "5.1.2", "--replicates", "2", "--store",
+           str(store), "--out", str(folder))  # fmt: skip
+    return folder / "assessment.json"
+
+
+def _edited(last, tmp_path, change):
+    data = json.loads(last.read_text())
+    change(data)
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(data))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data.update(rule="CUBIC"),
+         'the baseline has `rule` "CUBIC", this assessment "AIMD(1, 0.5)": runs of the two cannot '
+         "be paired; to compare with another rule, --against 'CUBIC'"),
+        (lambda data: data.pop("seed"), "edited.json: seed is missing: expected what `cwndlab"),
+        (lambda data: (data.pop("seed"), data.pop("quick")),
+         "edited.json: seed, quick are missing: expected what"),
+        (lambda data: data.update(seed="one"), 'edited.json: seed: ""one"" is not valid'),
+        (lambda data: data.update(quick=False), "the baseline has `quick` false, this"),
+        (lambda data: data.update(suites=["c4"]), 'the baseline has `suites` ["c4"], this'),
+        (lambda data: data.update(schema="assessment/2"),
+         'edited.json: schema: "assessment/2" is not valid: expected "assessment/1"'),
+        (lambda data: data.update(cwndlab_version="0.0.1"),
+         'the baseline has `cwndlab_version` "0.0.1", this assessment'),
+        (lambda data: data["criteria"][0].pop("section"),
+         "criteria[0].section is missing"),
+        (lambda data: data["criteria"][0]["comparisons"][1].pop("values"),
+         "criteria[0].comparisons[1].values is missing"),
+        (lambda data: data["criteria"][0]["comparisons"][0].update(values="many"),
+         "criteria[0].comparisons[0].values: "),
+    ],
+)  # fmt: skip
+def test_a_baseline_that_is_none_is_refused_before_any_run(
+    last, tmp_path, command, change, message
+):
+    edited = _edited(last, tmp_path, change)
+    found = command("assess", "AIMD(1, 0.5)", "--quick", "--section", "5.1.2", "--baseline",
+                    edited.name, "--out", "new")  # fmt: skip
+    assert found.returncode == 2
+    assert message in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": "assessment/1", "rule": "AIM', "[]", "PK"])
+def test_what_is_no_document_is_refused(tmp_path, command, text):
+    (tmp_path / "last.json").write_text(text)
+    found = command("assess", "CUBIC", "--quick", "--baseline", "last.json")
+    assert found.returncode == 2
+    assert '--baseline: "last.json" is not valid: expected what `cwndlab assess' in found.stderr
+
+
+# --- recorded connections that are none
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"garbage\n", 'garbage.tmix line 1: "garbage" is not valid: expected "SEQ" or "CONC"'),
+        (b"SEQ 1 1 1 1\n> 245\n< many\n", 'line 3: "< many" is not valid: expected a number'),
+        (b"", "garbage.tmix has no connection whose acceptor sends data"),
+        (gzip.compress(b"SEQ 1 1 1 1\n< 5\n"), "it is compressed: expected the text"),
+        (b"\xff\xfe\x00", "it is not text: expected UTF-8"),
+        (b"S 6851 1 1 1\nw 1 1\nI 0 0 245\n",
+         'line 3: "I 0 0 245" is not valid: expected the original format of Tmix'),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("quick", [["--quick"], []])
+def test_garbage_in_place_of_recorded_connections(tmp_path, command, content, message, quick):
+    (tmp_path / "garbage.tmix").write_bytes(content)
+    found = command("assess", "CUBIC", *quick, "--suite", "tcpeval", "--vectors", "garbage.tmix",
+                    "--out", "new")  # fmt: skip
+    assert found.returncode == 2
+    assert "error: vectors: " in found.stderr
+    assert "garbage.tmix" in found.stderr
+    assert message in found.stderr
+    assert not (tmp_path / "new" / "store").exists()
+
+
+def test_recorded_connections_that_no_test_uses(tmp_path, command):
+    (tmp_path / "two.tmix").write_text(VECTORS.format(at=1))
+    found = command("assess", "CUBIC", "--quick", "--suite", "tcpeval", "--vectors", "two.tmix")
+    assert found.returncode == 2
+    assert "expected tests that use them: none of those chosen does" in found.stderr
 
 
 @pytest.mark.parametrize(
@@ -295,7 +475,13 @@ def test_a_baseline_of_other_criteria_is_no_proof(store, tmp_path, cli):
         (("CUBIC", "--section", "9.9"), 'section: "9.9" is not known'),
         (("CUBIC", "--quick", "--full"), "`--full` cannot be used with `--quick`"),
         (("CUBIC", "--full", "--suite", "c4"), "`--full` cannot be used with `--suite`"),
-        (("CUBIC", "--baseline", "README.md"), "expected an assessment.json"),
+        (("CUBIC", "--baseline", "README.md"), "expected what `cwndlab assess --out` wrote"),
+        (("CUBIC", "--allow-not-run", "5.1.1"), "`--allow-not-run` needs `--expect-no-worse`"),
+        (
+            ("CUBIC", "--expect-no-worse", "--allow-not-run", "tcpevl", "--suite", "tcpeval"),
+            '--allow-not-run: "tcpevl" is not known',
+        ),
+        (("CUBIC", "--suite", "c4", "--section", "5.1.5"), "no test of c4 is about 5.1.5"),
     ],
 )
 def test_bad_input(arguments, message, cli):

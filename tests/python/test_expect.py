@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import cwndlab
-from cwndlab.expectations import Expectation, judge
+from cwndlab.expectations import Expectation, judge, junit, shown
 
 COMPARE = (
     "compare", "AIMD(1, 0.5)", "AIAD(1, 3)", "--replicates", "3", "--duration", "5s",
@@ -28,8 +28,22 @@ SUMMARY = pl.DataFrame(
 )
 
 
-def held(text: str) -> dict[str, bool]:
-    return {each.cell["rule"]: each.holds for each in judge([Expectation.of(text)], SUMMARY)}
+# As many runs of each cell as have a value.
+RUNS = pl.DataFrame(
+    {
+        "rule": ["A(1, 2)"] * 5 + ["B", "C"],
+        "flows": [1] * 5 + [2, 4],
+        "replicate": [*range(5), 0, 0],
+    }
+)
+
+
+def judged(text: str, runs: pl.DataFrame = RUNS):
+    return judge([Expectation.of(text)], SUMMARY, runs)
+
+
+def held(text: str, runs: pl.DataFrame = RUNS) -> dict[str, bool]:
+    return {each.cell["rule"]: each.holds for each in judged(text, runs)}
 
 
 def test_means_and_intervals():
@@ -46,9 +60,32 @@ def test_cells():
     assert held("goodput[flows=2] > 0.5") == {"B": True}
 
 
+def test_a_run_without_a_value_fails_its_cell():
+    """The mean of the flows that finished says nothing about those that did not."""
+    more = pl.concat([RUNS, RUNS.head(1)])
+    assert held("goodput > 0.5", more) == {"A(1, 2)": False, "B": True, "C": False}
+    first = judged("goodput > 0.5", more)[0]
+    assert shown(first) == "0.8 [0.75, 0.85], and no value in 1 run"
+
+
+@pytest.mark.parametrize("text", ["goodput[rule=A(1, 2), flows=4] > 0", "loss_rate > 0"])
+def test_no_cell_is_no_success(text):
+    """Labels that are there one by one, and not together."""
+    (verdict,) = judged(text)
+    assert not verdict.holds
+    assert shown(verdict) == "no value"
+    assert "no value" in junit([verdict], "compare")
+
+
+def test_what_is_not_finite_meets_nothing():
+    infinite = SUMMARY.with_columns(mean=pl.lit(float("inf")))
+    assert not any(each.holds for each in judge([Expectation.of("goodput > 1")], infinite, RUNS))
+
+
 @pytest.mark.parametrize(
     "text",
-    ["goodput", "goodput = 1", "goodput > high", "goodput[rule] > 1", "mean(goodput) < 1", "< 3",
+    ["goodput < inf", "goodput < nan", "goodput > -infinity",
+     "goodput", "goodput = 1", "goodput > high", "goodput[rule] > 1", "mean(goodput) < 1", "< 3",
      "goodput > 20ms", "1 < goodput < 2"],
 )  # fmt: skip
 def test_what_is_not_valid(text):
@@ -81,6 +118,39 @@ def test_against_judges_rules_not_the_baseline(cli):
     found = cli(*command, "--expect", "harm < -1")
     assert found.returncode == 3
     assert "1 of 1 expectations are not met" in found.stderr
+
+
+def test_the_baseline_of_harm_is_no_cell(cli):
+    found = cli("compare", "CUBIC", "--against", "NewReno", "--expect", "harm[rule=NewReno] < 1")
+    assert found.returncode == 2
+    assert 'expect: rule: "NewReno" is not known: expected CUBIC' in found.stderr
+
+
+def test_flows_that_do_not_finish_meet_no_bound(cli, small_file):
+    """A number that is null in every run: never finished is not early enough."""
+    found = cli("run", small_file, "--expect", "flows.a.finish_s < 1000s")
+    assert found.returncode == 3
+    assert "no value" in found.stderr
+
+
+def test_verdicts_are_written_also_where_runs_failed(cli, tmp_path):
+    """A build server reads the file: that of an earlier run must not stand for this one."""
+    (tmp_path / "late.py").write_text(
+        "class Late:\n"
+        "    def __init__(self, worst): self.worst = worst\n"
+        "    def increase(self, cwnd, ack): return cwnd + 1 / cwnd\n"
+        "    def decrease(self, cwnd, signal): return 0 / self.worst + cwnd / 2\n"
+    )
+    (tmp_path / "late.toml").write_text(
+        'name = "late"\nreplicates = 2\nmetrics = ["loss_rate"]\n'
+        '[base]\nduration = "5s"\n[base.dumbbell]\nrate = "2Mbit"\ndelay = "10ms"\n'
+        'queue = { kind = "drop-tail", limit = "1bdp" }\n[[base.flows]]\nrule = "CUBIC"\n'
+        '[axes]\n"flows.*.rule" = ["late.py:Late(1)", "late.py:Late(0)"]\n'
+    )
+    found = cli("sweep", "late.toml", "--expect", "loss_rate > 2", "--junit", "j.xml")
+    assert found.returncode == 1, found.stderr
+    assert "runs failed" in found.stderr
+    assert ElementTree.parse(tmp_path / "j.xml").getroot().get("failures") == "1"
 
 
 def test_sweep(cli, sweep_file):

@@ -4,7 +4,7 @@
 
 use cwndlab_rules::{Ack, AckFields, Congestion, MarkResponse, Needs, SlowStart, WindowRule};
 use cwndlab_units::message::unknown;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use std::sync::{Arc, Mutex};
@@ -337,9 +337,10 @@ fn unusable(py: Python<'_>, message: String) -> PyErr {
     raised.map_or_else(|error| error, PyErr::from_value)
 }
 
-/// Whether an exception ends the program and not only the run: Ctrl-C, `sys.exit`.
+/// Whether an exception is Ctrl-C, which is nobody's error. Any other one is the rule's, `SystemExit`
+/// among them: a rule must not end the program that judges it.
 pub fn is_interrupt(py: Python<'_>, error: &PyErr) -> bool {
-    !error.is_instance_of::<PyException>(py)
+    error.is_instance_of::<PyKeyboardInterrupt>(py)
 }
 
 impl Clone for PythonRule {

@@ -9,16 +9,16 @@ use cwndlab_sim::results::Traces;
 use cwndlab_sim::{PacketEvent, PacketRow};
 use cwndlab_tcp::{Ecn, Knobs};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
-use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
+use pcap_file::{DataLink, PcapError};
 use std::borrow::Cow;
 use std::error::Error;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -49,10 +49,10 @@ pub fn write(
     scenario: &Scenario,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     let Some(recorder) = traces.recorder else { return Ok(()) };
-    let mut writer = PcapNgWriter::new(BufWriter::new(File::create(path)?))?;
+    let mut writer = PcapNgWriter::new(BufWriter::new(File::create(path)?)).map_err(cause)?;
     let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
     interface.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
-    writer.write_pcapng_block(interface)?;
+    writer.write_pcapng_block(interface).map_err(cause)?;
     let mut endpoints = endpoints(scenario);
     for row in in_order(recorder) {
         let endpoint = &mut endpoints[row.flow as usize];
@@ -68,15 +68,26 @@ pub fn write(
             }
             _ => continue,
         };
-        writer.write_pcapng_block(EnhancedPacketBlock {
+        let block = EnhancedPacketBlock {
             interface_id: 0,
             timestamp: Duration::from_nanos((row.time_s * 1e9).round() as u64),
             original_len: headers.len() as u32 + payload,
             data: Cow::Owned(headers),
             options: vec![],
-        })?;
+        };
+        writer.write_pcapng_block(block).map_err(cause)?;
     }
+    // Dropped, the buffer would lose its last packets in silence where the disk is full.
+    writer.into_inner().flush()?;
     Ok(())
+}
+
+/// The system's error where there is one: `pcap_file` says "Error reading bytes" of every one.
+fn cause(error: PcapError) -> Box<dyn Error + Send + Sync> {
+    match error {
+        PcapError::IoError(error) => error.into(),
+        error => error.into(),
+    }
 }
 
 /// Every flow has its own addresses in 10.0.0.0/8.

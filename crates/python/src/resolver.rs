@@ -8,6 +8,9 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// First bytes of a gzip file (RFC 1952, section 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// Resolves names of one scenario, and keeps the exceptions of its rules.
 pub struct PythonResolver {
     /// Paths are relative to it.
@@ -24,7 +27,11 @@ impl Resolver for PythonResolver {
     }
 
     fn read(&self, path: &str) -> Result<String, String> {
-        std::fs::read_to_string(path).map_err(|error| error.to_string())
+        let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+        if bytes.starts_with(&GZIP) {
+            return Err("it is compressed: expected the text, as `gunzip` writes it".into());
+        }
+        String::from_utf8(bytes).map_err(|_| "it is not text: expected UTF-8".into())
     }
 
     fn rule(&self, text: &str) -> Result<RuleSpec, String> {

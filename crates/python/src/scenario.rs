@@ -10,9 +10,12 @@ use cwndlab_sim::{
     DrawnNetwork, EventSchedulerKind, Options, Simulation, Status, opportunities_ms,
 };
 use cwndlab_units::message::unknown;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use std::path::PathBuf;
+use std::error::Error;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Events between reads of the clock: about a millisecond of work.
@@ -142,12 +145,22 @@ impl PyScenario {
         }
         let wall_s = begin.elapsed().as_secs_f64();
         if let Some(path) = &pcap {
-            py.detach(|| pcap::write(path, &simulation.traces(), &scenario)).map_err(|error| {
-                ScenarioError::new_err(format!("pcap: {}: {error}", path.display()))
-            })?;
+            py.detach(|| pcap::write(path, &simulation.traces(), &scenario))
+                .map_err(|error| unwritten(py, path, &*error))?;
         }
         PyRun::new(py, &simulation, wall_s, packets_wanted)
     }
+}
+
+/// The exception for a file that was not written: the system's own as an `OSError`.
+fn unwritten(py: Python<'_>, path: &Path, error: &(dyn Error + Send + Sync + 'static)) -> PyErr {
+    let number = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
+    let Some(number) = number else {
+        return ScenarioError::new_err(format!("pcap: {}: {error}", path.display()));
+    };
+    py.import("os")
+        .and_then(|os| os.getattr("strerror")?.call1((number,))?.extract::<String>())
+        .map_or_else(|error| error, |text| PyOSError::new_err((number, text, path.to_path_buf())))
 }
 
 fn scheduler_kind(name: &str) -> PyResult<EventSchedulerKind> {

@@ -71,6 +71,12 @@ impl ConnectionVectors {
                     vector.responses.push((wait_s, bytes as u64));
                     wait_s = 0.0;
                 }
+                ("I" | "A", _) => {
+                    return Err(invalid(
+                        "the original format of Tmix, with > and < (c> and c< after CONC); I and \
+                         A are of its alternate format, which is not read",
+                    ));
+                }
                 (">", false) | ("c>" | "t>", true) | ("w" | "r" | "m" | "l", _) => {}
                 (_, false) => return Err(invalid("one of SEQ, CONC, w, r, l, >, < and t")),
                 (_, true) => return Err(invalid("one of SEQ, CONC, w, r, l, c>, c<, t> and t<")),
@@ -151,6 +157,11 @@ SEQ 10 1 9 3
             ("S 1\n< -5", "line 2: \"< -5\" is not valid: expected a number of bytes"),
             ("C 1\nt 5", "line 2: \"t 5\" is not valid: expected one of SEQ, CONC, w, r, l, c>"),
             ("S 1\nt inf", "line 2: \"t inf\" is not valid: expected a time in microseconds"),
+            (
+                "S 1\nI 0 0 5",
+                "line 2: \"I 0 0 5\" is not valid: expected the original format of Tmix",
+            ),
+            ("", "has no connection whose acceptor sends data: expected lines such as"),
             ("S 1\n> 5", "has no connection whose acceptor sends data: expected lines such as"),
         ] {
             let error = ConnectionVectors::parse(text).unwrap_err();

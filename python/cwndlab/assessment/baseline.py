@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from cwndlab import native
 from cwndlab.assessment import judging
 from cwndlab.assessment.result import Assessment, measured, named
-from cwndlab.documents import is_table
+from cwndlab.assessment.suite import ADVERSARY
+from cwndlab.documents import is_list, is_number, is_table, is_whole
 from cwndlab.errors import ScenarioError
-from cwndlab.message import invalid
+from cwndlab.message import invalid, quoted
 from cwndlab.metrics import Metric
 from cwndlab.statistics import Estimate, estimate, simultaneous
 from cwndlab.tables import number
 
 NOT_COMPARED = "not compared"
 """The verdict on a criterion whose runs the baseline does not have."""
-SAME = ("seed", "quick")
-"""What must be equal for runs to be paired."""
+SCHEMA = "assessment/1"
+WRITTEN = "what `cwndlab assess --out` wrote to assessment.json"
+_KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "text": ("a text", lambda value: isinstance(value, str)),
+    "number": ("a whole number", is_whole),
+    "truth": ("true or false", lambda value: isinstance(value, bool)),
+    "list": ("a list", is_list),
+    "table": ("a table", is_table),
+    "values": ("a list of numbers or null", lambda value: is_list(value) and all(
+        each is None or is_number(each) for each in value)),
+}  # fmt: skip
+_WHOLE = {"cwndlab_version": "text", "build": "text", "rule": "text", "seed": "number",
+          "quick": "truth", "suites": "list", "criteria": "list"}  # fmt: skip
+_CRITERION = {"section": "text", "comparisons": "list"}
+_COMPARISON = {"test": "text", "metric": "text", "cell": "table", "enough": "truth",
+               "values": "values", "means": "table"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,8 @@ class Change:
     verdict: str
     """As of `judging`, against the earlier version of the rule, or `NOT_COMPARED`."""
     reason: str
+    lacks: str = ""
+    """What of the criterion's comparisons the baseline does not have; empty if it has all."""
 
 
 def read(path: str | Path) -> dict[str, Any]:
@@ -40,16 +58,83 @@ def read(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     ScenarioError
-        If the file is not one.
+        If the file is not one, or lacks keys that a comparison needs; the message has the file, the
+        keys and what is expected.
     """
-    expected = "an assessment.json that `cwndlab assess --out` wrote"
     try:
         data: object = json.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise ScenarioError(f"{invalid('--baseline', path, expected)} ({error})") from None
-    if not is_table(data) or data.get("schema") != "assessment/1":
-        raise ScenarioError(invalid("--baseline", path, expected))
+        raise ScenarioError(f"{invalid('--baseline', path, WRITTEN)} ({error})") from None
+    if not is_table(data):
+        raise ScenarioError(invalid("--baseline", path, WRITTEN))
+    if data.get("schema") != SCHEMA:
+        raise ScenarioError(
+            f"--baseline: {path}: {invalid('schema', data.get('schema'), quoted(SCHEMA))}"
+        )
+    _check_keys(path, "", data, _WHOLE)
+    for at, criterion in enumerate(data["criteria"]):
+        place = f"criteria[{at}]"
+        _check_keys(path, place, criterion, _CRITERION)
+        for index, one in enumerate(criterion["comparisons"]):
+            _check_keys(path, f"{place}.comparisons[{index}]", one, _COMPARISON)
+            for name, mean in one["means"].items():
+                own = f"{place}.comparisons[{index}].means.{name}"
+                if not is_table(mean) or not (mean.get("mean") is None or is_number(mean["mean"])):
+                    _refuse(path, own, mean, 'a table with "mean"')
     return data
+
+
+def _check_keys(path: str | Path, place: str, found: object, kinds: Mapping[str, str]) -> None:
+    """Refuse a table of an assessment that lacks keys, or has values of another kind."""
+    if not is_table(found):
+        _refuse(path, place, found, "a table")
+    before = f"{place}." if place else ""
+    if lacking := [key for key in kinds if key not in found]:
+        are = "is" if len(lacking) == 1 else "are"
+        names = ", ".join(before + key for key in lacking)
+        raise ScenarioError(f"--baseline: {path}: {names} {are} missing: expected {WRITTEN}")
+    for key, kind in kinds.items():
+        expected, test = _KINDS[kind]
+        if not test(found[key]):
+            _refuse(path, before + key, found[key], expected)
+
+
+def _refuse(path: str | Path, key: str, value: object, expected: str) -> NoReturn:
+    raise ScenarioError(f"--baseline: {path}: {invalid(key, json.dumps(value)[:60], expected)}")
+
+
+def check(
+    earlier: Mapping[str, Any], *, rule: str, seed: int, quick: bool, suites: Iterable[str]
+) -> None:
+    """Refuse an assessment whose runs cannot be paired with those of another one.
+
+    Parameters
+    ----------
+    earlier : mapping
+        The earlier assessment, as `read` or `Assessment.to_dict` gives it.
+    rule, seed, quick, suites
+        Those of the other one; the earlier one may have more suites.
+
+    Raises
+    ------
+    ScenarioError
+        If it is of another rule, seed, length of tests or version of cwndlab, or lacks a suite.
+    """
+    own: dict[str, Any] = {"rule": rule, "seed": seed, "quick": quick,
+                           "cwndlab_version": native.version()}  # fmt: skip
+    for key, value in own.items():
+        if earlier[key] != value:
+            hint = f"; to compare with another rule, --against '{earlier[key]}'"
+            raise ScenarioError(
+                f"the baseline has `{key}` {json.dumps(earlier[key])}, this assessment "
+                f"{json.dumps(value)}: runs of the two cannot be paired{hint * (key == 'rule')}"
+            )
+    tests = [name for name in dict.fromkeys(suites) if name != ADVERSARY]
+    if lacking := [name for name in tests if name not in earlier["suites"]]:
+        raise ScenarioError(
+            f"the baseline has `suites` {json.dumps(earlier['suites'])}, this assessment also "
+            f"{json.dumps(lacking)}: expected a baseline of the same --suite"
+        )
 
 
 def changes(found: Assessment, earlier: Mapping[str, Any]) -> list[Change]:
@@ -69,15 +154,10 @@ def changes(found: Assessment, earlier: Mapping[str, Any]) -> list[Change]:
     Raises
     ------
     ScenarioError
-        If it has other seeds, or other tests (`quick`), so that its runs cannot be paired.
+        If their runs cannot be paired (`check`).
     """
     data = found.to_dict()
-    for key in SAME:
-        if data[key] != earlier[key]:
-            raise ScenarioError(
-                f"the baseline has `{key}` {json.dumps(earlier[key])}, this assessment "
-                f"{json.dumps(data[key])}: runs of the two cannot be paired"
-            )
+    check(earlier, rule=found.rule, seed=found.seed, quick=found.quick, suites=found.suites)
     before = {
         (criterion["section"], *_place(one)): one
         for criterion in earlier["criteria"]
@@ -108,7 +188,7 @@ def _change(
     ]
     if not found:
         reason = "the baseline has no run of this criterion"
-        return Change(section, criterion["title"], NOT_COMPARED, reason)
+        return Change(section, criterion["title"], NOT_COMPARED, reason, lacks=reason)
     verdicts = [judging.verdict([less]) for less, _, _ in found]
     verdict = judging.overall(verdicts)
     own = [each for each, name in zip(found, verdicts, strict=True) if name == verdict]
@@ -120,10 +200,11 @@ def _change(
     unit = f" {metric.unit}" if metric.unit else ""
     where = f" ({named(one['cell'])})" if one["cell"] else ""
     count, left_out = len(criterion["comparisons"]), len(criterion["comparisons"]) - len(pairs)
-    lacks = f"; the baseline lacks {left_out} of {count} comparisons" if left_out else ""
+    lacks = f"the baseline lacks {left_out} of {count} comparisons" if left_out else ""
     return Change(
         section, criterion["title"], verdict,
-        f"{measured(metric)}, {now}{unit}; it was {was}{unit}{where}{lacks}",
+        f"{measured(metric)}, {now}{unit}; it was {was}{unit}{where}{'; ' * bool(lacks)}{lacks}",
+        lacks,
     )  # fmt: skip
 
 

@@ -103,6 +103,12 @@ class Comparison:
     verdict: str
 
     @property
+    def is_unmeasured(self) -> bool:
+        """Whether a reference has a value, and the rule has none in any run."""
+        own, *others = self.means.values()
+        return own.mean is None and any(other.mean is not None for other in others)
+
+    @property
     def size(self) -> float:
         """Smallest disadvantage against a deciding reference, in margins; negative is better."""
         found = [

@@ -16,7 +16,7 @@ from cwndlab.assessment import judging
 from cwndlab.assessment.adversary import Worst
 from cwndlab.assessment.judging import Comparison
 from cwndlab.assessment.live import LiveRun
-from cwndlab.assessment.suite import Criterion, Test, criteria
+from cwndlab.assessment.suite import Criterion, Test, criteria, left_out, within
 from cwndlab.metrics import Metric
 from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
@@ -143,7 +143,7 @@ class Assessment(ResultTables):
         return shlex.join(["cwndlab", "assess", self.rule, *options])
 
     def judged(self) -> list[Judged]:
-        """Every criterion in RFC 9743's order; with sections, those of the sections alone."""
+        """Every criterion in RFC 9743's order; with sections, those within them alone."""
         return self._judged
 
     @functools.cached_property
@@ -151,7 +151,7 @@ class Assessment(ResultTables):
         found: list[Judged] = []
         for criterion in criteria().values():
             own = [entry for entry in self.tested if entry.test.section == criterion.section]
-            if not own and self.sections:
+            if self.sections and not any(within(criterion.section, one) for one in self.sections):
                 continue
             among = sum(entry.count for entry in own)
             compared = [
@@ -159,6 +159,27 @@ class Assessment(ResultTables):
             ]
             found.append(Judged(criterion, own, compared))
         return found
+
+    @property
+    def not_run(self) -> dict[str, str]:
+        """What was asked for and was not run, and why.
+
+        Sections whose criterion simulation can show, also those where the rule has no value in any
+        run; suites and tests that the short ones leave out, and ``live``. No verdict is about them:
+        they have not passed.
+        """
+        found: dict[str, str] = {}
+        for one in self.judged():
+            if one.verdict == judging.NOT_RUN:
+                found[one.criterion.section] = one.reason
+            elif nothing := [each for each in one.comparisons if each.is_unmeasured]:
+                found[one.criterion.section] = (
+                    f"the rule has no value in {len(nothing)} of {len(one.comparisons)} "
+                    f"comparisons, the first: {nothing[0].metric.key} of {nothing[0].test}"
+                )
+        found |= left_out(self.suites, quick=self.quick, sections=self.sections)
+        refused = [run.refused for run in self.live if run.refused]
+        return {**found, **({"live": refused[0]} if refused else {})}
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -243,6 +264,7 @@ class Assessment(ResultTables):
                  "what": entry.test.what, "sweep": entry.found.sweep.to_dict()}
                 for entry in self.tested
             ],
+            "not_run": self.not_run,
             "live": [one.to_dict() for one in self.live],
             "worst_link": None if self.worst is None else self.worst.to_dict(),
         })  # fmt: skip

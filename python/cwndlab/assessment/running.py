@@ -15,6 +15,7 @@ from cwndlab.assessment.suite import ADVERSARY, Test, select
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.runs.execution import opened
+from cwndlab.scenario import Scenario
 from cwndlab.sweeps import SweepResult, execute
 
 if TYPE_CHECKING:
@@ -97,14 +98,14 @@ def assess(
     others = [name for name in dict.fromkeys(map(native.rule, against)) if name != own]
     if not others:
         raise ScenarioError(invalid("against", list(against), "a rule other than the one assessed"))
+    if not select(suites, sections=sections) and ADVERSARY not in suites:
+        raise ScenarioError(
+            f"section: no test of {', '.join(suites)} is about {', '.join(sections)}: expected "
+            "other sections or suites (`cwndlab assess --list` has all)"
+        )
     chosen = select(suites, quick=quick, sections=sections)
     if vectors is not None:
-        if VECTORS not in suites:
-            raise ScenarioError(
-                invalid("vectors", vectors, f"the suite {VECTORS}, which uses them")
-            )
-        file = str(Path(vectors).resolve())
-        chosen = [one.with_vectors(file) if one.suite == VECTORS else one for one in chosen]
+        chosen = _recorded(chosen, Path(vectors).resolve(), suites)
     sweeps = [test.sweep([own, *others], seed, replicates) for test in chosen]
     done, runs = 0, sum(len(sweep.plan) for sweep in sweeps)
     found: list[Tested] = []
@@ -142,6 +143,30 @@ def assess(
         suites=list(dict.fromkeys(suites)), quick=quick, seed=seed, sections=list(sections),
         tested=found, worst=worst, live=live_runs(own, progress) if live else [],
     )  # fmt: skip
+
+
+def _recorded(chosen: Sequence[Test], file: Path, suites: Sequence[str]) -> list[Test]:
+    """Give the tests of `VECTORS` recorded connections; refuse a file that is none, or unused."""
+    if VECTORS not in suites:
+        raise ScenarioError(invalid("vectors", file, f"the suite {VECTORS}, which uses them"))
+    recorded = [one.with_vectors(str(file)) if one.suite == VECTORS else one for one in chosen]
+    key = "arrivals[0].vectors.file"
+    probe = {
+        "duration": "1s",
+        "dumbbell": {"rate": "1Mbit", "delay": "1ms", "queue": {"kind": "drop-tail"}},
+        "arrivals": [{"name": "out", "rule": "NewReno", "vectors": {"file": str(file)}}],
+    }
+    try:
+        Scenario.from_dict(probe)
+    except ScenarioError as error:
+        # The file is at fault, and the key is no key of the user's.
+        raise ScenarioError(str(error).replace(key, "vectors", 1)) from None
+    if not any(one is not other for one, other in zip(recorded, chosen, strict=True)):
+        raise ScenarioError(
+            invalid("vectors", file, "tests that use them: none of those chosen does (--quick has "
+                    f"none of the suite {VECTORS})")
+        )  # fmt: skip
+    return recorded
 
 
 def _teller(

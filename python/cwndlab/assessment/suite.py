@@ -200,17 +200,43 @@ def select(
         If there is no such suite or section.
     """
     for wanted in sections:
-        if not any(_within(section, wanted) for section in criteria()):
+        if not any(within(section, wanted) for section in criteria()):
             raise ScenarioError(unknown("section", wanted, criteria()))
     return [
         test
         for name in dict.fromkeys(suites)
         for test in suite(name, quick=quick).tests
-        if not sections or any(_within(test.section, wanted) for wanted in sections)
+        if not sections or any(within(test.section, wanted) for wanted in sections)
     ]
 
 
-def _within(section: str, wanted: str) -> bool:
+def left_out(suites: Iterable[str], *, quick: bool, sections: Sequence[str] = ()) -> dict[str, str]:
+    """Return what the short tests leave out of suites: a suite's or a test's name, and why.
+
+    Examples
+    --------
+    >>> left_out(["rfc9743", "tcpeval"], quick=True)
+    {'tcpeval': 'it has no short test'}
+    """
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(suites):
+        all_of_it = select([name], sections=sections)
+        short = {test.id for test in select([name], quick=quick, sections=sections)}
+        if all_of_it and not short:
+            found[name] = "it has no short test"
+        else:
+            found |= {one.id: "it is no short test" for one in all_of_it if one.id not in short}
+    return found
+
+
+def within(section: str, wanted: str) -> bool:
+    """Whether a section is another one or below it.
+
+    Examples
+    --------
+    >>> within("5.1.2", "5.1"), within("7.10", "7.1")
+    (True, False)
+    """
     return section == wanted or section.startswith(f"{wanted}.")
 
 

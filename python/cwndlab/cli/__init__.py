@@ -1,13 +1,14 @@
 """The command line: parsing and printing only.
 
 Data goes to standard output, messages and progress to standard error. Exit codes: 0 done, 2 bad
-input (one line that names the key, the value and what is expected), 3 a sweep whose target
-`--until` was not reached, 130 interrupted and 143
-terminated (finished runs are written), 1 anything else.
+input (one line that names the key, the value and what is expected), 3 an expectation that is not
+met, also because something was not run, or a target `--until` that was not reached, 130 interrupted
+and 143 terminated (finished runs are written), 1 anything else.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -42,11 +43,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _say("terminated" if stops.terminated else "interrupted")
             code = EXIT_TERMINATED if stops.terminated else EXIT_INTERRUPTED
         except BrokenPipeError:
-            # The reader (`| head`) has closed the pipe: exit without a message, also at the final
-            # flush.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # The reader (`| head`) has closed the pipe: exit without a message.
+            _give_up_output()
             code = EXIT_FAILED
+        except OSError as error:
+            # What was printed did not get out, as where the disk of `> FILE` is full.
+            _say(f"error: standard output: {error.strerror}: expected a file that can be written")
+            _give_up_output()
+            code = EXIT_BAD_INPUT
     sys.exit(code)
+
+
+def _give_up_output() -> None:
+    """Let the final flush of standard output go nowhere: it would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -64,6 +74,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(app, {}, PROGRAM, VARIABLE, instruction)
+    if arguments is None:
+        from cwndlab import rule_exits
+
+        rule_exits.refuse_everywhere()
     if any(":" in argument for argument in given):
         from cwndlab.custom_rules import trust_named
 
@@ -79,6 +93,12 @@ def _run(arguments: Sequence[str] | None) -> int:
         return EXIT_BAD_INPUT
     except (BrokenPipeError, KeyboardInterrupt):
         raise
+    except SystemExit as ended:
+        # No code of the package raises it: whatever did has not run the command to its end.
+        from cwndlab.custom_rules import explain
+
+        _say(f"error: {_one_line(explain(ended))}: expected code that leaves that to the command")
+        return EXIT_BAD_INPUT
     except Exception as error:
         if os.environ.get("CWNDLAB_DEBUG"):
             raise
@@ -99,7 +119,9 @@ def _explain(error: Exception, given: Sequence[str]) -> int:
     if isinstance(error, OSError):
         from cwndlab.cli.hints import of_missing
 
-        name = f"{error.filename}: " if error.filename else ""
+        # Files are written under their names (cwndlab.files): what has none was printed.
+        printed = "standard output" if error.errno == errno.ENOSPC else ""
+        name = f"{error.filename or printed}: ".removeprefix(": ")
         hint = of_missing(error.filename) if isinstance(error, FileNotFoundError) else ""
         _say(
             f"error: {name}{_one_line(error.strerror or str(error))}: "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from cwndlab.cli.output import print_line, print_table, say, warn
 if TYPE_CHECKING:
     from cwndlab.assessment import Assessment
     from cwndlab.assessment.baseline import Change
+    from cwndlab.junit import Case
 
 
 NO_WORSE_MEANS = (
@@ -69,7 +70,12 @@ NO_WORSE_MEANS = (
 )  # fmt: skip
 @click.option(
     "--expect-no-worse", is_flag=True,
-    help="Exit code 3 if a criterion is worse: than in --baseline, without it than the references.",
+    help="Exit code 3 if a criterion is worse: than in --baseline, without it than the references; "
+    "also if something was not run.",
+)  # fmt: skip
+@click.option(
+    "--allow-not-run", "allowed", multiple=True, metavar="NAMES",
+    help="With --expect-no-worse: sections or suites that need not be run, joined by commas.",
 )  # fmt: skip
 @click.option(
     "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -96,6 +102,7 @@ def assess(
     out: Path | None,
     baseline: Path | None,
     expect_no_worse: bool,
+    allowed: tuple[str, ...],
     junit: Path | None,
     jobs: int | None,
     on: str | None,
@@ -123,20 +130,29 @@ def assess(
         return
     if rule is None:
         raise click.UsageError("RULE is missing: expected a rule, such as CUBIC or mine.py:Mine")
-    earlier = None if baseline is None else before.read(baseline)
+    if allowed and not expect_no_worse:
+        raise click.UsageError("`--allow-not-run` needs `--expect-no-worse`")
     named = (
         (*assessment.SUITES, assessment.ADVERSARY)
         if full
         else options.names_of("--suite", suites or ("rfc9743",))
     )
     wanted = options.names_of("--section", sections) if sections else []
+    may_lack = _allowed(allowed, named, quick=quick)
+    given: dict[str, Any] = {"quick": quick, "seed": 1 if seed is None else seed, "suites": named}
+    earlier = None
+    if baseline is not None:
+        from cwndlab.custom_rules import shown
+
+        earlier = before.read(baseline)
+        before.check(earlier, rule=shown(native.rule(rule)), **given)
     folder = out or Path("out") / "assess" / _file_name(native.rule(rule))
     options.make_folder(folder)
     kept = store or folder / "store"
     found = _assess(
         rule, against=options.rules_of("--against", against) or assessment.REFERENCES,
-        suites=named, sections=wanted, quick=quick, replicates=replicates,
-        vectors=vectors, live=live, seed=1 if seed is None else seed, store=kept, jobs=jobs, on=on,
+        sections=wanted, replicates=replicates, vectors=vectors, live=live, store=kept, jobs=jobs,
+        on=on, **given,
     )  # fmt: skip
     changed = None if earlier is None else before.changes(found, earlier)
     if as_json:
@@ -146,19 +162,20 @@ def assess(
         if changed is not None:
             _print_changes(changed, str(earlier["rule"]) if earlier else "")
     say(f"wrote {_write(found, folder)}")
-    judged = _cases(found, changed)
+    missing = _missing(found, changed)
+    lacking = {name: why for name, why in missing.items() if name not in may_lack}
     if junit is not None:
+        from cwndlab.files import write_whole
         from cwndlab.junit import document
 
-        junit.write_text(document(f"cwndlab assess {found.rule}", judged) + "\n", "utf-8")
+        judged = _cases(found, changed, missing, lacking if expect_no_worse else {})
+        write_whole(junit, f"{document(f'cwndlab assess {found.rule}', judged)}\n".encode())
         say(f"wrote {junit}")
-    if expect_no_worse and changed is not None:
+    if not expect_no_worse:
+        return
+    if changed is not None:
         _refuse_uncompared(changed, baseline)
-    failed = [case for case in judged if case.failure]
-    if expect_no_worse and failed:
-        counted = "1 criterion is" if len(failed) == 1 else f"{len(failed)} criteria are"
-        warn(f"{counted} worse: " + "; ".join(case.title for case in failed))
-        raise click.exceptions.Exit(EXIT_UNMET)
+    _end_unless_no_worse(_verdicts(found, changed), lacking)
 
 
 def _assess(rule: str, *, store: Path, **given: Any) -> Assessment:
@@ -251,24 +268,82 @@ def _refuse_uncompared(changed: Iterable[Change], baseline: Path | None) -> None
         )
 
 
-def _cases(found: Assessment, changed: list[Change] | None) -> list[Any]:
-    from cwndlab.assessment.judging import BETTER, NO_WORSE, WORSE
-    from cwndlab.junit import Case
+def _allowed(names: tuple[str, ...], suites: Sequence[str], *, quick: bool) -> set[str]:
+    """Return what need not be run; refuse a name of nothing that could be run."""
+    from cwndlab import assessment
+    from cwndlab.assessment.suite import left_out
+    from cwndlab.message import unknown
 
-    rows = (
+    known = [*assessment.criteria(), *suites, "live", *left_out(suites, quick=quick)]
+    chosen = options.names_of("--allow-not-run", names) if names else []
+    for name in chosen:
+        if name not in known:
+            raise click.UsageError(unknown("--allow-not-run", name, dict.fromkeys(known)))
+    return set(chosen)
+
+
+def _verdicts(found: Assessment, changed: list[Change] | None) -> list[tuple[str, str, str, str]]:
+    """Section, title, verdict and reason of each criterion: since the baseline, if there is one."""
+    return (
         [(one.criterion.section, one.criterion.title, one.verdict, one.reason)
          for one in found.judged()]
         if changed is None
         else [(one.section, one.title, one.verdict, one.reason) for one in changed]
     )  # fmt: skip
-    return [
-        Case(
-            f"{section} {title}",
-            failure=reason if verdict == WORSE else "",
-            skipped="" if verdict in (WORSE, BETTER, NO_WORSE) else f"{verdict}: {reason}",
-        )
-        for section, title, verdict, reason in rows
-    ]
+
+
+def _missing(found: Assessment, changed: list[Change] | None) -> dict[str, str]:
+    """Return what was not run, or not in the baseline, and why."""
+    return {**{one.section: one.lacks for one in changed or () if one.lacks}, **found.not_run}
+
+
+def _end_unless_no_worse(
+    verdicts: Sequence[tuple[str, str, str, str]], lacking: Mapping[str, str]
+) -> None:
+    """Say what is worse and what was not run, and end with `EXIT_UNMET` if there is any."""
+    from cwndlab.assessment.judging import BETTER, NO_WORSE, UNDECIDED, WORSE
+
+    found = [verdict for _, _, verdict, _ in verdicts]
+    worse = [f"{section} {title}" for section, title, verdict, _ in verdicts if verdict == WORSE]
+    if worse:
+        counted = "1 criterion is" if len(worse) == 1 else f"{len(worse)} criteria are"
+        warn(f"{counted} worse: {'; '.join(worse)}")
+    if lacking:
+        names: dict[str, list[str]] = {}
+        for name, why in lacking.items():
+            names.setdefault(why.rstrip("."), []).append(name)
+        texts = (f"{', '.join(of_it)} ({why})" for why, of_it in names.items())
+        warn(f"not run, so not passed: {'; '.join(texts)}")
+        warn(f"to allow that: --allow-not-run {','.join(lacking)}")
+    if UNDECIDED in found and not {WORSE, BETTER, NO_WORSE} & set(found):
+        warn("no criterion is decided, so nothing is shown: more --replicates decide")
+    if worse or lacking:
+        raise click.exceptions.Exit(EXIT_UNMET)
+
+
+def _cases(
+    found: Assessment, changed: list[Change] | None, missing: Mapping[str, str],
+    lacking: Mapping[str, str],
+) -> list[Case]:  # fmt: skip
+    """Return the test cases: criteria, and what else is missing; what is `lacking` has failed."""
+    from cwndlab.assessment.judging import BETTER, NO_WORSE, WORSE
+    from cwndlab.junit import Case
+
+    cases: list[Case] = []
+    for section, title, verdict, reason in _verdicts(found, changed):
+        failure = reason if verdict == WORSE else ""
+        if section in lacking:
+            failure = "; ".join(filter(None, (failure, f"not run: {lacking[section]}")))
+        is_judged = verdict in (WORSE, BETTER, NO_WORSE)
+        skipped = "" if failure or is_judged else f"{verdict}: {reason}"
+        cases.append(Case(f"{section} {title}", failure, skipped))
+    sections = {section for section, *_ in _verdicts(found, changed)}
+    for name, why in missing.items():
+        if name not in sections:
+            text = f"not run: {why}"
+            is_lacking = name in lacking
+            cases.append(Case(name, text if is_lacking else "", "" if is_lacking else text))
+    return cases
 
 
 def _list() -> None:

@@ -70,8 +70,9 @@ def cellular(
         click.echo(text, nl=False)
         return
     from cwndlab.cli.output import say
+    from cwndlab.files import write_whole
 
-    output.write_text(text)
+    write_whole(output, text.encode())
     say(f"wrote {output}")
 
 

@@ -238,8 +238,9 @@ def compare(
         click.echo(comparison.to_json())
     else:
         print_comparison(comparison, detail=detail)
-    expected.judge(comparison.summary, "compare")
+    is_met = expected.judge(comparison.summary, comparison.runs, "compare")
     end_unmet(comparison, until)
+    expect_options.end(is_met=is_met)
 
 
 def _with_first(baseline: str, rules: tuple[str, ...]) -> tuple[str, ...]:

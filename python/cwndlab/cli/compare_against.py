@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import figure_options, options
+from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.display import display
 from cwndlab.cli.many_runs import end_unmet, execute_plan
 from cwndlab.cli.output import INTERVAL, print_frame, print_line, print_table
@@ -100,7 +100,8 @@ def compare_against(
     if flows:
         given["flows"] = [_count(text) for text in options.names_of("--flows", flows)]
     planned = pairwise.against(rules, against, run=False, **given, **common)
-    expected.check(BY_KEY, planned.plan.labels)
+    # The baseline runs are not a rule's result.
+    expected.check(BY_KEY, {**planned.plan.labels, "rule": planned.rules})
     found = execute_plan(planned, keep=as_json, **work)
     if plot is not None:
         figure_options.save(look, plot, found.plot)
@@ -108,9 +109,12 @@ def compare_against(
         click.echo(found.to_json())
     else:
         print_pairwise(found)
-    # The baseline runs are not a rule's result.
-    expected.judge(found.summary.filter(pl.col("rule").is_in(found.rules)), "compare")
+    is_of_rule = pl.col("rule").is_in(found.rules)
+    is_met = expected.judge(
+        found.summary.filter(is_of_rule), found.runs.filter(is_of_rule), "compare"
+    )
     end_unmet(found, common.get("until"))
+    expect_options.end(is_met=is_met)
 
 
 def _count(text: str) -> int:

@@ -53,28 +53,39 @@ class Expected:
         for expectation in self.all:
             expectation.check(known, columns)
 
-    def judge(self, summary: pl.DataFrame, command: str) -> None:
-        """Say which cells do not meet them, and end with `EXIT_UNMET` if there are any."""
+    def judge(self, summary: pl.DataFrame, runs: pl.DataFrame, command: str) -> bool:
+        """Say which cells do not meet them, and return whether all do.
+
+        The command ends with `EXIT_UNMET` where they do not (`end`), once it has said the rest.
+        """
         if not self.all:
-            return
+            return True
         from rich.console import Console
         from rich.table import Table
 
         from cwndlab.expectations import judge, shown, write
 
-        verdicts = judge(self.all, summary)
+        verdicts = judge(self.all, summary, runs)
         if self._junit is not None:
             write(self._junit, verdicts, f"cwndlab {command}")
             say(f"wrote {self._junit}")
         failed = [verdict for verdict in verdicts if not verdict.holds]
         if not failed:
-            return
+            return True
         warn(f"{len(failed)} of {len(verdicts)} expectations are not met:")
+        columns = list(dict.fromkeys(name for each in failed for name in each.cell))
         # On standard error: standard output may be JSON.
-        table = Table("expected", *failed[0].cell, "found", box=None, pad_edge=False)
+        table = Table("expected", *columns, "found", box=None, pad_edge=False)
         for each in failed:
-            table.add_row(each.expectation.text, *each.cell.values(), shown(each))
+            cells = (each.cell.get(name, "") for name in columns)
+            table.add_row(each.expectation.text, *cells, shown(each))
         Console(stderr=True, width=display.width or WIDEST, highlight=False).print(table)
+        return False
+
+
+def end(*, is_met: bool) -> None:
+    """End with `EXIT_UNMET` where expectations are not met."""
+    if not is_met:
         raise click.exceptions.Exit(EXIT_UNMET)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from cwndlab.files import write_whole
 from cwndlab.message import invalid
 
 FILES = {
@@ -36,7 +37,7 @@ def init(directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         path = directory / name.format(**names)
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text.encode())
         click.echo(f"wrote {path}")
     rule = f"{names['module']}.py:{names['cls']}(0.7)"
     click.echo(f"\nnext, in {directory}:")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli import options
+from cwndlab.cli import EXIT_FAILED, options
 from cwndlab.cli.output import print_table, say
 from cwndlab.cli.reproduce_sensitivity import (
     READINGS,
@@ -231,6 +231,8 @@ def reproduce(
         say(f"wrote {written}")
     elif len(done) > 1:
         _print_all(done)
+    if any(cost.failed for found in done for cost in found.costs):
+        raise click.exceptions.Exit(EXIT_FAILED)
 
 
 def _announce(chosen: dict[str, list[str]], jobs: int | None) -> None:

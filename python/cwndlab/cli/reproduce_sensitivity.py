@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli.output import print_table, say
+from cwndlab.cli import EXIT_FAILED
+from cwndlab.cli.output import print_table, say, warn
 from cwndlab.message import plural
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def vary(
     if page is not None:
         for key in papers:
             summary.check(key, page)
+    failed = 0
     for key in papers:
         with progress_bar() as show:
             try:
@@ -70,6 +72,10 @@ def vary(
         say(f"wrote {out / key / form.NAME}")
         if page is not None:
             say(f"wrote {summary.vary(found, page)}")
+        failed += found.failed
+    if failed:
+        warn(f"{plural(failed, 'run')} failed; claims about them have no value")
+        raise click.exceptions.Exit(EXIT_FAILED)
 
 
 def teller(key: str, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:

@@ -157,18 +157,17 @@ def _whole(store: Store, table: pl.DataFrame, left_out: dict[str, int]) -> dict[
 
 
 def _write(table: pl.DataFrame, path: Path, whole: Callable[[], dict[str, Any]]) -> None:
-    from cwndlab.files import written_whole
+    from cwndlab.files import write_parquet, write_whole
 
     kind = path.suffix.lower()
-    with written_whole(path) as part:
-        if kind == ".csv":
-            table.write_csv(part)
-        elif kind == ".parquet":
-            table.write_parquet(part)
-        else:
-            from cwndlab.jsontext import dumps
+    if kind == ".csv":
+        write_whole(path, table.write_csv().encode())
+    elif kind == ".parquet":
+        write_parquet(path, table)
+    else:
+        from cwndlab.jsontext import dumps
 
-            part.write_text(dumps(whole()) + "\n", encoding="utf-8")
+        write_whole(path, f"{dumps(whole())}\n".encode())
 
 
 def _print_runs(table: pl.DataFrame, more: list[str]) -> None:

@@ -134,8 +134,9 @@ def sweep(
         print_findings(findings)
     if plot is not None:
         figure_options.save(look, plot, findings.plot)
-    _say_what_is_missing(findings)
-    expected.judge(findings.summary, f"sweep {chosen.name}")
+    is_met = expected.judge(findings.summary, findings.runs, f"sweep {chosen.name}")
+    _end_incomplete(findings)
+    expect_options.end(is_met=is_met)
 
 
 MOST_FAILURES = 5
@@ -191,7 +192,8 @@ def _workers(event: dict[str, Any]) -> str:
     return f"{event['address']}: workers {event['workers']}, threads {event['threads']}"
 
 
-def _say_what_is_missing(findings: SweepResult) -> None:
+def _end_incomplete(findings: SweepResult) -> None:
+    """Say which runs failed and which targets were missed, and end with the exit code of that."""
     if wide := [entry for entry in findings.unmet if entry["wide"]]:
         warn(
             f"{plural(len(wide), 'cell')} did not reach `{findings.sweep.until}` with "

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cwndlab import native
 from cwndlab.custom_rules import Leave
 from cwndlab.errors import RuleError
+from cwndlab.files import write_whole
 from cwndlab.gym.interface import Interface
 from cwndlab.gym.step import Step
 from cwndlab.message import invalid, unknown
@@ -191,7 +192,7 @@ class Policy:
         about = about or f"A policy of cwndlab.gym; as a rule: {path.name}:{name}."
         policy = pprint.pformat(self.to_dict(), sort_dicts=False, width=88, compact=True)
         text = FILE.format(about=about, name=name, policy=policy.replace("\n", "\n    "))
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text.encode())
         return path
 
 

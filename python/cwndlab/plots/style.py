@@ -14,6 +14,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cwndlab.files import write_whole
 from cwndlab.message import invalid, one_of
 from cwndlab.plots.drawing import arrange, current
 
@@ -173,8 +174,12 @@ def save(figure: Figure, path: str | Path) -> Path:
         raise ValueError(invalid("plot", target, f"a file that ends in {endings}"))
     target.parent.mkdir(parents=True, exist_ok=True)
     dpi = getattr(figure, "saved_dpi", LabFigure.saved_dpi)
+    kind = target.suffix.lstrip(".").lower()
+    # In memory: where a disk is full, matplotlib's PDF writer hides the system's error.
+    drawn = io.BytesIO()
     with matplotlib.rc_context(_IN_FILES):
-        figure.savefig(target, dpi=dpi, metadata=_undated(target.suffix))
+        figure.savefig(drawn, format=kind, dpi=dpi, metadata=_undated(target.suffix))
+    write_whole(target, drawn.getvalue())
     return target
 
 

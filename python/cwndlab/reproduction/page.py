@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
-from cwndlab.files import write_whole
+from cwndlab.files import write_parquet, write_whole
 from cwndlab.metrics import BY_KEY
 from cwndlab.reproduction.claims import Judged
 from cwndlab.reproduction.readings import VERDICTS
@@ -151,9 +151,8 @@ def _section(found: Reproduction, experiment: Experiment, folder: Path) -> dict[
         return section
     place.mkdir(parents=True, exist_ok=True)
     if experiment.table:
-        getattr(found.paper.module("tables"), experiment.table)(
-            found.data, experiment
-        ).write_parquet(place / "data.parquet")
+        table = getattr(found.paper.module("tables"), experiment.table)(found.data, experiment)
+        write_parquet(place / "data.parquet", table)
         section["table"] = f"{experiment.id}/data.parquet"
     if experiment.figure:
         from cwndlab import plots

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.columns import ESTIMATE
 from cwndlab.errors import ScenarioError
+from cwndlab.files import write_parquet
 from cwndlab.message import one_of
 from cwndlab.outputs import stamped
 from cwndlab.reproduction.claims import Claim, Judged, not_searched
@@ -184,7 +185,7 @@ class Reproduction(ResultTables):
         folder = Path(directory)
         page.write(self, folder, lambda: self.wall_s)
         for name, table in self.tables.items():
-            table.write_parquet(folder / f"{name}.parquet")
+            write_parquet(folder / f"{name}.parquet", table)
         return folder
 
     @property

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwndlab.files import write_whole
+from cwndlab.files import write_parquet, write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.reproduction.results_grid import ResultsGrid
 
@@ -127,8 +127,9 @@ def write(folder: Path, key: str, plans: Mapping[str, PlanRecord]) -> None:
         for program, grid in record.grids.items()
     ]
     if frames:
-        path = folder / f"{key}.parquet"
-        pl.concat(frames).write_parquet(path, compression="zstd", compression_level=19)
+        write_parquet(
+            folder / f"{key}.parquet", pl.concat(frames), compression="zstd", compression_level=19
+        )
     about = {plan: _fields(record) for plan, record in known.items()}
     write_whole(folder / f"{key}.json", (dumps(about, 1) + "\n").encode())
 

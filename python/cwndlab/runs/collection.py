@@ -12,6 +12,7 @@ import polars as pl
 
 from cwndlab.columns import ESTIMATE
 from cwndlab.errors import RunError, ScenarioError
+from cwndlab.files import write_parquet, write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.metrics import Metric
 from cwndlab.outputs import stamped
@@ -175,14 +176,14 @@ class Collection(ResultTables):
         folder.mkdir(parents=True, exist_ok=True)
         self.save_plan(folder)
         for name, table in self.tables.items():
-            table.write_parquet(folder / f"{name}.parquet")
-        (folder / "comparison.json").write_text(self.to_json(raw=False) + "\n", encoding="utf-8")
+            write_parquet(folder / f"{name}.parquet", table)
+        write_whole(folder / "comparison.json", f"{self.to_json(raw=False)}\n".encode())
         return folder
 
     def save_plan(self, folder: Path) -> None:
         """Write ``plan.json``."""
         text = dumps(stamped("plan", self.plan.to_dict()))
-        (folder / "plan.json").write_text(text + "\n", encoding="utf-8")
+        write_whole(folder / "plan.json", f"{text}\n".encode())
 
     def to_dict(self, *, raw: bool = True) -> dict[str, Any]:
         """Return everything as plain data.

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from cwndlab.files import written_whole
 from cwndlab.results import Result
 from cwndlab.scenario import Scenario
 
@@ -79,7 +80,11 @@ def run(
         found = found.patch(changes)
     if seed is not None:
         found = found.with_seed(seed)
-    done = found.core.run(progress, scheduler, None if pcap is None else os.fspath(pcap))
+    if pcap is None:
+        done = found.core.run(progress, scheduler)
+    else:
+        with written_whole(Path(pcap)) as part:
+            done = found.core.run(progress, scheduler, str(part))
     return Result.from_run(done, found.to_dict())
 
 

@@ -230,6 +230,8 @@ class Execution:
     def _finished(self, place: Place, outcome: Outcome) -> None:
         if outcome.error:
             self._give_back(place)
+            if outcome.ends:
+                raise RunError(outcome.error)
             self._listener.failed(place, outcome.error)
             return
         if outcome.build != native.build():

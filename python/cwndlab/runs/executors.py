@@ -43,6 +43,8 @@ class Outcome(NamedTuple):
     """Why there is no result; empty if there is one."""
     traces: dict[str, pl.DataFrame] | None = None
     """The traces, if the scenario has any."""
+    ends: bool = False
+    """Whether its rule raised `SystemExit`: no other run is to be done then."""
 
 
 class Executor(Protocol):
@@ -73,13 +75,14 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
     (True, 'flows[0].rule: "AIM" is not kn')
     """
     began_s = time.perf_counter()
-    result, error, traces = "", "", None
+    result, error, traces, ends = "", "", None, False
     try:
         run = native.Scenario(scenario, "json").run(progress)
         result, traces = run.to_json(), _traces(run)
     except (ScenarioError, RunError) as raised:
         # The message of a rule's exception is part of it.
         error = " ".join(str(raised).split())
+        ends = isinstance(raised.__cause__, SystemExit)
     return Outcome(
         result,
         time.perf_counter() - began_s,
@@ -88,6 +91,7 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
         native.build(),
         error,
         traces,
+        ends,
     )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
 from cwndlab.errors import StoreError
-from cwndlab.files import disk_errors, refused, written_whole
+from cwndlab.files import disk_errors, refused, write_parquet
 from cwndlab.message import invalid
 from cwndlab.runs.store.locks import Claims
 from cwndlab.runs.store.records import Record, Use
@@ -263,8 +263,7 @@ class Store:
             (self.path / TRACES).mkdir(parents=True, exist_ok=True)
             for name, frame in traces.items():
                 # Written before the record that names it.
-                with written_whole(self._trace(key, name)) as part:
-                    frame.write_parquet(part)
+                write_parquet(self._trace(key, name), frame)
         return " ".join(traces)
 
     def traces(self, record: Record) -> dict[str, pl.DataFrame]:
