@@ -97,6 +97,15 @@ fn queues() {
                 "dumbbell.queue.alpha: -1 is not valid: expected 0 to 1000",
             ),
             (
+                queue("\"step\", limit = \"65pkt\", threshold = \"65pkt\""),
+                "dumbbell.queue.threshold: 65pkt is not valid: expected below limit = 65pkt",
+            ),
+            (
+                queue("\"step\", threshold = \"unlimited\""),
+                "dumbbell.queue.threshold: \"unlimited\" is not valid: expected a threshold such as \
+                 \"65pkt\"",
+            ),
+            (
                 queue("\"drop-tail\", limit = \"900B\""),
                 "dumbbell.queue.limit: 900B is not valid: expected at least a packet, 1052B",
             ),
