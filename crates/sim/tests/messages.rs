@@ -44,7 +44,8 @@ fn queues() {
             ),
             (
                 queue("\"red\", min = \"5ms\", max = \"5ms\""),
-                "dumbbell.queue.min: 5ms is not valid: expected below max = 5ms",
+                "dumbbell.queue.min: 5ms is not valid: expected below max = 5ms (kind = \"step\" marks \
+                 at one threshold)",
             ),
             (
                 queue("\"red\", min = \"5ms\", max = \"5pkt\""),
