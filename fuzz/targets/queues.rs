@@ -11,7 +11,7 @@ use cwndlab_queues::{
     AdaptiveRed, Admission, CeThreshold, CoDel, CoDelParameters, Cobalt, CobaltParameters,
     Decision, Discipline, DropTail, Drr, DrrParameters, DualPi2, DualPi2Parameters, FqCoDel,
     FqCoDelParameters, Limit, Pie, PieParameters, Priority, QueueDisc, QueueItem, Red,
-    RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
+    RedParameters, Rio, RioParameters, ScheduledQueue, Step, Weight,
 };
 use libfuzzer_sys::fuzz_target;
 use support::Link;
@@ -92,10 +92,10 @@ fn within(limit: Limit, times: u64, packets: u64, bytes: u64) -> bool {
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data.iter());
-    let kind = input.byte() % 10;
+    let kind = input.byte() % 11;
     let limit = input.limit();
     match kind {
-        0..4 => at_arrival(discipline(kind, limit, &mut input), limit, input),
+        0..4 | 10 => at_arrival(discipline(kind, limit, &mut input), limit, input),
         _ => at_departure(scheduler(kind, limit, &mut input), limit, input),
     }
 });
@@ -143,6 +143,7 @@ fn discipline(kind: u8, limit: Limit, input: &mut Input<'_>) -> (Discipline, u64
             // The limit of packets in profile ignores packets out of profile.
             (Discipline::Rio(Rio::new(&parameters)), if parameters.out_drop_tail { 2 } else { 1 })
         }
+        10 => (Discipline::Step(Step::new(limit, input.limit())), 1),
         _ => {
             let parameters = PieParameters {
                 target_s: 1e-3 * f64::from(input.byte()),

@@ -32,6 +32,7 @@ REFUSED = {
     "connections": "arrivals[0].exchanges",
     "convergence": "flows[0].rule",
     "custom-rule": "flows[0].rule",
+    "dctcp": "flows[0].rule",
     "fixed-rate-media": "flows[0].frames",
     "handover": "dumbbell.jitter",
     "l4s": "dumbbell.queue.kind",

@@ -194,6 +194,32 @@ def red_loaded() -> list[Case]:
     return cases
 
 
+def step() -> list[Case]:
+    """Marks from a threshold on, and drops there of packets that are not ECN-capable."""
+    four = spread(RECOVERIES)
+    queue = {"kind": "step", "threshold": "7pkt"}
+    mixed = [{**flow, "tcp": {"ecn": i % 2 == 0}} for i, flow in enumerate(four)]
+    cases = [
+        Case(f"step-{recovery}", several(spread([recovery] * 3), queue, ecn=True))
+        for recovery in RECOVERIES
+    ]
+    return [
+        *cases,
+        Case("step-mixed", several(mixed, queue)),
+        Case("step-without-ecn", several(four, queue)),
+        Case("step-least", several(four, {**queue, "threshold": "3pkt"}, ecn=True)),
+        Case("step-full-buffer", several(four, {**queue, "limit": "9pkt"}, ecn=True)),
+        Case("step-threshold-automatic", several(four, {"kind": "step"}, ecn=True, rate="4Mbit")),
+        Case("step-in-time", several(four, {**queue, "threshold": "80ms"}, ecn=True)),
+        Case(
+            "step-small-windows",
+            several(spread(["sack"] * 5), queue, ecn=True, rate="300kbit"),
+        ),
+        Case("step-delayed-ack", several(four, queue, ecn=True, delayed_ack=True)),
+        Case("2000-step", several(four, queue, ecn=True, profile="ns2-2000")),
+    ]
+
+
 def marked(recovery: str, marks, drops=(), rule="AIMD(1, 0.5)", **options) -> dict:
     """One ECN flow, of which these packets are marked and those lost."""
     result = scenario(recovery, rule, drops, ecn=True, **options)
@@ -411,6 +437,7 @@ def everything() -> list[Case]:
         *red_in_bytes(),
         *red_idle(),
         *red_loaded(),
+        *step(),
         *ecn(),
         *drr(),
         *cross_traffic(),

@@ -117,6 +117,8 @@ BASE = {
         ({"tcp.rack": True}, "tcp.rack: true is not valid: expected false"),
         ({"flows.a.tcp": {"prr": True}}, "flows[0].tcp.prr: true is not valid: expected false"),
         ({"dumbbell.queue": {"kind": "pie"}}, "dumbbell.queue.kind"),
+        ({"dumbbell.queue": {"kind": "step", "threshold": "9kB"}}, "dumbbell.queue.threshold"),
+        ({"dumbbell.queue": {"kind": "step", "threshold": "2pkt"}}, "dumbbell.queue.threshold"),
         ({"dumbbell.queue": {"kind": "drop-tail", "limit": "9kB"}}, "dumbbell.queue.limit"),
         ({"dumbbell.queue": {"kind": "drr", "flow_limit": "4kB"}}, "dumbbell.queue.flow_limit"),
         ({"dumbbell.jitter": {"kind": "uniform", "high": "1ms"}}, "`dumbbell.jitter`"),

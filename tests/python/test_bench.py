@@ -102,14 +102,16 @@ def test_every_file_of_the_simulator_is_in_a_stage(bench, crate):
     assert [file for file in files if bench["stages"].stage([file]) == "library"] == []
 
 
-def test_the_guard_fails_above_a_tenth_and_not_below(bench):
+def test_the_guard_fails_above_two_percent_and_not_below(bench):
     judge = bench["guard"].judge
     old = {"instructions": 1000, "packets": 10}
-    line, grown = judge("a", old, {"instructions": 1100, "packets": 10})
+    line, grown = judge("a", old, {"instructions": 1020, "packets": 10})
     assert not grown
-    assert "+10.00%" in line
-    line, grown = judge("a", old, {"instructions": 1101, "packets": 9})
+    assert "+2.00%" in line
+    line, grown = judge("a", old, {"instructions": 1021, "packets": 9})
     assert grown
+    assert "1,021 instructions" in line
+    assert "on record 1,000" in line
     assert "9 packets instead of 10" in line
     assert "record this" in judge("a", old, {"instructions": 800, "packets": 10})[0]
 
@@ -178,9 +180,8 @@ def test_every_scenario_is_valid_and_belongs_to_a_work(bench):
     import cwndlab
 
     workloads = bench["workloads"]
-    used = {workload.base or workload.name for workload in workloads.WORKLOADS} | {
-        bench["engine"].EMPTY
-    }
+    used = {workload.base or workload.name for workload in workloads.WORKLOADS}
+    used |= {bench["engine"].EMPTY, *bench["guard"].RUNS}
     assert {path.stem for path in workloads.SCENARIOS.glob("*.toml")} == used
     for workload in workloads.WORKLOADS:
         if workload.name not in ("hundred-thousand", "million"):

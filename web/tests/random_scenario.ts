@@ -20,7 +20,7 @@ export function randomScenario(seed: number, rules: readonly RuleFamily[]): stri
   const some = (text: () => string) => (next() < 0.4 ? text() + "\n" : "");
   const rate = whole(1, 40);
   const ecn = next() < 0.4;
-  const kind = pick(["drop-tail", "red", "codel", "fq-codel", "pie", "drr"]);
+  const kind = pick(["drop-tail", "red", "codel", "fq-codel", "pie", "step", "drr"]);
   const marks = ecn && /red|codel|pie/.test(kind) ? ", ecn = true" : "";
   const rates = [
     `"${rate}Mbit"`,

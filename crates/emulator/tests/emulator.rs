@@ -136,7 +136,7 @@ proptest! {
     #[test]
     fn every_packet_is_delivered_or_dropped_and_every_buffer_is_freed(
         kind in prop::sample::select(
-            vec!["drop-tail", "red", "pie", "codel", "fq-codel", "drr", "priority"]
+            vec!["drop-tail", "red", "pie", "step", "codel", "fq-codel", "drr", "priority"]
         ),
         gaps in prop::collection::vec(
             (0.0f64..0.02, 100u16..1500, 0u32..2, 0u8..3), 1..300

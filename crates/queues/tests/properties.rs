@@ -7,7 +7,7 @@ use cwndlab_queues::{
     AdaptiveRed, CeThreshold, CoDel, CoDelParameters, Cobalt, CobaltParameters, Decision,
     Discipline, DropTail, Drr, DrrParameters, DualPi2, DualPi2Parameters, FqCoDel,
     FqCoDelParameters, Limit, Pie, PieParameters, Priority, QueueDisc, QueueItem, Red,
-    RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
+    RedParameters, Rio, RioParameters, ScheduledQueue, Step as StepMarking, Weight,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -150,7 +150,10 @@ fn discipline() -> impl Strategy<Value = (Discipline, Limit, u64)> {
             (Discipline::Pie(Pie::new(&parameters)), limit, 1)
         },
     );
-    prop_oneof![drop_tail, red, rio, pie]
+    let step = (limit(), limit()).prop_map(|(limit, threshold)| {
+        (Discipline::Step(StepMarking::new(limit, threshold)), limit, 1)
+    });
+    prop_oneof![drop_tail, red, rio, pie, step]
 }
 
 fn within(limit: Limit, times: u64, packets: u64, bytes: u64) -> bool {

@@ -3,8 +3,8 @@
 
 use crate::check::conditions::{Checked, inside, positive, share};
 use crate::check::queue_conditions::{
-    bucket_count, holds_a_packet, packet_bytes, target_within_interval, threshold_of_selector,
-    thresholds, updates,
+    bucket_count, holds_a_packet, packet_bytes, step_threshold, target_within_interval,
+    threshold_of_selector, thresholds, updates,
 };
 use cwndlab_units::{Buffer, Bytes, Time};
 use schemars::JsonSchema;
@@ -248,6 +248,17 @@ pub enum QueueSpec {
         #[serde(default = "tenth")]
         mark_p: f64,
     },
+    /// Step marking: marks ECN-capable packets that arrive while the queue is at a threshold, and
+    /// drops others (Alizadeh et al. 2010, section 3.1; RFC 8257).
+    Step {
+        /// Size of the buffer; the packet in service is not counted.
+        #[serde(default = "one_bdp")]
+        limit: Buffer,
+        /// Number of waiting packets from which on an arriving packet is marked (K); a seventh of
+        /// the bandwidth-delay product when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        threshold: Option<Buffer>,
+    },
     /// Two coupled queues, for L4S and for classic flows (RFC 9332): classic packets are dropped or
     /// marked with the square of a probability, L4S packets marked with a multiple of it.
     #[serde(rename = "dualpi2")]
@@ -304,6 +315,7 @@ impl QueueSpec {
             Self::Cobalt { .. } => "cobalt",
             Self::FqCoDel { .. } => "fq-codel",
             Self::Pie { .. } => "pie",
+            Self::Step { .. } => "step",
             Self::DualPi2 { .. } => "dualpi2",
         }
     }
@@ -320,6 +332,7 @@ impl QueueSpec {
             | Self::Cobalt { limit, .. }
             | Self::FqCoDel { limit, .. }
             | Self::Pie { limit, .. }
+            | Self::Step { limit, .. }
             | Self::DualPi2 { limit, .. } => limit,
         }
     }
@@ -337,7 +350,11 @@ impl QueueSpec {
     /// FIFO.
     pub fn decides_at_dequeue(&self) -> bool {
         match self {
-            Self::DropTail { .. } | Self::Red { .. } | Self::Rio { .. } | Self::Pie { .. } => false,
+            Self::DropTail { .. }
+            | Self::Red { .. }
+            | Self::Rio { .. }
+            | Self::Step { .. }
+            | Self::Pie { .. } => false,
             Self::Drr { .. }
             | Self::Priority { .. }
             | Self::CoDel { .. }
@@ -418,6 +435,8 @@ impl QueueSpec {
                 inside(at("beta"), beta, 0.0, MAX_GAIN)?;
                 share(at("mark_p"), mark_p)
             }
+            Self::Step { limit, threshold } => threshold
+                .map_or(Ok(()), |threshold| step_threshold(&at("threshold"), threshold, limit)),
             Self::DualPi2 { target, update, alpha, beta, coupling, classic_share, .. } => {
                 positive(at("target"), target)?;
                 update.map_or(Ok(()), |update| updates(at("update"), update, duration))?;

@@ -45,7 +45,8 @@ fn queues() {
             ),
             (
                 queue("\"red\", min = \"5ms\", max = \"5ms\""),
-                "dumbbell.queue.min: 5ms is not valid: expected below max = 5ms",
+                "dumbbell.queue.min: 5ms is not valid: expected below max = 5ms (kind = \"step\" marks \
+                 at one threshold)",
             ),
             (
                 queue("\"red\", min = \"5ms\", max = \"5pkt\""),
@@ -96,6 +97,15 @@ fn queues() {
             (
                 queue("\"pie\", alpha = -1"),
                 "dumbbell.queue.alpha: -1 is not valid: expected 0 to 1000",
+            ),
+            (
+                queue("\"step\", limit = \"65pkt\", threshold = \"65pkt\""),
+                "dumbbell.queue.threshold: 65pkt is not valid: expected below limit = 65pkt",
+            ),
+            (
+                queue("\"step\", threshold = \"unlimited\""),
+                "dumbbell.queue.threshold: \"unlimited\" is not valid: expected a threshold such as \
+                 \"65pkt\"",
             ),
             (
                 queue("\"drop-tail\", limit = \"900B\""),

@@ -88,6 +88,7 @@ fn admission_queues() {
     dumbbell(r#"{ kind = "drop-tail", limit = "20kB" }"#, "");
     dumbbell(r#"{ kind = "red", limit = "60pkt", min = "5pkt", max = "20pkt", ecn = true }"#, "");
     dumbbell(r#"{ kind = "pie", limit = "100pkt", ecn = true }"#, "");
+    dumbbell(r#"{ kind = "step", limit = "60pkt", threshold = "10pkt" }"#, "");
 }
 
 #[test]

@@ -254,7 +254,13 @@ fn steps_change_the_delay_and_packets_of_a_shorter_path_wait_or_overtake() {
 
 #[test]
 fn ecn_marks_reach_ecn_capable_senders_only() {
-    for kind in ["red", "codel", "fq-codel", "pie"] {
+    for queue in [
+        "\"red\", ecn = true",
+        "\"codel\", ecn = true",
+        "\"fq-codel\", ecn = true",
+        "\"pie\", ecn = true",
+        "\"step\", threshold = \"20pkt\"",
+    ] {
         let result = run(&format!(
             r#"
             duration = "30s"
@@ -263,7 +269,7 @@ fn ecn_marks_reach_ecn_capable_senders_only() {
             name = "first"
             rate = "5Mbit"
             delay = "10ms"
-            queue = {{ kind = "{kind}", limit = "300pkt", ecn = true }}
+            queue = {{ limit = "300pkt", kind = {queue} }}
             [[links]]
             name = "second"
             rate = "6Mbit"
@@ -280,12 +286,12 @@ fn ecn_marks_reach_ecn_capable_senders_only() {
             "#
         ));
         let [new, old] = &result.flows[..] else { panic!() };
-        assert!(new.ecn_reductions > 5 && old.ecn_reductions == 0, "{kind}: {new:?} {old:?}");
-        assert!(old.dropped_packets > 5, "{kind}: {old:?}");
+        assert!(new.ecn_reductions > 5 && old.ecn_reductions == 0, "{queue}: {new:?} {old:?}");
+        assert!(old.dropped_packets > 5, "{queue}: {old:?}");
         assert!(
             result.links[0].marked_packets >= new.ecn_reductions
                 && result.links[1].marked_packets == 0,
-            "{kind}"
+            "{queue}"
         );
     }
 }

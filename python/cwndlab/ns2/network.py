@@ -29,6 +29,8 @@ class Link:
     """Neither, if the buffer is unlimited."""
     min_packets: float | None
     max_packets: float | None
+    threshold_packets: int | None
+    """Of step marking, unless it is in bytes."""
     packet_bytes: int
     """Size of a data packet of the first flow that crosses it."""
     rate_bps: float

@@ -54,7 +54,7 @@ def queue(link: Link, sources: int) -> Queue:
     """
     kind = link.queue["kind"]
     if kind not in MAKERS:
-        raise refused(f"{link.queue_key}.kind", kind, "drop-tail, red or drr")
+        raise refused(f"{link.queue_key}.kind", kind, "drop-tail, red, step or drr")
     return MAKERS[kind](link, sources)
 
 
@@ -83,6 +83,44 @@ def _red(link: Link, _sources: int) -> Queue:
         "mark_p_": number(spec.get("mark_p", 0.1)),
         "adaptive_": _flag(spec["adaptive"]),
         "targetdelay_": number(seconds(spec["target_delay"]) or 0.0),
+    }
+    return Queue("RED", _packets(link), variables)
+
+
+LEAST_STEP = 3
+"""Smallest threshold of step marking that ns-2's RED can have, packets: it lets the first packet
+pass that finds two waiting."""
+
+
+def _step(link: Link, _sources: int) -> Queue:
+    """Step marking as RED of the queue as it stands: never below the threshold, always from it on.
+
+    With ``thresh_`` at the threshold too RED would let pass the first packet of each excursion
+    beyond it; so ``thresh_`` is below, with a probability that no random number of ns-2 is under.
+    Without ``use_mark_p_`` RED drops ECN-capable packets from ``maxthresh_`` on, and with it from
+    ``mark_p_`` on: 2 is beyond every probability.
+    """
+    threshold = link.threshold_packets
+    if threshold is None or threshold < LEAST_STEP:
+        raise refused(
+            f"{link.queue_key}.threshold",
+            link.queue.get("threshold", f"{threshold}pkt"),
+            f"a threshold in packets of at least {LEAST_STEP}",
+        )
+    variables = {
+        "thresh_": "1",
+        "maxthresh_": str(threshold),
+        "q_weight_": "1",
+        "linterm_": "1e15",
+        "gentle_": "0",
+        "wait_": "0",
+        "bytes_": "0",
+        "queue_in_bytes_": "0",
+        "mean_pktsize_": str(link.packet_bytes),
+        "setbit_": "1",
+        "use_mark_p_": "1",
+        "mark_p_": "2",
+        "adaptive_": "0",
     }
     return Queue("RED", _packets(link), variables)
 
@@ -129,6 +167,7 @@ def _flag(value: object) -> str:
 MAKERS: dict[str, Callable[[Link, int], Queue]] = {
     "drop-tail": _drop_tail,
     "red": _red,
+    "step": _step,
     "drr": _drr,
 }
 """RIO is missing: its average in ns-2 leaves out packets out of profile."""

@@ -6,7 +6,7 @@ import { edit, scenario, toml, write } from "../state/scenario";
 import { Choice } from "./choice";
 import { Slider } from "./slider";
 
-export const QUEUES = ["drop-tail", "red", "codel", "fq-codel", "pie", "drr"] as const;
+export const QUEUES = ["drop-tail", "red", "codel", "fq-codel", "pie", "step", "drr"] as const;
 const WITH_ECN = /^(red|rio|codel|fq-codel|pie)$/;
 
 /** Sliders of buffers by unit: [least, most]. */

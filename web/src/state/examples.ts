@@ -27,6 +27,7 @@ const TITLES: Record<string, string> = {
   aqm: "CoDel, five flows",
   cobalt: "COBALT against a flood",
   l4s: "L4S: Prague and CUBIC",
+  dctcp: "DCTCP: marks from K on",
   "random-loss": "Random loss",
   "square-wave": "Rate as a square wave",
   cellular: "A cellular link",

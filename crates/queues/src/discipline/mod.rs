@@ -11,6 +11,7 @@ mod pie;
 mod priority;
 mod red;
 mod rio;
+mod step;
 
 pub use cobalt::{Cobalt, CobaltParameters};
 pub use codel::{CeThreshold, CoDel, CoDelParameters};
@@ -22,6 +23,7 @@ pub use pie::{Pie, PieParameters};
 pub use priority::{PRIORITY_CLASSES, Priority};
 pub use red::{AdaptiveRed, Red, RedParameters};
 pub use rio::{Rio, RioParameters};
+pub use step::Step;
 
 use crate::admission::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
 use crate::queue_disc::{QueueDisc, QueueItem};
@@ -37,6 +39,8 @@ pub enum Discipline {
     Rio(Rio),
     /// PIE.
     Pie(Pie),
+    /// Step marking.
+    Step(Step),
 }
 
 /// Makes the same call on any discipline.
@@ -47,6 +51,7 @@ macro_rules! each {
             Self::Red($queue) => $call,
             Self::Rio($queue) => $call,
             Self::Pie($queue) => $call,
+            Self::Step($queue) => $call,
         }
     };
 }
@@ -57,7 +62,7 @@ impl Discipline {
         match self {
             Self::Red(red) => Some(red.average_packets()),
             Self::Rio(rio) => Some(rio.average()),
-            Self::DropTail(_) | Self::Pie(_) => None,
+            Self::DropTail(_) | Self::Pie(_) | Self::Step(_) => None,
         }
     }
 
@@ -67,7 +72,7 @@ impl Discipline {
         match self {
             Self::Red(red) => Some(red.probability()),
             Self::Pie(pie) => Some(pie.probability()),
-            Self::DropTail(_) | Self::Rio(_) => None,
+            Self::DropTail(_) | Self::Rio(_) | Self::Step(_) => None,
         }
     }
 }

@@ -65,6 +65,30 @@ pub fn threshold_of_selector(
     }
 }
 
+/// Checks the threshold of step marking: from its buffer's limit on it would never mark. Units that
+/// differ are not compared, since conversions depend on the run.
+pub fn step_threshold(key: &str, threshold: Buffer, limit: Buffer) -> Checked {
+    if threshold == Buffer::Unlimited {
+        return invalid(key, "\"unlimited\"", "a threshold such as \"65pkt\"");
+    }
+    match is_below(threshold, limit) {
+        Some(false) => invalid(key, threshold, format!("below limit = {limit}")),
+        _ => Ok(()),
+    }
+}
+
+/// Whether one size of a buffer is below another; none if they differ in unit.
+fn is_below(low: Buffer, high: Buffer) -> Option<bool> {
+    match (low, high) {
+        (Buffer::Packets(low), Buffer::Packets(high)) | (Buffer::Bdp(low), Buffer::Bdp(high)) => {
+            Some(low < high)
+        }
+        (Buffer::Bytes(low), Buffer::Bytes(high)) => Some(low < high),
+        (Buffer::Time(low), Buffer::Time(high)) => Some(low < high),
+        _ => None,
+    }
+}
+
 /// Checks that a lower threshold is below the upper one. Both must have one unit, since conversions
 /// depend on the run.
 pub fn thresholds(
@@ -82,21 +106,16 @@ pub fn thresholds(
         }
     }
     let (Some(low), Some(high)) = (low, high) else { return Ok(()) };
-    let in_order = match (low, high) {
-        (Buffer::Packets(low), Buffer::Packets(high)) | (Buffer::Bdp(low), Buffer::Bdp(high)) => {
-            low < high
+    match is_below(low, high) {
+        Some(true) => Ok(()),
+        Some(false) => {
+            let hint = if low == high { " (kind = \"step\" marks at one threshold)" } else { "" };
+            let expected = format!("below {high_name} = {high}{hint}");
+            invalid(format!("{key}.{low_name}"), low, expected)
         }
-        (Buffer::Bytes(low), Buffer::Bytes(high)) => low < high,
-        (Buffer::Time(low), Buffer::Time(high)) => low < high,
-        _ => {
-            return conflict(
-                format!("{key}.{low_name}"),
-                format!("{low_name} = {low} and {high_name} = {high} must be in one unit"),
-            );
-        }
-    };
-    match in_order {
-        true => Ok(()),
-        false => invalid(format!("{key}.{low_name}"), low, format!("below {high_name} = {high}")),
+        None => conflict(
+            format!("{key}.{low_name}"),
+            format!("{low_name} = {low} and {high_name} = {high} must be in one unit"),
+        ),
     }
 }

@@ -50,6 +50,8 @@ pub struct DrawnLink {
     pub min_packets: Option<f64>,
     /// Upper threshold.
     pub max_packets: Option<f64>,
+    /// Threshold of step marking, packets; none if it is in bytes.
+    pub threshold_packets: Option<u64>,
     /// Size of a data packet of the first flow that crosses it, bytes.
     pub packet_bytes: u32,
     /// Mean rate over the measurement window, bit/s.
@@ -187,6 +189,15 @@ impl NetworkPlan<'_> {
             QueueSpec::Red { min, max, .. } => (min, max),
             _ => (None, None),
         };
+        let threshold_packets = match plan.queue {
+            QueueSpec::Step { threshold, .. } => {
+                match self.step_threshold(threshold, link, infos) {
+                    Limit::Packets(packets) => Some(packets),
+                    Limit::Bytes(_) => None,
+                }
+            }
+            _ => None,
+        };
         DrawnLink {
             name: plan.name.clone(),
             queue_key: plan.queue_key.clone(),
@@ -205,6 +216,7 @@ impl NetworkPlan<'_> {
             },
             min_packets: in_packets(min),
             max_packets: in_packets(max),
+            threshold_packets,
             packet_bytes: self.packet_bytes(link),
             rate_bps: self.link_rate(link).mean_bps(from_s, to_s),
             cross_bps: self.cross_bps(link, from_s, to_s),

@@ -7,7 +7,8 @@ use crate::packet::RoutedPacket;
 use cwndlab_queues::{
     AdaptiveRed, CeThreshold, CoDel, CoDelParameters, Cobalt, CobaltParameters, Discipline,
     DropTail, Drr, DrrParameters, DualPi2, DualPi2Parameters, FqCoDel, FqCoDelParameters, Limit,
-    Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters, ScheduledQueue, Weight,
+    Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters, ScheduledQueue, Step,
+    Weight,
 };
 use cwndlab_scenario::QueueSpec;
 use cwndlab_units::{Buffer, Bytes, Time};
@@ -119,6 +120,10 @@ impl NetworkPlan<'_> {
                     ..PieParameters::new(limit, rate_bit_s, size_bytes)
                 })))
             }
+            QueueSpec::Step { threshold, .. } => {
+                let threshold = self.step_threshold(threshold, link, flows);
+                BuiltQueue::Admission(Discipline::Step(Step::new(limit, threshold)))
+            }
             QueueSpec::DualPi2 {
                 target,
                 update,
@@ -220,6 +225,12 @@ impl NetworkPlan<'_> {
                 Limit::Packets(self.packets(buffer, link, flows).round().clamp(1.0, 1e8) as u64)
             }
         }
+    }
+
+    /// Threshold of step marking. Its default is the least that keeps a link of DCTCP flows busy (C
+    /// x RTT / 7; Alizadeh et al. 2010, equation 13).
+    pub fn step_threshold(&self, given: Option<Buffer>, link: u32, flows: &FlowInfos) -> Limit {
+        self.limit(given.unwrap_or(Buffer::Bdp(1.0 / 7.0)), link, flows)
     }
 
     /// A buffer size in packets, not always an integer.

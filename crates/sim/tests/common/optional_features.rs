@@ -19,7 +19,8 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (
         pick_text(&[
-            "red", "rio", "drr", "priority", "codel", "cobalt", "fq-codel", "pie", "dualpi2",
+            "red", "rio", "drr", "priority", "codel", "cobalt", "fq-codel", "pie", "step",
+            "dualpi2",
         ]),
         limit,
         target,
@@ -75,6 +76,11 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
                     some("target", a, json!(target)),
                     some("update", b, json!(target)),
                 ],
+                "step" => vec![some(
+                    "threshold",
+                    a || b,
+                    json!(if c { format!("{n}kB") } else { "0.5bdp".into() }),
+                )],
                 "dualpi2" => vec![
                     some("target", a, json!(target)),
                     some("update", b, json!(target)),
