@@ -51,8 +51,9 @@ def _extremes(flows: int, threshold: int) -> tuple[float, float, float]:
 @pytest.mark.parametrize(("flows", "threshold"), [(2, 40), (2, 80), (4, 40)])
 def test_the_queue_of_dctcp_oscillates_about_the_threshold(flows, threshold):
     highest, lowest, utilization = _extremes(flows, threshold)
-    # Windows of whole packets: each flow may hold one more or less than the model's.
+    # Windows of whole packets: each flow may hold one more or less than the model's, at either end
+    # of a tooth; so the fall, a difference of the two, may be off by twice as much.
     assert highest == pytest.approx(threshold + flows, abs=flows)
     fall = math.sqrt(flows * (BDP + threshold) / 2)
-    assert highest - lowest == pytest.approx(fall, abs=flows)
+    assert highest - lowest == pytest.approx(fall, abs=2 * flows)
     assert utilization > 0.999
