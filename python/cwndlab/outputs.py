@@ -227,7 +227,8 @@ def _assessment() -> Schema:
     )  # fmt: skip
     test = _object({**_fields("id section title what", TEXT), "sweep": TABLE})
     return _object(
-        {**_fields("build rule", TEXT), **_fields("references deciding suites", _list(TEXT)),
+        {**_fields("build rule profile", TEXT),
+         **_fields("references deciding suites", _list(TEXT)),
          "quick": TRUTH, "seed": WHOLE, "criteria": _list(criterion), "tests": _list(test),
          "not_run": _map(TEXT),
          "live": _list(TABLE), "worst_link": {"type": ["object", "null"]}}

@@ -280,6 +280,10 @@ def test_a_baseline_of_other_seeds_is_refused(store, tmp_path, cli):
                 "--baseline", last)  # fmt: skip
     assert found.returncode == 2
     assert "`seed` 1, this assessment 9" in found.stderr
+    found = cli("assess", "AIMD(1, 0.5)", *given, "--profile", "rfc", "--out", str(tmp_path / "b"),
+                "--baseline", last)  # fmt: skip
+    assert found.returncode == 2
+    assert '`profile` "linux", this assessment "rfc"' in found.stderr
 
 
 def test_a_baseline_of_other_criteria_is_no_proof(store, tmp_path, cli):
@@ -562,7 +566,7 @@ def _runs(folder):
 
 def test_baseline_reads_only_assessments(tmp_path):
     (tmp_path / "x.json").write_text('{"schema": "run/1"}')
-    with pytest.raises(ScenarioError, match=r"expected an assessment\.json"):
+    with pytest.raises(ScenarioError, match="expected \"assessment/1\""):
         baseline.read(tmp_path / "x.json")
 
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab.runs.execution import opened
+from cwndlab.scenario import DEFAULT_PROFILE
 from cwndlab.searches.evolution import SEED_STEP, Evolution
 from cwndlab.searches.families import RATE, SHARE, TIME, Family, Parameter
 from cwndlab.searches.objective import Objective
@@ -89,6 +90,8 @@ class Worst:
     """How far the rule is behind the worst of the references, over these seeds."""
     tried: int
     runs: int
+    profile: str = DEFAULT_PROFILE
+    """Of the TCP endpoints."""
 
     @property
     def text(self) -> str:
@@ -143,7 +146,7 @@ class Worst:
         """Return the scenario with this link and a rule."""
         from cwndlab.patching import patched
 
-        return patched(patched(base(), self.keys), {"flows.*.rule": rule})
+        return patched(patched(base(self.profile), self.keys), {"flows.*.rule": rule})
 
 
 def worst_link(
@@ -152,6 +155,7 @@ def worst_link(
     *,
     budget: int = BUDGET,
     seed: int = 1,
+    profile: str = DEFAULT_PROFILE,
     store: Store | str | Path | None = None,
     executor: Executor | None = None,
     progress: Callable[[str, int, int], object] | None = None,
@@ -168,6 +172,8 @@ def worst_link(
         Links to try.
     seed : int
         Seed of the search and of its runs; the result is confirmed with others.
+    profile : str
+        Profile of the TCP endpoints.
     store : Store, str or Path, optional
         Keeps finished runs.
     executor : Executor, optional
@@ -189,7 +195,7 @@ def worst_link(
 
     with opened(store, executor=executor) as (kept, threads):
         work = Evolution(
-            objective, LINKS, functools.partial(_sweep, objective.rules), budget=budget,
+            objective, LINKS, functools.partial(_sweep, objective.rules, profile), budget=budget,
             replicates=REPLICATES, seed=seed,
             run=functools.partial(Sweep.run, store=kept, executor=threads), progress=tell,
         )  # fmt: skip
@@ -200,7 +206,7 @@ def worst_link(
     return Worst(
         values, _link(values),
         {name: estimate(list(found), bounds=(0.0, np.inf)) for name, found in measured.items()},
-        estimate(list(objective.margins(measured))), len(work.history), work.runs,
+        estimate(list(objective.margins(measured))), len(work.history), work.runs, profile,
     )  # fmt: skip
 
 
@@ -208,10 +214,10 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.3g} %"
 
 
-def base() -> dict[str, Any]:
+def base(profile: str = DEFAULT_PROFILE) -> dict[str, Any]:
     """Return the scenario that links are put into."""
     return {
-        "profile": "linux",
+        "profile": profile,
         "duration": DURATION_S,
         "measure": [MEASURE_FROM_S, DURATION_S],
         "dumbbell": {
@@ -222,9 +228,13 @@ def base() -> dict[str, Any]:
 
 
 def _sweep(
-    rules: Sequence[str], shapes: Mapping[str, Mapping[str, Any]], replicates: int, seed: int
+    rules: Sequence[str],
+    profile: str,
+    shapes: Mapping[str, Mapping[str, Any]],
+    replicates: int,
+    seed: int,
 ) -> Sweep:
     return Sweep(
-        name="adversary", base=base(), axes={"case": dict(shapes), "rule": list(rules)},
+        name="adversary", base=base(profile), axes={"case": dict(shapes), "rule": list(rules)},
         replicates=replicates, seed=seed, metrics=["goodput_left"],
     )  # fmt: skip

@@ -32,7 +32,8 @@ _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "values": ("a list of numbers or null", lambda value: is_list(value) and all(
         each is None or is_number(each) for each in value)),
 }  # fmt: skip
-_WHOLE = {"cwndlab_version": "text", "build": "text", "rule": "text", "seed": "number",
+_WHOLE = {"cwndlab_version": "text", "build": "text", "rule": "text", "profile": "text",
+          "seed": "number",
           "quick": "truth", "suites": "list", "criteria": "list"}  # fmt: skip
 _CRITERION = {"section": "text", "comparisons": "list"}
 _COMPARISON = {"test": "text", "metric": "text", "cell": "table", "enough": "truth",
@@ -104,7 +105,13 @@ def _refuse(path: str | Path, key: str, value: object, expected: str) -> NoRetur
 
 
 def check(
-    earlier: Mapping[str, Any], *, rule: str, seed: int, quick: bool, suites: Iterable[str]
+    earlier: Mapping[str, Any],
+    *,
+    rule: str,
+    profile: str,
+    seed: int,
+    quick: bool,
+    suites: Iterable[str],
 ) -> None:
     """Refuse an assessment whose runs cannot be paired with those of another one.
 
@@ -112,16 +119,19 @@ def check(
     ----------
     earlier : mapping
         The earlier assessment, as `read` or `Assessment.to_dict` gives it.
-    rule, seed, quick, suites
+    rule, profile, seed, quick, suites
         Those of the other one; the earlier one may have more suites.
 
     Raises
     ------
     ScenarioError
-        If it is of another rule, seed, length of tests or version of cwndlab, or lacks a suite.
+        If it is of another rule, profile, seed, length of tests or version of cwndlab, or lacks a
+        suite.
     """
-    own: dict[str, Any] = {"rule": rule, "seed": seed, "quick": quick,
-                           "cwndlab_version": native.version()}  # fmt: skip
+    own: dict[str, Any] = {
+        "rule": rule, "profile": profile, "seed": seed, "quick": quick,
+        "cwndlab_version": native.version(),
+    }  # fmt: skip
     for key, value in own.items():
         if earlier[key] != value:
             hint = f"; to compare with another rule, --against '{earlier[key]}'"
@@ -157,7 +167,10 @@ def changes(found: Assessment, earlier: Mapping[str, Any]) -> list[Change]:
         If their runs cannot be paired (`check`).
     """
     data = found.to_dict()
-    check(earlier, rule=found.rule, seed=found.seed, quick=found.quick, suites=found.suites)
+    check(
+        earlier, rule=found.rule, profile=found.profile, seed=found.seed, quick=found.quick,
+        suites=found.suites,
+    )  # fmt: skip
     before = {
         (criterion["section"], *_place(one)): one
         for criterion in earlier["criteria"]

@@ -20,6 +20,7 @@ from cwndlab.assessment.suite import Criterion, Test, criteria, left_out, within
 from cwndlab.metrics import Metric
 from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
+from cwndlab.scenario import DEFAULT_PROFILE
 from cwndlab.sweeps import SweepResult
 from cwndlab.tables import brief
 
@@ -104,6 +105,7 @@ class Assessment(ResultTables):
     references: Sequence[str]
     suites: Sequence[str]
     quick: bool
+    profile: str
     seed: int
     sections: Sequence[str]
     tested: Sequence[Tested]
@@ -138,6 +140,7 @@ class Assessment(ResultTables):
             *(["--section", ",".join(self.sections)] if self.sections else []),
             *(["--quick"] if self.quick else []),
             *(["--live"] if self.live else []),
+            *(["--profile", self.profile] if self.profile != DEFAULT_PROFILE else []),
             *(["--seed", str(self.seed)] if self.seed != 1 else []),
         ]
         return shlex.join(["cwndlab", "assess", self.rule, *options])
@@ -246,6 +249,7 @@ class Assessment(ResultTables):
             "deciding": self.deciding,
             "suites": list(self.suites),
             "quick": self.quick,
+            "profile": self.profile,
             "seed": self.seed,
             "criteria": [
                 {

@@ -15,7 +15,7 @@ from cwndlab.assessment.suite import ADVERSARY, Test, select
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.runs.execution import opened
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import DEFAULT_PROFILE, Scenario
 from cwndlab.sweeps import SweepResult, execute
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def assess(
     replicates: int | None = None,
     vectors: str | Path | None = None,
     live: bool = False,
+    profile: str = DEFAULT_PROFILE,
     seed: int = 1,
     store: Store | str | Path | None = None,
     jobs: int | None = None,
@@ -66,6 +67,8 @@ def assess(
         A file of connection vectors, in Tmix's original format, as the traffic of ``tcpeval``.
     live : bool
         Whether to run the rule in the kernel and in QUIC, too, where the machine can.
+    profile : str
+        Profile of the TCP endpoints in all tests.
     seed : int
         Seed of replicate 0.
     store : Store, str or Path, optional
@@ -106,6 +109,7 @@ def assess(
     chosen = select(suites, quick=quick, sections=sections)
     if vectors is not None:
         chosen = _recorded(chosen, Path(vectors).resolve(), suites)
+    chosen = [test.with_profile(profile) for test in chosen]
     sweeps = [test.sweep([own, *others], seed, replicates) for test in chosen]
     done, runs = 0, sum(len(sweep.plan) for sweep in sweeps)
     found: list[Tested] = []
@@ -131,6 +135,7 @@ def assess(
                 judging.deciding(others),
                 budget=QUICK_BUDGET if quick else BUDGET,
                 seed=seed,
+                profile=profile,
                 store=kept,
                 executor=executor,
                 progress=progress,
@@ -140,7 +145,8 @@ def assess(
         )
     return Assessment(
         rule=custom_rules.shown(own), references=[custom_rules.shown(name) for name in others],
-        suites=list(dict.fromkeys(suites)), quick=quick, seed=seed, sections=list(sections),
+        suites=list(dict.fromkeys(suites)), quick=quick, profile=profile,
+        seed=seed, sections=list(sections),
         tested=found, worst=worst, live=live_runs(own, progress) if live else [],
     )  # fmt: skip
 

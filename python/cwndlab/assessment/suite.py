@@ -104,6 +104,10 @@ class Test:
             metrics=[*self.judged, *self.shown], link=self.link, group=self.group, compare=RULE,
         )  # fmt: skip
 
+    def with_profile(self, profile: str) -> Test:
+        """Return the test with another profile of the TCP endpoints."""
+        return replace(self, base={**self.base, "profile": profile})
+
     def with_vectors(self, file: str) -> Test:
         """Return the test with recorded connections as its traffic in both directions.
 

@@ -14,6 +14,7 @@ from cwndlab.cli import options
 from cwndlab.cli.display import display
 from cwndlab.cli.expect_options import EXIT_UNMET
 from cwndlab.cli.output import print_line, print_table, say, warn
+from cwndlab.cli.profile import profile_option
 
 if TYPE_CHECKING:
     from cwndlab.assessment import Assessment
@@ -58,6 +59,7 @@ NO_WORSE_MEANS = (
     "--live", is_flag=True,
     help="Also run the rule in the kernel (BPF, root) and in QUIC (needs `make live`).",
 )  # fmt: skip
+@profile_option("linux")
 @options.seed_option
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
@@ -98,6 +100,7 @@ def assess(
     replicates: int | None,
     vectors: Path | None,
     live: bool,
+    profile: str | None,
     seed: int | None,
     out: Path | None,
     baseline: Path | None,
@@ -124,6 +127,7 @@ def assess(
         raise click.UsageError("`--full` cannot be used with `--suite`: it is all suites")
     from cwndlab import assessment, native
     from cwndlab.assessment import baseline as before
+    from cwndlab.scenario import DEFAULT_PROFILE
 
     if is_list:
         _list()
@@ -139,7 +143,10 @@ def assess(
     )
     wanted = options.names_of("--section", sections) if sections else []
     may_lack = _allowed(allowed, named, quick=quick)
-    given: dict[str, Any] = {"quick": quick, "seed": 1 if seed is None else seed, "suites": named}
+    given: dict[str, Any] = {
+        "quick": quick, "profile": profile or DEFAULT_PROFILE, "seed": 1 if seed is None else seed,
+        "suites": named,
+    }  # fmt: skip
     earlier = None
     if baseline is not None:
         from cwndlab.custom_rules import shown

@@ -121,12 +121,13 @@ def _train(given: Specification, work: Search, progress: Tell | None) -> list[st
     for one in best:
         others = [rule for rule in given.against if rule != one.rule]
         found = adversary.worst_link(
-            one.rule, others, budget=given.adversary, seed=given.seed, store=work.meter.store
-        )
+            one.rule, others, budget=given.adversary, seed=given.seed, profile=given.profile,
+            store=work.meter.store,
+        )  # fmt: skip
         cases[found.words] = found.keys
         texts.append(found.text)
     if cases:
-        base = {**adversary.base(), "duration": given.duration, "profile": given.profile}
+        base = {**adversary.base(given.profile), "duration": given.duration}
         base.pop("measure")
         work.add(Conditions(cases=cases, base=base))
     work.run(given.budget, start=[one.x for one in work.frontier()])
