@@ -1,0 +1,164 @@
+"""Measures of facts: a number of one run, and one number of those of several cells.
+
+A measure is a function of a result and of the arguments in a fact's table; every other name is a
+number of the result, as in a sweep (``links.bottleneck.utilization``). None where there are no data
+to compute from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cwndlab.errors import ScenarioError
+from cwndlab.known_results import packet_traces, window_traces
+from cwndlab.message import unknown
+from cwndlab.results import Result
+from cwndlab.sweeps import measures as columns
+
+Measure = Callable[..., float | None]
+
+
+def ratio(found: Result, above: str, below: str) -> float | None:
+    """One number of a result over another.
+
+    Parameters
+    ----------
+    found : Result
+        The run.
+    above, below : str
+        Numbers of the result, such as ``flows.near.goodput_bps``.
+    """
+    upper, lower = column(found, above), column(found, below)
+    return None if upper is None or not lower else upper / lower
+
+
+def share(found: Result, group: str) -> float | None:
+    """Goodput of a group of flows over that of all flows."""
+    total = found.flows["goodput_bps"].sum()
+    own = found.flows.filter(group=group)["goodput_bps"].sum()
+    return own / total if total else None
+
+
+def path_window(found: Result, group: str = "") -> float | None:
+    """Packets delivered in a base round trip, mean of the flows: by Little's law their window.
+
+    The formulas of response functions give this number where nothing waits in a queue.
+    """
+    flows = found.flows.filter(group=group) if group else found.flows
+    seconds = found.measure_to_s - found.measure_from_s
+    windows = flows["delivered_packets"] * flows["base_rtt_s"] / seconds
+    return windows.mean() if flows.height else None  # type: ignore[return-value]
+
+
+def path_loss_rate(found: Result) -> float | None:
+    """Dropped over sent packets of all flows."""
+    sent = found.flows["sent_packets"].sum()
+    return found.flows["dropped_packets"].sum() / sent if sent else None
+
+
+def completion(found: Result, number: int = 1, column: str = "fct_s") -> float | None:
+    """Completion time of the transfer with this number, in order of start, seconds."""
+    transfers = found.traces["transfers"]
+    return transfers[column][number - 1] if transfers.height >= number else None
+
+
+def longest_completion(found: Result, after: int = 0) -> float | None:
+    """Longest completion time of the transfers behind the first `after`, seconds."""
+    found_s = found.traces["transfers"]["fct_s"][after:]
+    return found_s.max() if len(found_s) else None  # type: ignore[return-value]
+
+
+MEASURES: dict[str, Measure] = {
+    function.__name__: function
+    for function in (
+        ratio,
+        share,
+        path_window,
+        path_loss_rate,
+        completion,
+        longest_completion,
+        *window_traces.MEASURES,
+        *packet_traces.MEASURES,
+    )
+}
+"""Name to function."""
+
+
+def measure(found: Result, table: Mapping[str, Any]) -> float | None:
+    """Measure a run as a fact's table says."""
+    own = {key: value for key, value in table.items() if key not in ("of", "over")}
+    name: str = table["of"]
+    if name in MEASURES:
+        return MEASURES[name](found, **own)
+    if own:
+        raise ScenarioError(unknown("measure", name, MEASURES))
+    return column(found, name)
+
+
+def column(found: Result, name: str) -> float | None:
+    """Return a number of a result by its name, as in a sweep.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell, run
+    >>> found = run(dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s"))
+    >>> column(found, "flows.tcp.timeouts")
+    0.0
+    """
+    entry = columns.find(name)
+    value = columns.measure(found.to_dict(), [entry], "bottleneck", None)[entry.key]
+    return None if value is None else float(value)
+
+
+def over(how: str, xs: Sequence[float | None], ys: Sequence[float | None]) -> float | None:
+    """Make one number of those of several cells.
+
+    Parameters
+    ----------
+    how : str
+        ``ratio`` of the first to the second, ``difference`` of the first and the second,
+        ``exponent`` of a power law through all (least squares in logarithms), ``largest`` or
+        ``smallest``; nothing for a single cell.
+    xs : sequence of float or None
+        What the exponent is over.
+    ys : sequence of float or None
+        A number for each cell.
+
+    Examples
+    --------
+    >>> over("exponent", [1.0, 10.0, 100.0], [4.0, 0.4, 0.04]), over("ratio", [], [3.0, 2.0])
+    (-1.0, 1.5)
+    """
+    numbers = [value for value in ys if value is not None]
+    if len(numbers) < len(ys):
+        return None
+    match how:
+        case "":
+            (only,) = numbers
+            return only
+        case "ratio":
+            first, second = numbers
+            return first / second if second else None
+        case "difference":
+            first, second = numbers
+            return first - second
+        case "largest":
+            return max(numbers)
+        case "smallest":
+            return min(numbers)
+        case "exponent":
+            return _exponent([float(x or 0.0) for x in xs], numbers)
+        case other:
+            known = ("ratio", "difference", "largest", "smallest", "exponent")
+            raise ScenarioError(unknown("over", other, known))
+
+
+def _exponent(xs: Sequence[float], ys: Sequence[float]) -> float | None:
+    if min(xs) <= 0 or min(ys) <= 0:
+        return None
+    from statistics import linear_regression
+
+    slope = linear_regression([math.log(x) for x in xs], [math.log(y) for y in ys]).slope
+    return round(slope, 12)
