@@ -52,10 +52,22 @@ def path_window(found: Result, group: str = "") -> float | None:
     return windows.mean() if flows.height else None  # type: ignore[return-value]
 
 
+def sending_rate(found: Result) -> float | None:
+    """Packets sent per second, retransmissions included, mean of the flows (as PFTK counts)."""
+    seconds = found.measure_to_s - found.measure_from_s
+    return (found.flows["sent_packets"] / seconds).mean()  # type: ignore[return-value]
+
+
 def path_loss_rate(found: Result) -> float | None:
     """Dropped over sent packets of all flows."""
     sent = found.flows["sent_packets"].sum()
     return found.flows["dropped_packets"].sum() / sent if sent else None
+
+
+def needless_retransmissions(found: Result) -> float:
+    """Retransmitted less dropped packets of all flows: what was sent again although it arrived."""
+    sent, dropped = (found.flows[name].sum() for name in ("retransmitted_packets", "dropped_packets"))
+    return float(sent - dropped)
 
 
 def completion(found: Result, number: int = 1, column: str = "fct_s") -> float | None:
@@ -76,7 +88,9 @@ MEASURES: dict[str, Measure] = {
         ratio,
         share,
         path_window,
+        sending_rate,
         path_loss_rate,
+        needless_retransmissions,
         completion,
         longest_completion,
         *window_traces.MEASURES,

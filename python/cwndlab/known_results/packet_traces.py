@@ -62,6 +62,82 @@ def first_burst(found: Result, flow: str) -> float | None:
     return float(sent.height)
 
 
+def sent_per_ack(found: Result, flow: str) -> float | None:
+    """Packets sent for each ACK in the round trip from the first retransmission to its ACK.
+
+    While packets are missing, each arriving packet causes an ACK.
+    """
+    span = _recovery(found, flow)
+    if span is None:
+        return None
+    sent, acks = (events(found, flow, event, *span) for event in ("send", "ack"))
+    return sent / acks if acks else None
+
+
+def window_after_recovery(found: Result, flow: str) -> float | None:
+    """Window at the first packet that is sent a tenth of a second after the end of recovery."""
+    span = _recovery(found, flow)
+    if span is None:
+        return None
+    packets = found.traces["packets"]
+    later = packets.filter(
+        pl.col("flow") == flow, pl.col("event") == "send", pl.col("time_s") > span[1] + 0.1
+    )
+    return float(later["cwnd_packets"][0]) if later.height else None
+
+
+def _recovery(found: Result, flow: str) -> tuple[float, float] | None:
+    """Time of the first retransmission, and of the first ACK of what was sent before it."""
+    begin = event_s(found, flow, "send", retransmission=True)
+    if begin is None:
+        return None
+    packets = found.traces["packets"].filter(flow=flow)
+    missing = packets.filter((pl.col("event") == "send") & pl.col("retransmission"))["seq"][0]
+    ended = packets.filter(
+        (pl.col("event") == "ack") & (pl.col("seq") >= missing) & (pl.col("time_s") > begin)
+    )["time_s"]
+    return (begin, float(ended[0])) if len(ended) else None
+
+
+def retransmissions_last(found: Result, flow: str) -> float | None:
+    """Time from the first to the last retransmission, seconds."""
+    times = _events(found, flow, "send", 0.0, END, retransmission=True)["time_s"]
+    return float(times[-1] - times[0]) if len(times) else None
+
+
+def probe_delay(found: Result, flow: str) -> float | None:
+    """Time from the last ACK before the first retransmission to that retransmission, seconds."""
+    sent = event_s(found, flow, "send", retransmission=True)
+    return None if sent is None else _since_last_ack(found, flow, sent)
+
+
+def first_timeout_delay(found: Result, flow: str) -> float | None:
+    """Time from the last ACK before the first timeout to that timeout, seconds."""
+    expired = event_s(found, flow, "timeout")
+    return None if expired is None else _since_last_ack(found, flow, expired)
+
+
+def _since_last_ack(found: Result, flow: str, until: float) -> float | None:
+    acks = _events(found, flow, "ack", 0.0, until, retransmission=None)["time_s"]
+    return until - float(acks[-1]) if len(acks) else None
+
+
+def backoff_factor(found: Result, flow: str) -> float | None:
+    """Time between the second and third timeout over that between the first and second."""
+    times = [event_s(found, flow, "timeout", number) for number in (1, 2, 3)]
+    first, second, third = times
+    if first is None or second is None or third is None:
+        return None
+    return (third - second) / (second - first)
+
+
+def finish_after_retransmission(found: Result, flow: str) -> float | None:
+    """Time from the last retransmission to the ACK of the last packet, seconds."""
+    finish = found.flows.filter(flow=flow)["finish_s"][0]
+    times = _events(found, flow, "send", 0.0, END, retransmission=True)["time_s"]
+    return finish - float(times[-1]) if len(times) and finish is not None else None
+
+
 def _events(
     found: Result, flow: str, event: str, begin: float, end: float, retransmission: bool | None
 ) -> pl.DataFrame:
@@ -73,4 +149,15 @@ def _events(
     return listed if retransmission is None else listed.filter(retransmission=retransmission)
 
 
-MEASURES = (events, event_s, first_burst)
+MEASURES = (
+    events,
+    event_s,
+    first_burst,
+    sent_per_ack,
+    window_after_recovery,
+    retransmissions_last,
+    probe_delay,
+    first_timeout_delay,
+    backoff_factor,
+    finish_after_retransmission,
+)

@@ -44,6 +44,20 @@ def window_change(found: Result, flow: str, begin: float, end: float) -> float |
     return None if first is None or last is None else last - first
 
 
+def growth_factor(
+    found: Result, flow: str, begin: float, end: float, rounds: float
+) -> float | None:
+    """Factor by which the window grows in each of some round trips between two times."""
+    first, last = window_at(found, flow, begin), window_at(found, flow, end)
+    return None if not first or last is None else (last / first) ** (1 / rounds)
+
+
+def threshold_at(found: Result, flow: str, at: float) -> float | None:
+    """Slow-start threshold at a time: of the last row of the trace up to then, packets."""
+    trace = found.traces["cwnd"].filter(pl.col("flow") == flow, pl.col("time_s") <= at)
+    return _number(trace["ssthresh_packets"][-1]) if trace.height else None
+
+
 def largest_window(
     found: Result, flow: str, begin: float = 0.0, end: float = END
 ) -> float | None:
@@ -122,6 +136,8 @@ MEASURES = (
     slow_start_exit_s,
     window_at,
     window_change,
+    growth_factor,
+    threshold_at,
     largest_window,
     phase_entries,
     time_share,
