@@ -11,7 +11,7 @@ from cwndlab.known_results import measures
 from cwndlab.known_results.fact import Fact, select
 from cwndlab.runs.execute import Progress, default_jobs, run, side_by_side
 from cwndlab.scenario import Scenario
-from cwndlab.statistics import Estimate, estimate
+from cwndlab.statistics import UNBOUNDED, Estimate, estimate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,7 +47,8 @@ class Checked:
         """Judge a fact by the values of its replicates."""
         # A replicate without a value is no part of a mean, but a fault of the fact.
         missing = any(value is None or not math.isfinite(value) for value in values)
-        found = Estimate(None, None, None, 0) if missing else estimate(values)
+        bounds = UNBOUNDED if measures.is_signed(fact.measure) else (0.0, math.inf)
+        found = Estimate(None, None, None, 0) if missing else estimate(values, bounds=bounds)
         return cls(fact, values, found, fact.expected.verdict(found))
 
 

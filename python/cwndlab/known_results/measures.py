@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cwndlab.errors import ScenarioError
-from cwndlab.known_results import packet_traces, window_traces
+from cwndlab.known_results import packet_traces, pair_traces, window_traces
 from cwndlab.message import unknown
 from cwndlab.results import Result
 from cwndlab.sweeps import measures as columns
@@ -52,6 +52,12 @@ def path_window(found: Result, group: str = "") -> float | None:
     return windows.mean() if flows.height else None  # type: ignore[return-value]
 
 
+def excess_rtt(found: Result, group: str) -> float | None:
+    """Mean round trip of a group's flows less that of propagation: what they wait, seconds."""
+    flows = found.flows.filter(group=group)
+    return (flows["mean_rtt_s"] - flows["base_rtt_s"]).mean()  # type: ignore[return-value]
+
+
 def sending_rate(found: Result) -> float | None:
     """Packets sent per second, retransmissions included, mean of the flows (as PFTK counts)."""
     seconds = found.measure_to_s - found.measure_from_s
@@ -88,6 +94,7 @@ MEASURES: dict[str, Measure] = {
         ratio,
         share,
         path_window,
+        excess_rtt,
         sending_rate,
         path_loss_rate,
         needless_retransmissions,
@@ -95,9 +102,15 @@ MEASURES: dict[str, Measure] = {
         longest_completion,
         *window_traces.MEASURES,
         *packet_traces.MEASURES,
+        *pair_traces.MEASURES,
     )
 }
 """Name to function."""
+
+
+def is_signed(table: Mapping[str, Any]) -> bool:
+    """Whether a measure can be negative; all others count, or are sizes."""
+    return table.get("over") in ("difference", "exponent") or table["of"] in ("window_change",)
 
 
 def measure(found: Result, table: Mapping[str, Any]) -> float | None:

@@ -62,6 +62,29 @@ def first_burst(found: Result, flow: str) -> float | None:
     return float(sent.height)
 
 
+def burst_after(found: Result, flow: str, begin: float, gap: float = 1.0) -> float | None:
+    """Packets sent before the first ACK behind the first pause of `gap` seconds that ends later.
+
+    Parameters
+    ----------
+    found : Result
+        A run with ``trace.packets``.
+    flow : str
+        The flow.
+    begin : float
+        The first send that counts is after this time and after a pause, seconds.
+    gap : float
+        Shortest pause, seconds.
+    """
+    sent = _events(found, flow, "send", 0.0, END, retransmission=None)["time_s"]
+    after = sent.filter((sent.diff() > gap) & (sent >= begin))
+    if not len(after):
+        return None
+    acks = _events(found, flow, "ack", float(after[0]), END, retransmission=None)["time_s"]
+    end = float(acks[0]) if len(acks) else END
+    return events(found, flow, "send", float(after[0]), end)
+
+
 def sent_per_ack(found: Result, flow: str) -> float | None:
     """Packets sent for each ACK in the round trip from the first retransmission to its ACK.
 
@@ -74,16 +97,17 @@ def sent_per_ack(found: Result, flow: str) -> float | None:
     return sent / acks if acks else None
 
 
-def window_after_recovery(found: Result, flow: str) -> float | None:
-    """Window at the first packet that is sent a tenth of a second after the end of recovery."""
+def window_kept(found: Result, flow: str) -> float | None:
+    """Window a tenth of a second after recovery over that before the first retransmission."""
     span = _recovery(found, flow)
     if span is None:
         return None
-    packets = found.traces["packets"]
-    later = packets.filter(
-        pl.col("flow") == flow, pl.col("event") == "send", pl.col("time_s") > span[1] + 0.1
-    )
-    return float(later["cwnd_packets"][0]) if later.height else None
+    packets = found.traces["packets"].filter(flow=flow)
+    before = packets.filter((pl.col("event") == "ack") & (pl.col("time_s") <= span[0]))
+    after = packets.filter((pl.col("event") == "send") & (pl.col("time_s") > span[1] + 0.1))
+    if not before.height or not after.height:
+        return None
+    return float(after["cwnd_packets"][0] / before["cwnd_packets"][-1])
 
 
 def _recovery(found: Result, flow: str) -> tuple[float, float] | None:
@@ -153,8 +177,9 @@ MEASURES = (
     events,
     event_s,
     first_burst,
+    burst_after,
     sent_per_ack,
-    window_after_recovery,
+    window_kept,
     retransmissions_last,
     probe_delay,
     first_timeout_delay,

@@ -44,6 +44,12 @@ def window_change(found: Result, flow: str, begin: float, end: float) -> float |
     return None if first is None or last is None else last - first
 
 
+def window_rise(found: Result, flow: str, begin: float, end: float) -> float | None:
+    """Largest window between two times less that at `begin`, packets."""
+    first, most = window_at(found, flow, begin), largest_window(found, flow, begin, end)
+    return None if first is None or most is None else max(most - first, 0.0)
+
+
 def growth_factor(
     found: Result, flow: str, begin: float, end: float, rounds: float
 ) -> float | None:
@@ -90,11 +96,27 @@ def time_share(found: Result, flow: str, phase: str, begin: float = 0.0) -> floa
     return spent / (end - begin) if end > begin else None
 
 
+def phase_end_s(found: Result, flow: str, phase: str) -> float | None:
+    """Time at which a flow left a phase for the first time, seconds."""
+    trace = found.traces["rule"].filter(flow=flow)
+    began = trace.filter(phase=phase)["time_s"]
+    if not len(began):
+        return None
+    after = trace.filter((pl.col("time_s") > began[0]) & (pl.col("phase") != phase))["time_s"]
+    return _number(after[0]) if len(after) else None
+
+
 def rule_state(found: Result, flow: str, column: str, at: float = END) -> float | None:
     """A rule's state at a time: of the last row up to then that has it."""
     trace = found.traces["rule"].filter(pl.col("flow") == flow, pl.col("time_s") <= at)
     known = trace[column].drop_nulls()
     return _number(known[-1]) if len(known) else None
+
+
+def mean_rule_state(found: Result, column: str, begin: float = 0.0) -> float | None:
+    """Mean of a rule's state over the rows from `begin` on, of all flows."""
+    trace = found.traces["rule"].filter(pl.col("time_s") >= begin)
+    return _number(trace[column].mean())
 
 
 def queue_peak(found: Result, link: str, begin: float = 0.0, end: float = END) -> float | None:
@@ -136,12 +158,15 @@ MEASURES = (
     slow_start_exit_s,
     window_at,
     window_change,
+    window_rise,
     growth_factor,
     threshold_at,
     largest_window,
     phase_entries,
     time_share,
+    phase_end_s,
     rule_state,
+    mean_rule_state,
     queue_peak,
     queue_least,
     queue_amplitude,
