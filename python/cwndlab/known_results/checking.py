@@ -99,14 +99,14 @@ def checked(
     second; the caller keeps what was yielded.
     """
     listed = list(facts)
-    total, done = sum(fact.runs for fact in listed), 0
+    total = sum(fact.runs for fact in listed)
     waiting: dict[int, dict[tuple[int, int], float | None]] = {
         number: {} for number in range(len(listed))
     }
-    for (number, *place), value in side_by_side(_measure, _tasks(listed), jobs or default_jobs()):
+    runs = side_by_side(_measure, _tasks(listed), jobs or default_jobs())
+    for done, ((number, *place), value) in enumerate(runs, 1):
         fact, values = listed[number], waiting[number]
         values[place[0], place[1]] = value
-        done += 1
         if progress is not None:
             progress(fact.id, done, total)
         if len(values) == fact.runs:

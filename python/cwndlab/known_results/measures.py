@@ -65,14 +65,16 @@ def sending_rate(found: Result) -> float | None:
 
 
 def path_loss_rate(found: Result) -> float | None:
-    """Dropped over sent packets of all flows."""
+    """Divide dropped by sent packets of all flows."""
     sent = found.flows["sent_packets"].sum()
     return found.flows["dropped_packets"].sum() / sent if sent else None
 
 
 def needless_retransmissions(found: Result) -> float:
     """Retransmitted less dropped packets of all flows: what was sent again although it arrived."""
-    sent, dropped = (found.flows[name].sum() for name in ("retransmitted_packets", "dropped_packets"))
+    sent, dropped = (
+        found.flows[name].sum() for name in ("retransmitted_packets", "dropped_packets")
+    )
     return float(sent - dropped)
 
 

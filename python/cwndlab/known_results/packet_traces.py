@@ -48,7 +48,7 @@ def event_s(
 
 
 def first_burst(found: Result, flow: str) -> float | None:
-    """Data packets sent before the first ACK of data: the initial window.
+    """Count data packets sent before the first ACK of data: the initial window.
 
     The SYN is packet 0.
     """

@@ -96,9 +96,7 @@ def _cuts(found: Result, flow: str) -> Cuts:
     cuts = trace.with_columns(before=pl.col("cwnd_packets").shift(1)).filter(
         pl.col("before") - pl.col("cwnd_packets") > LEAST_CUT
     )
-    return Cuts(
-        cuts["time_s"].to_list(), cuts["before"].to_list(), cuts["cwnd_packets"].to_list()
-    )
+    return Cuts(cuts["time_s"].to_list(), cuts["before"].to_list(), cuts["cwnd_packets"].to_list())
 
 
 MEASURES = (gap_factor, ratio_factor, peak_ratio, cut_period, rtt_exponent)

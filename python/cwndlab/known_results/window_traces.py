@@ -64,9 +64,7 @@ def threshold_at(found: Result, flow: str, at: float) -> float | None:
     return _number(trace["ssthresh_packets"][-1]) if trace.height else None
 
 
-def largest_window(
-    found: Result, flow: str, begin: float = 0.0, end: float = END
-) -> float | None:
+def largest_window(found: Result, flow: str, begin: float = 0.0, end: float = END) -> float | None:
     """Largest window of the rows between two times, packets."""
     trace = found.traces["cwnd"].filter(
         pl.col("flow") == flow, pl.col("time_s").is_between(begin, end)
@@ -78,7 +76,9 @@ def phase_entries(found: Result, flow: str, phase: str, begin: float = 0.0) -> f
     """How often a flow entered a phase from `begin` on. Needs ``trace.rule``."""
     trace = found.traces["rule"].filter(pl.col("flow") == flow)
     entered = trace.filter(
-        (pl.col("phase") == phase) & (pl.col("phase").shift(1) != phase) & (pl.col("time_s") >= begin)
+        (pl.col("phase") == phase)
+        & (pl.col("phase").shift(1) != phase)
+        & (pl.col("time_s") >= begin)
     )
     return float(entered.height)
 
@@ -107,7 +107,7 @@ def phase_end_s(found: Result, flow: str, phase: str) -> float | None:
 
 
 def rule_state(found: Result, flow: str, column: str, at: float = END) -> float | None:
-    """A rule's state at a time: of the last row up to then that has it."""
+    """State of a rule at a time: of the last row up to then that has it."""
     trace = found.traces["rule"].filter(pl.col("flow") == flow, pl.col("time_s") <= at)
     known = trace[column].drop_nulls()
     return _number(known[-1]) if len(known) else None
