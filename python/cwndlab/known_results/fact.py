@@ -10,7 +10,7 @@ A file has ``title``, ``about`` and ``[[facts]]`` with these keys:
   or ``{ most }``; ``unit``: of the expected and of the measured value;
 - ``measure``: a table whose ``of`` is a measure of `measures.MEASURES`, or a number of a result as
   in a sweep; the other keys are its arguments, but for ``over``, which makes one number of those of
-  several cells;
+  several cells, and ``scale``, from the measure's unit to the fact's;
 - ``scenario``: the whole scenario as TOML text;
 - ``cells``: what differs between the runs that a fact needs: ``set``, dotted keys of the scenario,
   and ``x``, the value that an exponent is over; ``replicates``: runs of each cell, with seeds of

@@ -116,14 +116,13 @@ def is_signed(table: Mapping[str, Any]) -> bool:
 
 
 def measure(found: Result, table: Mapping[str, Any]) -> float | None:
-    """Measure a run as a fact's table says."""
-    own = {key: value for key, value in table.items() if key not in ("of", "over")}
+    """Measure a run as a fact's table says, in the fact's unit."""
+    own = {key: value for key, value in table.items() if key not in ("of", "over", "scale")}
     name: str = table["of"]
-    if name in MEASURES:
-        return MEASURES[name](found, **own)
-    if own:
+    if own and name not in MEASURES:
         raise ScenarioError(unknown("measure", name, MEASURES))
-    return column(found, name)
+    value = MEASURES[name](found, **own) if name in MEASURES else column(found, name)
+    return None if value is None else value * table.get("scale", 1)
 
 
 def column(found: Result, name: str) -> float | None:
