@@ -36,8 +36,8 @@ def ratio(found: Result, above: str, below: str) -> float | None:
 
 def share(found: Result, group: str) -> float | None:
     """Goodput of a group of flows over that of all flows."""
-    total = found.flows["goodput_bps"].sum()
-    own = found.flows.filter(group=group)["goodput_bps"].sum()
+    total = math.fsum(found.flows["goodput_bps"])
+    own = math.fsum(found.flows.filter(group=group)["goodput_bps"])
     return own / total if total else None
 
 
@@ -66,16 +66,15 @@ def sending_rate(found: Result) -> float | None:
 
 def path_loss_rate(found: Result) -> float | None:
     """Divide dropped by sent packets of all flows."""
-    sent = found.flows["sent_packets"].sum()
-    return found.flows["dropped_packets"].sum() / sent if sent else None
+    sent = math.fsum(found.flows["sent_packets"])
+    return math.fsum(found.flows["dropped_packets"]) / sent if sent else None
 
 
 def needless_retransmissions(found: Result) -> float:
     """Retransmitted less dropped packets of all flows: what was sent again although it arrived."""
-    sent, dropped = (
-        found.flows[name].sum() for name in ("retransmitted_packets", "dropped_packets")
+    return math.fsum(found.flows["retransmitted_packets"]) - math.fsum(
+        found.flows["dropped_packets"]
     )
-    return float(sent - dropped)
 
 
 def completion(found: Result, number: int = 1, column: str = "fct_s") -> float | None:

@@ -92,19 +92,16 @@ def _draw(axes: Axes, column: Sequence[Mapping[str, Any]], longest: float) -> No
 
 
 def _mark(axes: Axes, row: Mapping[str, Any], height: float) -> None:
-    verdict = row["verdict"]
-    style = {"color": COLORS[verdict], "zorder": 3}
+    color, marker = COLORS[row["verdict"]], MARKERS[row["verdict"]]
     if row["mean"] is None:
-        axes.plot([0], [height], "$-$", markersize=6, **style)
+        axes.plot([0], [height], "$-$", markersize=6, color=color, zorder=3)
         return
-    at = distance(row["mean"], row["low"], row["high"])
-    axes.plot([_within(at)], [height], MARKERS[verdict], markersize=4.5, **style)
+    low, high = row["low"], row["high"]
+    at = _within(distance(row["mean"], low, high))
+    axes.plot([at], [height], marker, markersize=4.5, color=color, zorder=3)
     if row["ci95_low"] is not None:
-        ends = [
-            _within(distance(row[key], row["low"], row["high"]))
-            for key in ("ci95_low", "ci95_high")
-        ]
-        axes.plot(ends, [height, height], "-", linewidth=1.2, **style)
+        ends = [_within(distance(row[key], low, high)) for key in ("ci95_low", "ci95_high")]
+        axes.plot(ends, [height, height], "-", linewidth=1.2, color=color, zorder=3)
 
 
 def _within(at: float) -> float:
@@ -114,21 +111,23 @@ def _within(at: float) -> float:
 def distance(value: float, low: float, high: float) -> float:
     """Return how far a value is from the middle of a band, in half-widths.
 
-    A band with one bound has its middle at twice or half of the bound; one without width has the
-    half-width of a tenth of its value, or of 1.
+    A band with one bound ends there, and has the bound's half as its half-width; whatever lies
+    farther within is in the middle. One without width has the half-width of a tenth of its value,
+    or of 1.
 
     Examples
     --------
-    >>> distance(44.0, 36.0, 44.0), distance(3.0, -float("inf"), 2.0), distance(5.0, 10.0, 10.0)
-    (1.0, 2.0, -6.0)
+    >>> distance(44.0, 36.0, 44.0), distance(3.0, -math.inf, 2.0), distance(9.0, 2.0, math.inf)
+    (1.0, 2.0, 0.0)
+    >>> distance(10.0, 10.0, 10.0), distance(5.0, 10.0, 10.0)
+    (0.0, -6.0)
     """
     if math.isinf(low):
-        return 1 + (value - high) / (abs(high) / 2 or 1.0)
+        return max(0.0, 1 + (value - high) / (abs(high) / 2 or 1.0))
     if math.isinf(high):
-        return -1 + (value - low) / (abs(low) / 2 or 1.0)
+        return min(0.0, -1 + (value - low) / (abs(low) / 2 or 1.0))
     middle, half = (low + high) / 2, (high - low) / 2
     if half == 0:
-        unit = abs(middle) / 10 or 1.0
-        off = (value - middle) / unit
+        off = (value - middle) / (abs(middle) / 10 or 1.0)
         return off + math.copysign(1, off) if off else 0.0
     return (value - middle) / half
