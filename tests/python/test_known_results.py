@@ -57,11 +57,11 @@ def test_a_fact_is_whole(fact):
 
 
 def test_replicates_differ_where_there_are_several():
-    """One row of values with the same number throughout would have an interval without width."""
+    """Equal values throughout would have an interval without width; counts may be equal."""
     for fact in FACTS:
         values = RECORDED[fact.id]["values"]
         assert len(values) == fact.replicates, fact.id
-        if fact.replicates > 1 and any(values):
+        if fact.replicates > 1 and any(value % 1 for value in values):
             assert len(set(values)) > 1, fact.id
 
 
@@ -105,7 +105,7 @@ def test_an_expectation_of_another_form_is_refused(given):
 def test_a_replicate_without_a_value_is_a_fault():
     fact = known_results.fact("buffers/reno-1-bdp")
     assert Checked.of(fact, [1.0, None, 1.0]).verdict == FAILS
-    assert Checked.of(fact, [0.995, 0.996]).verdict == HOLDS
+    assert Checked.of(fact, [0.995, 0.9951, 0.9952]).verdict == HOLDS
 
 
 def test_counts_have_an_interval_that_stays_above_zero():
@@ -140,7 +140,8 @@ RECOVERY = _packets(
 
 
 def test_measures_of_packets():
-    assert packet_traces.first_burst(RECOVERY, "a") is None  # No ACK of data before the end ...
+    # Four packets, the retransmission and packet 5 before the first ACK of data, at 0.31 s.
+    assert packet_traces.first_burst(RECOVERY, "a") == 6
     assert packet_traces.events(RECOVERY, "a", "send", end=0.2) == 5
     assert packet_traces.event_s(RECOVERY, "a", "send", retransmission=True) == 0.21
     # From 0.21 to 0.31 s: two packets sent, two ACKs.
@@ -234,7 +235,7 @@ def test_the_page_is_current():
     text = (ROOT / "docs" / page.NAME).read_text(encoding="utf-8")
     part = f"<!-- generated: {page.PART} -->\n{page.markdown(RECORD)}<!-- end -->\n"
     assert text == page.HEAD + part
-    assert (ROOT / "docs" / page.PICTURE).stat().st_size > 20_000
+    assert 20_000 < (ROOT / "docs" / page.PICTURE).stat().st_size < 150_000
 
 
 def _changed(found):

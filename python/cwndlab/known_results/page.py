@@ -6,6 +6,7 @@ again without a run. `cwndlab known-results --page docs` writes record, page and
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from cwndlab.statistics import Estimate
 
 NAME = "known-results.md"
 PICTURE = "images/known-results.png"
+COLOURS = 32
+"""Of the picture: those of three verdicts and of their edges."""
 PART = "known results"
 """Name of the generated part in the page (docs/generate.py)."""
 SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?"}
@@ -132,8 +135,10 @@ def write(found: Iterable[Checked], folder: Path) -> Path:
 
 
 def draw(found: Sequence[Checked], path: Path) -> Path:
-    """Draw every fact as measured over expected."""
-    from cwndlab.plots import save
+    """Draw every fact as measured over expected, as a PNG with a palette of few colours."""
+    from PIL import Image  # matplotlib depends on Pillow.
+
+    from cwndlab.plots import png_bytes
     from cwndlab.plots.known_results import known_results
 
     rows = [
@@ -149,7 +154,13 @@ def draw(found: Sequence[Checked], path: Path) -> Path:
         }
         for one in found
     ]
-    return save(known_results(rows), path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with Image.open(io.BytesIO(png_bytes(known_results(rows)))) as picture:
+        small = picture.convert("RGB").quantize(
+            COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
+    small.save(path, optimize=True)
+    return path
 
 
 def markdown(data: dict[str, Any]) -> str:
