@@ -11,7 +11,8 @@ on the lossy link), ``four SCENARIO`` (results of all families on one of the fou
 (their assumptions and the reasons), ``shares`` (bandwidth of a flow under DRR), ``readings``
 (numerical meaning of words in papers), ``agents TABLE`` (of `cwndlab.gym`), ``margins`` (of
 relevance), ``verdicts`` (of papers, from docs/reproduction.json, which `cwndlab reproduce --all
---page docs` writes), ``simulated rates`` (beside theory's), ``fallback`` (of Prague),
+--page docs` writes), ``known results`` (from docs/known-results.json, which `cwndlab
+known-results --page docs` writes), ``simulated rates`` (beside theory's), ``fallback`` (of Prague),
 ``$ COMMAND`` (the command and its output, run from the repository's root), and ``bench NAME`` (the
 last record of `make bench`, from bench/document.py).
 ``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
@@ -50,7 +51,7 @@ from parts.text import ROOT
 
 DOCUMENTS = (
     "README.md", "docs/api.md", "docs/assess.md", "docs/environments.md", "docs/live-beside.md",
-    "docs/custom-rules.md", "docs/design.md", "docs/gym.md", "docs/l4s.md",
+    "docs/custom-rules.md", "docs/design.md", "docs/gym.md", "docs/known-results.md", "docs/l4s.md",
     "docs/lessons/README.md", "docs/metrics.md", "docs/ns2.md",
     "docs/papers.md", "docs/performance.md", "docs/profiles.md", "docs/reproduction.md",
     "docs/rules.md", "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
@@ -148,6 +149,7 @@ def generate(name: str) -> str:
         "margins": tables.margins,
         "readings": tables.readings,
         "verdicts": tables.verdicts,
+        "known results": tables.known_results,
         "witness": tables.witness,
         "cells for ns-2": ns2_cells.cells,
         "cells in both": all_cells.both,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import cwndlab
 from cwndlab import environments, native
 from cwndlab import reproduction as reproduce
+from cwndlab.known_results import page as known_results_page
+from cwndlab.known_results import record as known_results_record
 from cwndlab.quantities import rate_text
 from cwndlab.reproduction import summary, summary_text, witness_page
 from parts.text import ROOT, code, code_name, table
@@ -137,6 +139,11 @@ def margins() -> str:
 def witness() -> str:
     """Write the page of the witness, from its records."""
     return witness_page.markdown(ROOT / "docs" / witness_page.FOLDER)
+
+
+def known_results() -> str:
+    """Write the tables of known results, from the record of the last full run."""
+    return known_results_page.markdown(known_results_record.read(ROOT / "docs"))
 
 
 def readings() -> str:

@@ -61,6 +61,7 @@ SITE = {
     "docs/theory.md": "concepts/theory",
     "docs/environments.md": "concepts/environments",
     "docs/l4s.md": "concepts/l4s",
+    "docs/known-results.md": "concepts/known-results",
     "docs/agreement.md": "concepts/agreement",
     "docs/live-beside.md": "concepts/live-beside",
     "docs/reproduction.md": "concepts/reproduction",

@@ -17,7 +17,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cwndlab import environments, gym, ns2, plots, theory
+    from cwndlab import environments, gym, known_results, ns2, plots, theory
     from cwndlab.assessment import Assessment, assess
     from cwndlab.comparing import compare
     from cwndlab.comparison import Comparison
@@ -94,7 +94,7 @@ _HOMES = {
     "sweep": "sweeps",
     "write_report": "report",
 }
-_MODULES = ("environments", "gym", "ns2", "plots", "theory")
+_MODULES = ("environments", "gym", "known_results", "ns2", "plots", "theory")
 _RENAMED = {"Contest": "Pairwise"}
 
 __all__ = [
@@ -132,6 +132,7 @@ __all__ = [
     "export",
     "gym",
     "knobs",
+    "known_results",
     "live",
     "ns2",
     "plots",

@@ -235,6 +235,16 @@ def _assessment() -> Schema:
     )  # fmt: skip
 
 
+def _known_results() -> Schema:
+    """Describe the record of known results."""
+    band = _object({"text": TEXT, **_fields("low high", _or_null(NUMBER))})
+    fact = _object(
+        {**_fields("fact source unit scenario_hash verdict", TEXT), "expected": band,
+         "values": _list(_or_null(NUMBER)), **_fields("mean ci95_low ci95_high", _or_null(NUMBER))}
+    )  # fmt: skip
+    return _object({"build": TEXT, "facts": _list(fact)})
+
+
 def _results() -> Schema:
     return _object({"provenance": _open({"runs": WHOLE, "runs_in_store": WHOLE}),
                     "runs": _list(_open(_IDENTITY))})  # fmt: skip
@@ -332,6 +342,9 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
     "sweep": ("`Sweep.run(...).to_json()`", _sweep),
     "sweep-event": ("a line of `cwndlab sweep`; the last has the result", _sweep_event),
     "assessment": ("`cwndlab assess`, and its assessment.json", _assessment),
+    "known-results": (
+        "`cwndlab known-results`, and docs/known-results.json", _known_results
+    ),
     "search": ("`cwndlab search`, and its found.json", _search),
     "design": ("`cwndlab design`, and its design.json", _design),
     "search-families": ("`cwndlab search --list`", _families),

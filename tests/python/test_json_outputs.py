@@ -53,6 +53,7 @@ COMMANDS = {
     "search": ("search", "--best", "AIAD(1, 3)", "--budget", "8", "--confirm", "2",
                "--duration", "2s", "--json"),
     "search-families": ("search", "--list", "--json"),
+    "known-results": ("known-results", "slow-start/initial-window", "--json"),
     "environments": ("environments", "--json"),
     "assumptions": ("environments", "--assumptions", "--json"),
     "rules": ("rules", "--json"),

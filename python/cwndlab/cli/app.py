@@ -16,6 +16,7 @@ from cwndlab.cli.examples import examples
 from cwndlab.cli.export import export
 from cwndlab.cli.init import init
 from cwndlab.cli.knobs import knobs
+from cwndlab.cli.known_results import known_results
 from cwndlab.cli.live import live
 from cwndlab.cli.options import loudness_options, share_options
 from cwndlab.cli.report import report
@@ -73,9 +74,9 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, export, compare, assess, sweep, results, report, reproduce, search, design, environments,
-    cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live, doctor, init,
-    completion,
+    run, export, compare, assess, sweep, results, report, reproduce, known_results, search, design,
+    environments, cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live,
+    doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:
     share_options(_command)
