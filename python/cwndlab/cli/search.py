@@ -183,6 +183,7 @@ def _value(kind: str, value: float) -> str:
 def _print(found: SearchResult) -> None:
     from dataclasses import replace
 
+    from cwndlab import environments
     from cwndlab.metrics import BY_KEY
     from cwndlab.searches import family
     from cwndlab.tables import with_interval
@@ -192,8 +193,11 @@ def _print(found: SearchResult) -> None:
     values = ", ".join(
         f"{name} {_value(kinds[name], value)}" for name, value in found.values.items()
     )
+    recovery, _, queue = found.setting.partition("/")
+    assumed = environments.Assumptions(profile=found.profile)
+    (runs, *_) = environments.scenario("constant", recovery=recovery, assume=assumed).recoveries
     print_table(
-        f"{found.family}: {values} ({found.setting}, profile {found.profile}, "
+        f"{found.family}: {values} ({runs} over {queue}, profile {found.profile}, "
         f"{found.confirmed.count} new seeds)",
         ("rule", f"{metric.title}, 95 % CI"),
         found.table().rows(),
