@@ -233,6 +233,13 @@ def _assessment() -> Schema:
     )  # fmt: skip
 
 
+def _matrix() -> Schema:
+    texts = _fields("rule profile check case verdict unit reason", TEXT)
+    numbers = _fields("measured ci95_low ci95_high", _or_null(NUMBER))
+    case = {**texts, **numbers, "bound": NUMBER, "at_least": TRUTH}
+    return _object({"cases": _list(_object(case))})
+
+
 def _results() -> Schema:
     return _object({"provenance": _open({"runs": WHOLE, "runs_in_store": WHOLE}),
                     "runs": _list(_open(_IDENTITY))})  # fmt: skip
@@ -330,6 +337,7 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
     "sweep": ("`Sweep.run(...).to_json()`", _sweep),
     "sweep-event": ("a line of `cwndlab sweep`; the last has the result", _sweep_event),
     "assessment": ("`cwndlab assess`, and its assessment.json", _assessment),
+    "matrix": ("`cwndlab matrix`", _matrix),
     "search": ("`cwndlab search`, and its found.json", _search),
     "design": ("`cwndlab design`, and its design.json", _design),
     "search-families": ("`cwndlab search --list`", _families),

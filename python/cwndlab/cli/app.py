@@ -17,6 +17,7 @@ from cwndlab.cli.export import export
 from cwndlab.cli.init import init
 from cwndlab.cli.knobs import knobs
 from cwndlab.cli.live import live
+from cwndlab.cli.matrix import matrix
 from cwndlab.cli.options import loudness_options, share_options
 from cwndlab.cli.report import report
 from cwndlab.cli.reproduce import reproduce
@@ -73,9 +74,9 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, export, compare, assess, sweep, results, report, reproduce, search, design, environments,
-    cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live, doctor, init,
-    completion,
+    run, export, compare, assess, matrix, sweep, results, report, reproduce, search, design,
+    environments, cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live,
+    doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:
     share_options(_command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
@@ -75,6 +76,10 @@ class Excepted:
             and any(name in (ANY, case.name) for name in self.cases)
         )
 
+    def is_first_about(self, case: Case) -> bool:
+        """Whether it is the first known exception that is about a case, which explains it."""
+        return next((one for one in known() if one.is_about(case)), None) is self
+
     @property
     def text(self) -> str:
         """Reason and source."""
@@ -84,9 +89,9 @@ class Excepted:
 @functools.cache
 def known() -> tuple[Excepted, ...]:
     """Return all exceptions."""
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ImportError:
+    else:
         import tomli as tomllib
     text = (files("cwndlab.matrix") / "exceptions.toml").read_text(encoding="utf-8")
     return tuple(map(Excepted.read, tomllib.loads(text)["exceptions"]))

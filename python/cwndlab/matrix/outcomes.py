@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 Verdict = Literal["holds", "excepted", "undecided", "fails"]
 VERDICTS: tuple[Verdict, ...] = ("holds", "excepted", "undecided", "fails")
 """From the best to the worst."""
-MARKS: dict[Verdict, str] = {"holds": "+", "excepted": "e", "undecided": "?", "fails": "X"}
+MARKS: dict[Verdict, str] = {"holds": "●", "excepted": "○", "undecided": "?", "fails": "✗"}
 """A sign for each, so that no meaning depends on colour."""
-NOT_ASKED = "."
+AT_LEAST, AT_MOST = "≥", "≤"
+NOT_ASKED = "·"
 """Where a check does not apply to a profile."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """A measured number against its bound.
+
+    Numbers have four significant digits: what a record keeps is what was judged.
 
     Attributes
     ----------
@@ -43,6 +46,16 @@ class Outcome:
     at_least: bool
     low: float | None = None
     high: float | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("measured", "bound", "low", "high"):
+            value = getattr(self, key)
+            object.__setattr__(self, key, None if value is None else four_digits(float(value)))
+
+    @property
+    def sign(self) -> str:
+        """How the number must compare with the bound."""
+        return AT_LEAST if self.at_least else AT_MOST
 
     @property
     def verdict(self) -> Verdict:
@@ -109,11 +122,6 @@ class Found:
     outcome: Outcome
     verdict: Verdict
     reason: str = ""
-
-    def rounded(self) -> Found:
-        """Return the answer with numbers of the four digits that the record keeps."""
-        measured, bound = four_digits(self.outcome.measured), four_digits(self.outcome.bound)
-        return replace(self, outcome=replace(self.outcome, measured=measured, bound=bound))
 
 
 def four_digits(value: float) -> float:

@@ -97,7 +97,7 @@ class Path:
         return max(round(self.bdp(profile)), LEAST_BUFFER)
 
     def round_s(self, profile: str) -> float:
-        """The round trip that counts, seconds: the buffer's drain time where that is longer."""
+        """Round trip that counts, seconds: the buffer's drain time where that is longer."""
         return max(self.rtt_s, self.buffer(profile) * self.packet_s(profile))
 
     def full_round_s(self, profile: str) -> float:

@@ -22,7 +22,7 @@ def registry() -> list[str]:
     >>> "CUBIC" in registry(), "AIMD(1, 0.5)" in registry()
     (True, True)
     """
-    return [entry["example"] for entry in native.rules()]
+    return [native.rule(entry["example"]) for entry in native.rules()]
 
 
 def cases(

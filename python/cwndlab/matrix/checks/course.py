@@ -18,7 +18,7 @@ PATH = Path(100, 100)
 """Windows of some 100 packets never make a queue here, whose BDP is over 800."""
 BUFFER = 10_000
 LOSS = {"kind": "list", "packets": [100], "flow": "flow"}
-"""One loss ends slow start, at 80 packets or more: windows doubled from 10 or less have sent 100."""
+"""One loss ends slow start: the hundredth packet leaves when the window is 50 to 100."""
 
 
 @dataclass(frozen=True)

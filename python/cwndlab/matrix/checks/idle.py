@@ -56,7 +56,8 @@ class Idle:
         """Return the largest part of the bound."""
         del rule, profile
         answers = [
-            (start, fct) for start, fct in results[0].traces["transfers"][["start_s", "fct_s"]].rows()
+            (start, fct)
+            for start, fct in results[0].traces["transfers"][["start_s", "fct_s"]].rows()
         ][:2]
         if len(answers) < 2 or any(fct is None for _, fct in answers):
             return Outcome(math.inf, 1.0, at_least=False)

@@ -25,8 +25,8 @@ class Outage:
     unit = "part of the link"
     why = (
         "the bound of `fills`, over 200 round trips. They begin after the outage's length and an "
-        "RTO, because the RTO doubles (RFC 6298 section 5.5), and the round trips in which the rule "
-        "grows from ssthresh 2 (RFC 5681 section 3.1) to the BDP"
+        "RTO, because the RTO doubles (RFC 6298 section 5.5), and the round trips in which the "
+        "rule grows from ssthresh 2 (RFC 5681 section 3.1) to the BDP"
     )
 
     def cases(self, profile: str) -> tuple[str, ...]:

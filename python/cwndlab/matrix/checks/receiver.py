@@ -25,8 +25,8 @@ class Receiver:
     unit = "packets; part of the window's rate"
     why = (
         "cwnd: at most twice the receiver's window, as Linux lets it grow in slow start "
-        "(tcp_is_cwnd_limited), and not at all in avoidance (RFC 9438 section 5.8, RFC 7661 section "
-        "4.1). goodput: 0.9 of the receiver's window per round trip"
+        "(tcp_is_cwnd_limited), and not at all in avoidance (RFC 9438 section 5.8, RFC 7661 "
+        "section 4.1). goodput: 0.9 of the receiver's window per round trip"
     )
 
     def cases(self, profile: str) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ class Receiver:
         """Return the largest window, or goodput over what the receiver allows."""
         del rule
         if case == "cwnd":
-            largest = float(results[0].traces["cwnd"]["cwnd_packets"].max() or 0.0)  # type: ignore[arg-type]
-            return Outcome(largest, TWICE * WINDOW, at_least=False)
+            windows = results[0].traces["cwnd"]["cwnd_packets"].to_numpy()
+            return Outcome(float(windows.max()), TWICE * WINDOW, at_least=False)
         allowed_bps = WINDOW * payload(profile) * 8 / (PATH.rtt_s + PATH.packet_s(profile))
         return Outcome(results[0].flows["goodput_bps"][0] / allowed_bps, LEVEL, at_least=True)
