@@ -41,7 +41,8 @@ HEADINGS = ("rule", "profile", "check", "case", "verdict", "measured", "bound")
 @click.option("--scenario", is_flag=True, help="Print the scenario of one case for `cwndlab run`.")
 @click.option(
     "--from", "record", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE", help="Take answers from a kept record, such as docs/matrix.json.",
+    metavar="FILE",
+    help="Take the answers of a kept record, such as docs/matrix.json, and run the others.",
 )  # fmt: skip
 @click.option(
     "--page", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
@@ -87,9 +88,8 @@ def matrix(
     found = _answered(asked, record, jobs, page)
     if page is not None:
         from cwndlab.matrix.page import write
-        from cwndlab.matrix.record import Record
 
-        for file in write(found, page, None if record is None else Record.read(record)):
+        for file in write(found, page):
             say(f"wrote {file}")
     _print(found, as_json)
     if expect_holds and any(verdict in ("fails", "undecided") for verdict in found.counts()):
@@ -142,24 +142,37 @@ def _answered(
     from cwndlab.matrix.record import Record
     from cwndlab.matrix.summary import Summary
 
-    if record is not None:
-        kept = Record.read(record).by_case()
-        missing = [case for case in asked if case not in kept]
-        if missing:
-            raise click.UsageError(f"--from: {record} has no answer to {missing[0].text}")
-        return Summary.of(kept[case] for case in asked)
     found: dict[Case, Found] = {}
+    if record is not None:
+        kept = Record.read(record)
+        kept.check_build(record)
+        by_case = kept.by_case()
+        found = {case: by_case[case] for case in asked if case in by_case}
+    left = [case for case in asked if case not in found]
     with meter("matrix", len(asked), "cases") as progress:
         try:
-            for one in answers(asked, jobs=jobs, packets=progress.packets):
+            for one in answers(left, jobs=jobs, packets=progress.packets):
                 found[one.case] = one
                 progress.runs(len(found), len(asked))
         except KeyboardInterrupt:
-            warn(f"stopped after {len(found)} of {plural(len(asked), 'case')}")
-            if found and page is None:
-                _print(Summary.of(found[case] for case in asked if case in found), False)
+            so_far = Summary.of(found[case] for case in asked if case in found)
+            _say_stopped(so_far, len(asked), page)
             raise
     return Summary.of(found[case] for case in asked)
+
+
+def _say_stopped(so_far: Summary, of: int, page: Path | None) -> None:
+    """Keep what is finished: in the record, or on the screen."""
+    from cwndlab.matrix.page import RECORD
+    from cwndlab.matrix.record import Record
+
+    kept = ""
+    if page is not None and so_far.found:
+        Record.of(so_far.found).write(page / RECORD)
+        kept = f", which are kept in {page / RECORD}; --from {page / RECORD} continues"
+    warn(f"stopped after {len(so_far.found)} of {plural(of, 'case')}{kept}")
+    if so_far.found and page is None:
+        _print(so_far, as_json=False)
 
 
 def _print(found: Summary, as_json: bool) -> None:

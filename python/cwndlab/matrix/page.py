@@ -37,8 +37,8 @@ those of the record, nightly all of them run.
 """
 
 
-def write(found: Summary, folder: Path, record: Record | None = None) -> list[Path]:
-    """Write record, page and picture; with the record that the answers are from, not the record.
+def write(found: Summary, folder: Path) -> list[Path]:
+    """Write page, picture and record.
 
     Returns
     -------
@@ -48,13 +48,11 @@ def write(found: Summary, folder: Path, record: Record | None = None) -> list[Pa
     from cwndlab.plots.matrix import verdicts
     from cwndlab.plots.style import save
 
-    files = [folder / PAGE, save(verdicts(found), folder / PICTURE)]
-    kept = Record.of(found.found) if record is None else record
-    if record is None:
-        kept.write(folder / RECORD)
-        files.append(folder / RECORD)
-    files[0].write_text(text(found, kept.build), encoding="utf-8")
-    return files
+    page, record = folder / PAGE, folder / RECORD
+    kept = Record.of(found.found)
+    kept.write(record)
+    page.write_text(text(found, kept.build), encoding="utf-8")
+    return [page, save(verdicts(found), folder / PICTURE), record]
 
 
 def text(found: Summary, build: str) -> str:

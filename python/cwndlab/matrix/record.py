@@ -34,6 +34,20 @@ class Record:
         """Return the answers by their cases."""
         return {one.case: one for one in self.found}
 
+    def check_build(self, file: Path) -> None:
+        """Refuse answers of another core.
+
+        Raises
+        ------
+        CwndlabError
+            If another build of the core found them.
+        """
+        if self.build != native.build():
+            raise CwndlabError(
+                f"{file}: build: {self.build} is not valid: expected answers of this core, "
+                f"{native.build()}; `cwndlab matrix --page DIR` without --from finds them"
+            )
+
     def write(self, file: Path) -> None:
         """Write it: verdict, number and bound of each case; a number that is not finite is null."""
         rows: dict[tuple[str, str], dict[str, dict[str, list[Any]]]] = {}

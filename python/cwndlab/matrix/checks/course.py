@@ -52,6 +52,22 @@ class Course:
         """Return the window at some times."""
         return self.windows[self._index(self.times, times)]
 
+    def time_of(self, first: float, count: float) -> float:
+        """Return the time in which `count` packets after the first so many were acknowledged.
+
+        Infinite if they never were.
+
+        Examples
+        --------
+        >>> course = Course(np.array([0.0, 1, 3]), np.ones(3), np.array([0.0, 10, 20]))
+        >>> course.time_of(10, 10), course.time_of(10, 11)
+        (2.0, inf)
+        """
+        begin, end = np.searchsorted(self.acknowledged, [first, first + count])
+        if end == len(self.times):
+            return float("inf")
+        return float(self.times[end] - self.times[begin])
+
     def most_until(self, numbers: np.ndarray) -> np.ndarray:
         """Return the largest window from so many packets on to one window later.
 

@@ -8,17 +8,23 @@ import numpy as np
 
 from cwndlab.matrix.checks.course import BUFFER, LOSS, PATH, Course
 from cwndlab.matrix.outcomes import Outcome
+from cwndlab.matrix.path import knobs
 from cwndlab.results import Result
 from cwndlab.scenario import Scenario
 
 SIZE, THINK_S, DURATION_S = 1500, 20.0, 90.0
-"""A response takes some 15 round trips at windows of 100 packets; then there is nothing to send."""
+"""A response takes some 15 round trips at windows of 100 packets; then nothing is to be sent."""
 TWIN = 4 * SIZE
 """Packets of the flow without idling: those of two responses, and as many again to look ahead."""
+STEP = 1.0
+"""Packets by which slow start may pass ssthresh: a window grows a packet at a time."""
+BEHIND = 2
+"""Round trips that idling costs in any case: the pipe is empty when it ends, and the last window of
+the response before it could not grow."""
 
 
 class Idle:
-    """A response after 20 s of idling, beside a flow that never idled and beside the first one."""
+    """A response after 20 s of idling, beside a flow that never idled."""
 
     name = "idle"
     question = "Does a flow come back after idling as it was?"
@@ -26,8 +32,9 @@ class Idle:
     why = (
         "window: at most that of a flow that went on sending, at equal numbers of acknowledged "
         "packets or up to one window later; idling proves nothing about the path (RFC 5681 section "
-        "4.1, RFC 7661 section 4.3, RFC 9438 section 5.8). time: a response takes no longer than "
-        "the first, which begins at the initial window and has a loss besides"
+        "4.1, RFC 7661 section 4.3, RFC 9438 section 5.8). time: that in which the other flow "
+        "sends as many packets, and two round trips; where cwnd restarts (idle_restart, "
+        "slow_start_restart), also the round trips of slow start up to the window before"
     )
 
     def cases(self, profile: str) -> tuple[str, ...]:
@@ -36,9 +43,9 @@ class Idle:
         return ("window", "time")
 
     def scenarios(self, rule: str, profile: str, case: str) -> list[Scenario]:
-        """Return the flow that idles, and for its window the flow that does not."""
+        """Return the flow that idles, and the flow that does not."""
+        del case
         answers = {"responses": {"size": SIZE, "think": f"{THINK_S:g}s"}}
-        flows = [answers, {"packets": TWIN}] if case == "window" else [answers]
         return [
             PATH.scenario(
                 rule,
@@ -49,23 +56,47 @@ class Idle:
                 buffer=BUFFER,
                 trace={"cwnd": "all"},
             )
-            for flow in flows
+            for flow in (answers, {"packets": TWIN})
         ]
 
     def judge(self, rule: str, profile: str, case: str, results: list[Result]) -> Outcome:
         """Return the largest part of the bound."""
-        del rule, profile
-        answers = [
-            (start, fct)
-            for start, fct in results[0].traces["transfers"][["start_s", "fct_s"]].rows()
-        ][:2]
-        if len(answers) < 2 or any(fct is None for _, fct in answers):
+        del rule
+        answers = results[0].traces["transfers"].head(2)
+        if answers.height < 2 or answers["fct_s"].null_count():
             return Outcome(math.inf, 1.0, at_least=False)
-        (_, first_s), (start_s, second_s) = answers
-        if case == "time":
-            return Outcome(second_s / first_s, 1.0, at_least=False)
         idled, went_on = map(Course.of, results)
-        return Outcome(excess(idled.between(start_s, start_s + second_s), went_on), 1.0, False)
+        start_s, lasts_s = answers["start_s"][1], answers["fct_s"][1]
+        before = idled.between(0.0, start_s)
+        if case == "time":
+            allowed_s = went_on.time_of(before.acknowledged[-1], SIZE) + PATH.rtt_s * (
+                BEHIND + restart_rounds(profile, float(before.windows[-1]))
+            )
+            return Outcome(lasts_s / allowed_s, 1.0, at_least=False)
+        after = idled.between(start_s, start_s + lasts_s)
+        return Outcome(excess(after, went_on), 1.0, at_least=False)
+
+
+def restart_rounds(profile: str, window: float) -> int:
+    """Round trips of slow start from the restart window to the window before idling.
+
+    From the initial window (RFC 5681 section 4.1) or, in ns-2, from one packet. With delayed ACKs
+    the window grows by half a round trip.
+
+    Examples
+    --------
+    >>> restart_rounds("rfc", 64), restart_rounds("ns2-2.35", 64), restart_rounds("linux", 64)
+    (4, 6, 0)
+    """
+    known = knobs(profile)
+    if known["slow_start_restart"]:
+        first = 1.0
+    elif known["idle_restart"]:
+        first = float(known["initial_window"])
+    else:
+        return 0
+    growth = 1.5 if known["delayed_ack"] else 2.0
+    return max(0, math.ceil(math.log(window / first, growth)))
 
 
 def excess(idled: Course, went_on: Course) -> float:
@@ -75,4 +106,4 @@ def excess(idled: Course, went_on: Course) -> float:
     """
     if len(idled.windows) == 0:
         return math.inf
-    return float(np.max(idled.windows / went_on.most_until(idled.acknowledged)))
+    return float(np.max(idled.windows / (went_on.most_until(idled.acknowledged) + STEP)))
