@@ -122,9 +122,10 @@ def test_every_path_can_halve_its_window():
             rate, _, rtt, _ = name.split()
             link = Link(float(rate), float(rtt))
             after = (link.bdp(profile) + link.buffer(profile)) / 2
-            # Two packets that wait for an ACK and one in service, where packets are that few.
-            needed = 3 if link.bdp(profile) < 2 else 0
-            assert after >= link.bdp(profile) * 0.99 + needed
+            # Two packets that wait for an ACK and one in service, where packets are that few; else
+            # the BDP, whose half packet a buffer of whole packets may lack.
+            needed = 3 if link.bdp(profile) < 2 else -0.5
+            assert after >= link.bdp(profile) + needed
 
 
 # Measures, on results made by hand
@@ -136,7 +137,11 @@ def result(flows: dict[str, list[float]] | None = None, **traces: dict[str, list
 
 
 def windows(times: list[float], packets: list[float], acknowledged: list[int]) -> dict[str, list]:
-    return {"time_s": times, "cwnd_packets": packets, "acknowledged_packets": acknowledged}
+    return {
+        "time_s": list(map(float, times)),
+        "cwnd_packets": list(map(float, packets)),
+        "acknowledged_packets": acknowledged,
+    }
 
 
 def judge(check: str, case: str, *results: Result, profile: str = "rfc") -> Outcome:
@@ -150,12 +155,12 @@ def test_fills_is_goodput_over_the_payload_that_the_link_carries():
     assert found.verdict == "fails"
 
 
-def test_shares_takes_the_interval_of_eight_draws():
-    fair = [result({"goodput_bps": [5e6, 4.5e6 + 1e4 * draw]}) for draw in range(8)]
+def test_shares_takes_the_interval_of_five_draws():
+    fair = [result({"goodput_bps": [5e6, 4.5e6 + 1e4 * draw]}) for draw in range(5)]
     assert judge("shares", "10 Mbit/s 40 ms", *fair).verdict == "holds"
-    mixed = [result({"goodput_bps": [5e6, share]}) for share in [5e6, 1e5] * 4]
+    mixed = [result({"goodput_bps": [5e6, share]}) for share in [5e6, 1e5, 4e6, 1e6, 3e6]]
     assert judge("shares", "10 Mbit/s 40 ms", *mixed).verdict == "undecided"
-    unfair = [result({"goodput_bps": [5e6, 1e6 + 1e4 * draw]}) for draw in range(8)]
+    unfair = [result({"goodput_bps": [5e6, 1e6 + 1e4 * draw]}) for draw in range(5)]
     assert judge("shares", "10 Mbit/s 40 ms", *unfair).verdict == "fails"
 
 
@@ -174,7 +179,7 @@ def test_receiver_is_the_largest_window_and_a_window_per_round_trip():
 
 def steady(window: float, until: int, later: float = 0.0) -> course.Course:
     """A flow with a constant window, an ACK per packet, from a time on."""
-    acknowledged = np.arange(float(until))
+    acknowledged = np.arange(until).astype(float)
     return course.Course(later + acknowledged / 100, np.full(until, window), acknowledged)
 
 
@@ -195,9 +200,11 @@ def test_idling_may_cost_two_round_trips():
             transfers={"start_s": [0.0, 21.5], "fct_s": [1.5, lasts_s]},
         )
 
-    # The twin takes 1.5 s for as many packets.
+    # The other takes 1.5 s for as many packets.
     assert judge("idle", "time", answered(1.69), twin, profile="linux").verdict == "holds"
     assert judge("idle", "time", answered(1.71), twin, profile="linux").verdict == "fails"
+    # Where cwnd restarts, it is the first response that counts; here it took as long.
+    assert judge("idle", "time", answered(1.71), twin, profile="rfc").verdict == "fails"
     never = result(cwnd=windows([0], [1], [0]), transfers={"start_s": [0.0], "fct_s": [None]})
     assert judge("idle", "time", never, twin, profile="linux").verdict == "fails"
 
@@ -240,11 +247,11 @@ class Frozen(Standard):
         return 5.0
 
 
-class Greedy(Standard):
-    """The first of two: it never gives way. The one that starts later is starved."""
+class Additive(Standard):
+    """Gives up three packets, which leaves the difference of two flows as it is."""
 
     def decrease(self, cwnd, signal):
-        return cwnd if cwnd > 40 else 2.0
+        return cwnd - 3
 
 
 class Afraid(Standard):
@@ -285,10 +292,10 @@ class Deaf(Standard):
 
 
 class Tiny(Standard):
-    """Half a packet after each loss."""
+    """Nothing is left after a loss. Only ns-2's endpoints have no floor that would help."""
 
-    def increase(self, cwnd, ack):
-        return 0.5
+    def decrease(self, cwnd, signal):
+        return 0.0
 '''
 
 
@@ -304,18 +311,20 @@ def violator(tmp_path):
     ("check", "case", "rule", "profile"),
     [
         ("fills", "20 Mbit/s 40 ms", "Frozen", "rfc"),
-        ("shares", "10 Mbit/s 40 ms", "Greedy", "rfc"),
+        ("shares", "10 Mbit/s 40 ms", "Additive", "ns2-2.35"),
         ("outage", "packets are lost", "Afraid", "rfc"),
         ("idle", "window", "Clock", "linux"),
         ("receiver", "cwnd", "Deaf", "linux"),
         ("receiver", "goodput", "Frozen", "rfc"),
-        ("floor", "a fifth is lost", "Tiny", "rfc"),
+        ("floor", "a fifth is lost", "Tiny", "ns2-2.35"),
         ("undo", "lost", "Afraid", "linux"),
         ("undo", "gained", "Clock", "linux"),
     ],
 )
 def test_a_rule_made_to_violate_a_check_fails(violator, check, case, rule, profile):
-    assert matrix.answer(Case(violator(rule), profile, check, case)).verdict == "fails"
+    # The outcome, because of ns-2 an exception says that it has no floor.
+    found = matrix.answer(Case(violator(rule), profile, check, case))
+    assert found.outcome.verdict == "fails"
 
 
 @pytest.mark.parametrize("check", ["fills", "outage", "idle", "floor", "undo"])

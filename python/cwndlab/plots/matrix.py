@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 COLORS = {"holds": "#C9D3DC", "excepted": "#5C7A94", "undecided": "#8A8A8A", "fails": "#C23B00"}
 MARKERS = {"holds": ".", "excepted": "o", "undecided": "D", "fails": "X"}
 SIZES = {"holds": 5, "excepted": 6, "undecided": 5, "fails": 8}
+LEFT_IN, BELOW_IN, ABOVE_IN = 2.7, 0.9, 0.6
+PANEL_IN, ROW_IN = 1.25, 0.2
 
 
 @styled
@@ -28,25 +30,24 @@ def verdicts(found: Summary) -> Figure:
         Answers of the matrix.
     """
     cells = found.cells()
-    figure, axes = panels(
-        1, len(found.checks), width=1.9 + 1.3 * len(found.checks),
-        height=1.9 + 0.2 * len(found.rules), least=0.5, sharey=True,
+    width = LEFT_IN + PANEL_IN * len(found.checks)
+    height = BELOW_IN + ABOVE_IN + ROW_IN * len(found.rules)
+    figure, axes = panels(1, len(found.checks), width=width, height=height, least=0.5, sharey=True)
+    # Every panel as wide as every other, whatever its labels.
+    figure.set_layout_engine("none")
+    figure.subplots_adjust(
+        left=LEFT_IN / width, right=1 - 0.1 / width, bottom=BELOW_IN / height,
+        top=1 - ABOVE_IN / height, wspace=0.15,
     )  # fmt: skip
     for axis, check in zip(axes, found.checks, strict=True):
-        for verdict, marker in MARKERS.items():
+        for verdict in MARKERS:
             at = [
                 (x, y)
                 for y, rule in enumerate(found.rules)
                 for x, profile in enumerate(found.profiles)
                 if cells[rule, profile, check].verdict == verdict
             ]
-            is_open = verdict == "excepted"
-            axis.plot(
-                [x for x, _ in at], [y for _, y in at], marker, color=COLORS[verdict],
-                markersize=SIZES[verdict], linestyle="none", clip_on=False,
-                markerfacecolor="white" if is_open else COLORS[verdict],
-                markeredgewidth=1.2 if is_open else 0,
-            )  # fmt: skip
+            axis.plot([x for x, _ in at], [y for _, y in at], clip_on=False, **_mark(verdict))
         axis.set_title(check, loc="left")
         axis.set_xticks(range(len(found.profiles)), found.profiles, rotation=90)
         axis.set_xlim(-0.7, len(found.profiles) - 0.3)
@@ -54,11 +55,19 @@ def verdicts(found: Summary) -> Figure:
         axis.tick_params(length=0)
     axes[0].set_yticks(range(len(found.rules)), [name(rule) for rule in found.rules])
     axes[0].set_ylim(len(found.rules) - 0.4, -0.6)
-    marks = [
-        Line2D([], [], marker=MARKERS[verdict], color=COLORS[verdict], markersize=SIZES[verdict],
-               linestyle="none", label=verdict, markeredgewidth=1.2 if verdict == "excepted" else 0,
-               markerfacecolor="white" if verdict == "excepted" else COLORS[verdict])
-        for verdict in reversed(MARKERS)
-    ]  # fmt: skip
-    figure.legend(handles=marks, loc="outside upper right", ncols=len(marks))
+    marks = [Line2D([], [], label=verdict, **_mark(verdict)) for verdict in reversed(MARKERS)]
+    figure.legend(handles=marks, loc="upper right", ncols=len(marks), borderaxespad=0.1)
     return figure
+
+
+def _mark(verdict: str) -> dict[str, Any]:
+    """Return shape and colour of a verdict; an exception is open."""
+    is_open = verdict == "excepted"
+    return {
+        "marker": MARKERS[verdict],
+        "color": COLORS[verdict],
+        "markersize": SIZES[verdict],
+        "markerfacecolor": "white" if is_open else COLORS[verdict],
+        "markeredgewidth": 1.2 if is_open else 0,
+        "linestyle": "none",
+    }

@@ -19,8 +19,9 @@ TWIN = 4 * SIZE
 STEP = 1.0
 """Packets by which slow start may pass ssthresh: a window grows a packet at a time."""
 BEHIND = 2
-"""Round trips that idling costs in any case: the pipe is empty when it ends, and the last window of
-the response before it could not grow."""
+"""Round trips that idling costs in any case. The pipe is empty when it ends, and the last window of
+the response before could not grow; or, against the first response, slow start goes no further than
+ssthresh, where the first one went to twice as much."""
 
 
 class Idle:
@@ -33,8 +34,8 @@ class Idle:
         "window: at most that of a flow that went on sending, at equal numbers of acknowledged "
         "packets or up to one window later; idling proves nothing about the path (RFC 5681 section "
         "4.1, RFC 7661 section 4.3, RFC 9438 section 5.8). time: that in which the other flow "
-        "sends as many packets, and two round trips; where cwnd restarts (idle_restart, "
-        "slow_start_restart), also the round trips of slow start up to the window before"
+        "sends as many packets, and two round trips; where cwnd restarts (RFC 5681 section 4.1), "
+        "that of the first response, which began as low, and two round trips"
     )
 
     def cases(self, profile: str) -> tuple[str, ...]:
@@ -66,37 +67,24 @@ class Idle:
         if answers.height < 2 or answers["fct_s"].null_count():
             return Outcome(math.inf, 1.0, at_least=False)
         idled, went_on = map(Course.of, results)
-        start_s, lasts_s = answers["start_s"][1], answers["fct_s"][1]
-        before = idled.between(0.0, start_s)
-        if case == "time":
-            allowed_s = went_on.time_of(before.acknowledged[-1], SIZE) + PATH.rtt_s * (
-                BEHIND + restart_rounds(profile, float(before.windows[-1]))
-            )
-            return Outcome(lasts_s / allowed_s, 1.0, at_least=False)
-        after = idled.between(start_s, start_s + lasts_s)
-        return Outcome(excess(after, went_on), 1.0, at_least=False)
+        (_, start_s), (first_s, lasts_s) = answers["start_s"], answers["fct_s"]
+        if case == "window":
+            after = idled.between(start_s, start_s + lasts_s)
+            return Outcome(excess(after, went_on), 1.0, at_least=False)
+        before = idled.between(0.0, start_s).acknowledged[-1]
+        once_s = first_s if restarts(profile) else went_on.time_of(before, SIZE)
+        return Outcome(lasts_s / (once_s + BEHIND * PATH.rtt_s), 1.0, at_least=False)
 
 
-def restart_rounds(profile: str, window: float) -> int:
-    """Round trips of slow start from the restart window to the window before idling.
-
-    From the initial window (RFC 5681 section 4.1) or, in ns-2, from one packet. With delayed ACKs
-    the window grows by half a round trip.
+def restarts(profile: str) -> bool:
+    """Whether cwnd restarts after idling.
 
     Examples
     --------
-    >>> restart_rounds("rfc", 64), restart_rounds("ns2-2.35", 64), restart_rounds("linux", 64)
-    (4, 6, 0)
+    >>> restarts("rfc"), restarts("ns2-2.35"), restarts("linux")
+    (True, True, False)
     """
-    known = knobs(profile)
-    if known["slow_start_restart"]:
-        first = 1.0
-    elif known["idle_restart"]:
-        first = float(known["initial_window"])
-    else:
-        return 0
-    growth = 1.5 if known["delayed_ack"] else 2.0
-    return max(0, math.ceil(math.log(window / first, growth)))
+    return bool(knobs(profile)["idle_restart"] or knobs(profile)["slow_start_restart"])
 
 
 def excess(idled: Course, went_on: Course) -> float:

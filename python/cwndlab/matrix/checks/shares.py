@@ -10,8 +10,8 @@ from cwndlab.scenario import Scenario
 from cwndlab.statistics import estimate
 
 PATH = Path(10, 40)
-REPLICATES = 8
-MEASURED_S = 100.0
+REPLICATES = 5
+MEASURED_S = 60.0
 SETTLED_S = 60.0
 """Before measuring, where theory has no law or the law never gets fair: three times as long as the
 synchronous model needs for AIMD(1, 0.5) here, and six cycles of BBR's ten seconds."""
@@ -29,7 +29,7 @@ class Shares:
     unit = "smaller goodput over larger"
     why = (
         "within a factor of two (RFC 5348 section 1), after the time in which the rule gets fair "
-        "in the synchronous model of Chiu and Jain 1989; 95 % interval over eight draws of the "
+        "in the synchronous model of Chiu and Jain 1989; 95 % interval over five draws of the "
         "starts"
     )
 

@@ -10,11 +10,12 @@ from cwndlab.matrix.path import knobs
 from cwndlab.results import Result
 from cwndlab.scenario import Scenario
 
-SPIKE_S, LASTS_S, BY_S = 2.0, 0.6, 0.4
-"""The round trip of 100 ms becomes 500 ms; the RTO of Linux is then 300 ms: srtt and its least
-variance term of 200 ms. What was sent arrives, late."""
-BEGIN_S, DURATION_S = 4.0, 8.0
-"""What was late has arrived and is acknowledged by 3.1 s: from 4 s on, 40 round trips."""
+SPIKE_S, LASTS_S, BY_S = 2.0, 0.6, 2.0
+"""ACKs stop for two seconds. A tail loss probe follows after two round trips (RFC 8985 section
+7.2), and the RTO after it: 300 ms where the round trip is 100 ms (srtt and its least variance term
+of 200 ms in Linux), below a second where the rule makes a queue. What was sent arrives, late."""
+BEGIN_S, DURATION_S = 6.0, 10.0
+"""What was late has arrived and is acknowledged by 4.7 s: from 6 s on, 40 round trips."""
 
 
 class Undo:
@@ -56,7 +57,8 @@ class Undo:
         del rule, profile
         undone, other = map(Course.of, results)
         after = undone.between(BEGIN_S, DURATION_S)
-        if len(after.windows) == 0:
+        if results[0].flows["timeouts"][0] == 0 or len(after.windows) == 0:
+            # Nothing was there to be undone.
             return Outcome(np.nan, 1.0, at_least=case == "lost")
         if case == "lost":
             return Outcome(lost(after, other), 1.0, at_least=True)
