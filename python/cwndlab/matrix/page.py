@@ -12,15 +12,16 @@ from cwndlab.matrix.outcomes import MARKS, Found
 from cwndlab.matrix.path import profiles
 from cwndlab.matrix.record import Record
 from cwndlab.matrix.summary import Summary, number
+from cwndlab.matrix.waveform import family
 from cwndlab.message import plural
 
 RECORD, PAGE, PICTURE = "matrix.json", "matrix.md", "images/matrix.png"
 HEAD = """# The matrix: what every rule must do under every profile
 
 Every rule of the registry, with the parameters of its example, under every
-[profile](profiles.md), is asked {checks}: {cases}. A bound comes from a source or from theory,
-never from what was measured. What is known to fail is an exception with its source, and an
-exception that no longer shows fails, too.
+[profile](profiles.md), is asked {checks}: {cases}. A
+bound comes from a source or from theory, never from what was measured. What is known to fail is an
+exception with its source, and an exception that no longer shows fails, too.
 
 {counts}
 
@@ -78,26 +79,32 @@ def _red(found: Summary) -> str:
         groups.setdefault((one.case.check, one.case.name), []).append(one)
     order = sorted(groups, key=lambda key: (list(CHECKS).index(key[0]), key[1]))
     rows = [
-        (check, name, _profiles_of(groups[check, name]), _worst(groups[check, name]))
+        (check, name, _profiles_of(groups[check, name], found.rules), _worst(groups[check, name]))
         for check, name in order
     ]
     table = _table(("check", "case", "fails: rules by profile", "worst"), rows)
     return f"## Where it is red\n\n{table}\n"
 
 
-def _profiles_of(found: Sequence[Found]) -> str:
+def _profiles_of(found: Sequence[Found], asked: Sequence[str]) -> str:
     """Say which rules fail under which profiles; profiles with the same rules stand together."""
-    by_profile = {
-        profile: tuple(shown(one.case.rule) for one in found if one.case.profile == profile)
-        for profile in profiles()
-    }
     together: dict[tuple[str, ...], list[str]] = {}
-    for profile, rules in by_profile.items():
-        if rules:
-            together.setdefault(tuple(sorted(rules)), []).append(profile)
+    for profile in profiles():
+        failed = {one.case.rule for one in found if one.case.profile == profile}
+        if failed:
+            rules = tuple(rule for rule in asked if rule in failed)
+            together.setdefault(rules, []).append(profile)
     return "; ".join(
-        f"**{', '.join(names)}**: {', '.join(rules)}" for rules, names in together.items()
+        f"**{', '.join(names)}**: {_named(rules, asked)}" for rules, names in together.items()
     )
+
+
+def _named(rules: Sequence[str], asked: Sequence[str]) -> str:
+    """Name rules by their families; of more than half of those asked, name the others."""
+    others = [rule for rule in asked if rule not in rules]
+    if len(others) >= len(rules):
+        return ", ".join(map(family, rules))
+    return f"all but {', '.join(map(family, others))}" if others else "all"
 
 
 def _worst(found: Sequence[Found]) -> str:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 COLORS = {"holds": "#C9D3DC", "excepted": "#5C7A94", "undecided": "#8A8A8A", "fails": "#C23B00"}
 MARKERS = {"holds": ".", "excepted": "o", "undecided": "D", "fails": "X"}
 SIZES = {"holds": 5, "excepted": 6, "undecided": 5, "fails": 8}
+LONGEST = 28
+"""Characters of a rule's name."""
 LEFT_IN, BELOW_IN, ABOVE_IN = 2.7, 0.9, 0.6
 PANEL_IN, ROW_IN = 1.25, 0.2
 
@@ -35,10 +37,10 @@ def verdicts(found: Summary) -> Figure:
     figure, axes = panels(1, len(found.checks), width=width, height=height, least=0.5, sharey=True)
     # Every panel as wide as every other, whatever its labels.
     figure.set_layout_engine("none")
-    figure.subplots_adjust(
-        left=LEFT_IN / width, right=1 - 0.1 / width, bottom=BELOW_IN / height,
-        top=1 - ABOVE_IN / height, wspace=0.15,
-    )  # fmt: skip
+    bottom, top = BELOW_IN / height, 1 - ABOVE_IN / height
+    for number, axis in enumerate(axes):
+        left = (LEFT_IN + PANEL_IN * number) / width
+        axis.set_position((left, bottom, 0.88 * PANEL_IN / width, top - bottom))
     for axis, check in zip(axes, found.checks, strict=True):
         for verdict in MARKERS:
             at = [
@@ -53,11 +55,16 @@ def verdicts(found: Summary) -> Figure:
         axis.set_xlim(-0.7, len(found.profiles) - 0.3)
         axis.grid(visible=False)
         axis.tick_params(length=0)
-    axes[0].set_yticks(range(len(found.rules)), [name(rule) for rule in found.rules])
+    axes[0].set_yticks(range(len(found.rules)), [_label(rule) for rule in found.rules])
     axes[0].set_ylim(len(found.rules) - 0.4, -0.6)
     marks = [Line2D([], [], label=verdict, **_mark(verdict)) for verdict in reversed(MARKERS)]
     figure.legend(handles=marks, loc="upper right", ncols=len(marks), borderaxespad=0.1)
     return figure
+
+
+def _label(rule: str) -> str:
+    """Return a rule's name, of a long formula what stands before it."""
+    return name(rule) if len(rule) <= LONGEST else f"{name(rule)[: LONGEST - 1]}…"
 
 
 def _mark(verdict: str) -> dict[str, Any]:
