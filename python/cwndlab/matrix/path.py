@@ -66,7 +66,7 @@ class Path:
     --------
     >>> small = Path(1, 5)
     >>> small.name, small.buffer("rfc"), round(small.round_s("rfc"), 3)
-    ('1 Mbit/s 5 ms', 8, 0.068)
+    ('1 Mbit/s 5 ms', 8, 0.067)
     >>> round(Path(1000, 200).bdp("linux"))
     16667
     """
