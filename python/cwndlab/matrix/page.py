@@ -11,6 +11,7 @@ from cwndlab.matrix.checks import CHECKS
 from cwndlab.matrix.outcomes import MARKS, Found
 from cwndlab.matrix.path import profiles
 from cwndlab.matrix.record import Record
+from cwndlab.matrix.running import cases
 from cwndlab.matrix.summary import Summary, number
 from cwndlab.matrix.waveform import family
 from cwndlab.message import plural
@@ -63,13 +64,26 @@ def text(found: Summary, build: str) -> str:
         checks=plural(len(found.checks), "question"),
         cases=f"{len(found.found)} cases of {len(found.rules)} rules and {len(found.profiles)} "
         "profiles",
-        counts=f"**{counts}.** Found by the core `{build}`.",
+        counts=f"**{counts}.** Found by the core `{build}`.{_not_run(found)}",
         picture=PICTURE,
         legend=", ".join(f"{MARKS[verdict]} {verdict}" for verdict in reversed(MARKS)),
     )
     tables = [_profile(found, profile) for profile in found.profiles]
     parts = [head, _red(found), _checks(found), *tables, _exceptions(found)]
     return "\n".join(parts)
+
+
+def _not_run(found: Summary) -> str:
+    """Say how many cases of the whole matrix have no answer yet."""
+    answered = {one.case for one in found.found}
+    left = [case for case in cases() if case not in answered]
+    if not left:
+        return ""
+    names = ", ".join(dict.fromkeys(case.check for case in left))
+    return (
+        f" **{plural(len(left), 'case')} not run yet ({names})**: "
+        "`cwndlab matrix --from docs/matrix.json --page docs` runs them."
+    )
 
 
 def _red(found: Summary) -> str:

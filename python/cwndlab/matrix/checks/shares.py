@@ -14,7 +14,7 @@ REPLICATES = 5
 MEASURED_S = 60.0
 SETTLED_S = 60.0
 """Before measuring, at least, also where theory has no law or the law never gets fair: eight times
-as long as the synchronous model needs for AIMD(1, 0.5) here, and six cycles of BBR's ten seconds."""
+as long as the synchronous model needs for AIMD(1, 0.5) here, and six of BBR's ten-second cycles."""
 MOST_SETTLED_S = 600.0
 WITHIN = 0.5
 """RFC 5348 section 1: a flow is "reasonably fair" if its rate is generally within a factor of two
