@@ -49,6 +49,7 @@ SITE = {
     "docs/design.md": "guides/design",
     "docs/gym.md": "guides/gym",
     "docs/assess.md": "guides/assess",
+    "docs/matrix.md": "guides/matrix",
     "docs/tcpeval.md": "guides/tcpeval",
     "docs/studio.md": "guides/studio",
     "docs/lessons/README.md": "guides/lessons",

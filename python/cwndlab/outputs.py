@@ -245,6 +245,13 @@ def _known_results() -> Schema:
     return _object({"build": TEXT, "facts": _list(fact)})
 
 
+def _matrix() -> Schema:
+    texts = _fields("rule profile check case verdict unit reason", TEXT)
+    numbers = _fields("measured ci95_low ci95_high", _or_null(NUMBER))
+    case = {**texts, **numbers, "bound": NUMBER, "at_least": TRUTH}
+    return _object({"cases": _list(_object(case))})
+
+
 def _results() -> Schema:
     return _object({"provenance": _open({"runs": WHOLE, "runs_in_store": WHOLE}),
                     "runs": _list(_open(_IDENTITY))})  # fmt: skip
@@ -345,6 +352,7 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
     "known-results": (
         "`cwndlab known-results`, and docs/known-results.json", _known_results
     ),
+    "matrix": ("`cwndlab matrix`", _matrix),
     "search": ("`cwndlab search`, and its found.json", _search),
     "design": ("`cwndlab design`, and its design.json", _design),
     "search-families": ("`cwndlab search --list`", _families),

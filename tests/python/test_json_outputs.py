@@ -50,6 +50,7 @@ COMMANDS = {
     "against": ("compare", "CUBIC", "--against", "AIMD(1, 0.5)", "--flows", "1", *SHORT),
     "assessment": ("assess", "AIAD(1, 3)", "--quick", "--section", "5.1.2", "--replicates", "2",
                    "--json"),
+    "matrix": ("matrix", "AIAD(1, 3)", "--profile", "rfc", "--check", "floor", "--json"),
     "search": ("search", "--best", "AIAD(1, 3)", "--budget", "8", "--confirm", "2",
                "--duration", "2s", "--json"),
     "search-families": ("search", "--list", "--json"),

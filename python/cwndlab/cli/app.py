@@ -18,6 +18,7 @@ from cwndlab.cli.init import init
 from cwndlab.cli.knobs import knobs
 from cwndlab.cli.known_results import known_results
 from cwndlab.cli.live import live
+from cwndlab.cli.matrix import matrix
 from cwndlab.cli.options import loudness_options, share_options
 from cwndlab.cli.report import report
 from cwndlab.cli.reproduce import reproduce
@@ -74,7 +75,8 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, export, compare, assess, sweep, results, report, reproduce, known_results, search, design,
+    run, export, compare, assess, matrix, sweep, results, report, reproduce, known_results, search,
+    design,
     environments, cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live,
     doctor, init, completion,
 )  # fmt: skip
