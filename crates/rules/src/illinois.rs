@@ -68,6 +68,11 @@ impl Illinois {
         }
     }
 
+    /// The window after a packet in congestion avoidance.
+    fn grown(&self, cwnd: f64) -> f64 {
+        cwnd + if cwnd < THRESHOLD { 1.0 } else { self.alpha } / cwnd
+    }
+
     /// Adapts alpha and beta to the average and the maximum queueing delay.
     fn adapt(&mut self, da: f64, dm: f64) {
         let d1 = 0.01 * dm;
@@ -95,7 +100,7 @@ impl Illinois {
 impl WindowRule for Illinois {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         self.measure(ack);
-        cwnd + if cwnd < THRESHOLD { 1.0 } else { self.alpha } / cwnd
+        ack.per_packet(cwnd, |cwnd| self.grown(cwnd))
     }
 
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
@@ -108,7 +113,7 @@ impl WindowRule for Illinois {
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         self.measure(ack);
-        SlowStart::Grow(cwnd + 1.0)
+        SlowStart::Grow(ack.slow_start(cwnd, |cwnd| self.grown(cwnd)))
     }
 
     fn needs(&self) -> Needs {

@@ -52,7 +52,8 @@ impl Ledbat {
 impl WindowRule for Ledbat {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         let off_target = (self.target_s - self.queueing_delay_s(ack)) / self.target_s;
-        let grown = cwnd + self.gain * off_target * ack.segments() / cwnd;
+        let change = self.gain * off_target * ack.segments() / cwnd;
+        let grown = cwnd + if ack.growth_packets > 0 { change } else { change.min(0.0) };
         let allowed = (ack.in_flight_packets + ack.acked_packets) as f64 + 1.0;
         grown.min(allowed).max(MIN_CWND)
     }

@@ -54,7 +54,7 @@ impl Vegas {
 impl WindowRule for Vegas {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         match self.queued_packets(cwnd, ack) {
-            Some(queued) if queued < self.alpha => cwnd + 1.0,
+            Some(queued) if queued < self.alpha && ack.growth_packets > 0 => cwnd + 1.0,
             Some(queued) if queued > self.beta => (cwnd - 1.0).max(2.0),
             _ => cwnd,
         }
@@ -72,7 +72,9 @@ impl WindowRule for Vegas {
             return SlowStart::Leave((cwnd * 0.875).max(2.0));
         }
         self.doubling ^= ack.round_start;
-        SlowStart::Grow(if self.doubling { cwnd + 1.0 } else { cwnd })
+        // Congestion avoidance decides once per round trip: what is left over at ssthresh adds
+        // nothing.
+        SlowStart::Grow(if self.doubling { ack.slow_start_packets(cwnd).0 } else { cwnd })
     }
 
     fn needs(&self) -> Needs {

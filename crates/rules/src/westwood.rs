@@ -43,7 +43,7 @@ impl Westwood {
 impl WindowRule for Westwood {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         self.measure(ack);
-        cwnd + 1.0 / cwnd
+        ack.per_packet(cwnd, |cwnd| cwnd + 1.0 / cwnd)
     }
 
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
@@ -54,7 +54,13 @@ impl WindowRule for Westwood {
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         self.measure(ack);
-        SlowStart::Grow(cwnd + 1.0)
+        SlowStart::Grow(ack.slow_start(cwnd, |cwnd| cwnd + 1.0 / cwnd))
+    }
+
+    /// An idle period is no round trip: the next sample begins after it.
+    fn restart_from_idle(&mut self, cwnd: f64, _: f64) -> f64 {
+        self.meter = DeliveryRateMeter::default();
+        cwnd
     }
 
     fn needs(&self) -> Needs {
