@@ -250,4 +250,42 @@ mod tests {
             );
         }
     }
+
+    /// From the ACK at 10 s on in the example above: W_cubic one second later asks for
+    /// 25.632802/70.007563 = 0.366143 of a packet, whatever time lay between in which cwnd did not
+    /// limit the flow: 7 s with an ACK every now and then, and 20 s of silence (sections 4.2, 5.8).
+    #[test]
+    fn time_without_use_of_cwnd_is_no_part_of_the_curve() {
+        let mut rule = Cubic::new(0.4, 0.7, true);
+        rule.increase(100.0, &at(9.0, 1.0));
+        rule.decrease(100.0, Congestion::FastRetransmit);
+        let first = rule.increase(70.0, &at(10.0, 1.0));
+        for now_s in [12.0, 17.0] {
+            let limited = Ack { cwnd_limited: false, growth_packets: 0, ..at(now_s, 1.0) };
+            assert_eq!(rule.increase(first, &limited), first);
+        }
+        assert_eq!(rule.restart_from_idle(first, 37.0), first);
+        let second = rule.increase(first, &at(38.0, 1.0));
+        assert!((second - first - 0.366143).abs() < 1e-5, "{second}");
+    }
+
+    /// An ACK of eight packets in the same place grows by eight times that: the target is that of the
+    /// ACK. Where growth counts ACKs it grows by one.
+    #[test]
+    fn an_ack_of_eight_packets_by_hand() {
+        for (growth_packets, growth) in [(8, 8.0 * 0.366143), (1, 0.366143)] {
+            let mut rule = Cubic::new(0.4, 0.7, true);
+            rule.increase(100.0, &at(9.0, 1.0));
+            rule.decrease(100.0, Congestion::FastRetransmit);
+            let first = rule.increase(70.0, &at(10.0, 1.0));
+            let ack = Ack { acked_packets: 8, growth_packets, ..at(11.0, 1.0) };
+            let second = rule.increase(first, &ack);
+            assert!((second - first - growth).abs() < 1e-4, "{growth_packets}: {second}");
+        }
+        // Slow start from 6 to ssthresh = 8 takes two of three packets. The third begins the curve,
+        // on which W_cubic(0) = 8 is below W_est = 8 + 1/8.
+        let mut rule = Cubic::new(0.4, 0.7, true);
+        let ack = Ack { acked_packets: 3, growth_packets: 3, ssthresh_packets: 8.0, ..at(1.0, 0.1) };
+        assert_eq!(rule.slow_start(6.0, &ack), SlowStart::Grow(8.125));
+    }
 }

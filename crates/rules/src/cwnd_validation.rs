@@ -46,7 +46,7 @@ impl CwndValidation {
         if full_until > NOT_FULL {
             (self.noted_until, self.checked_next, self.was_full) = (full_until, full_until, true);
         }
-        let out = (next - first).max(0) as u32;
+        let out = (next - first).clamp(0, i64::from(u32::MAX)) as u32;
         let is_news = next > self.checked_next;
         self.checked_next = self.checked_next.max(next);
         if is_news && (first >= self.noted_until || (!self.was_full && out > self.most_out)) {

@@ -182,4 +182,17 @@ mod tests {
         assert!((epoch(1.0, 52) - 66.666_666_666_666_67).abs() < 1e-9); // 0.1/0.15
         assert_eq!(epoch(2.0, 90), 50.0); // 73 % faster
     }
+
+    /// At 3 s since the last loss alpha is 22. Two seconds with ACKs of a flow that cwnd does not
+    /// limit, and 20 s of silence, do not count; two packets at once add 2.2 and 22/12.2.
+    #[test]
+    fn time_without_use_of_cwnd_does_not_quicken_growth() {
+        let mut rule = Htcp::default();
+        assert_eq!(rule.increase(10.0, &at(5.0)), 10.1);
+        let unused = Ack { cwnd_limited: false, growth_packets: 0, ..at(7.0) };
+        assert_eq!(rule.increase(10.0, &unused), 10.0);
+        assert_eq!(rule.restart_from_idle(10.0, 27.0), 10.0);
+        let two = Ack { growth_packets: 2, ..at(30.0) };
+        assert!((rule.increase(10.0, &two) - (12.2 + 22.0 / 12.2)).abs() < 1e-9);
+    }
 }

@@ -181,4 +181,20 @@ mod tests {
         rule.decrease(20.0, Congestion::Timeout);
         assert_eq!(rule.increase(20.0, &Ack::default()), 20.05);
     }
+
+    /// A round trip of two ACKs, of eight packets at 110 ms and of one at 150 ms: the average is that
+    /// of ACKs (Linux `tcp_illinois_acked`), 130 ms, not that of packets, 114 ms. da = 30 ms is 20/70
+    /// of the way from d2 to d3: beta = 1/8 + 3/8 x 2/7. Growth counts packets: 2 x alpha.
+    #[test]
+    fn the_average_is_that_of_acks() {
+        let mut rule = Illinois { max_rtt_s: 0.2, ..Illinois::default() };
+        let ack = Ack { rtt_s: 0.11, min_rtt_s: 0.1, ..Ack::default() };
+        rule.increase(20.0, &Ack { acked_packets: 8, growth_packets: 8, ..ack });
+        rule.increase(20.0, &Ack { rtt_s: 0.15, round_start: true, ..ack });
+        let expected = 20.0 * (1.0 - (0.125 + 0.375 * 2.0 / 7.0));
+        assert!((rule.decrease(20.0, Congestion::FastRetransmit) - expected).abs() < 1e-9);
+        // Below 15 packets alpha is 1: 10, 10.1, 10.1 + 1/10.1.
+        let two = Ack { growth_packets: 2, ..Ack::default() };
+        assert!((rule.increase(10.0, &two) - 10.199_009_900_990_1).abs() < 1e-9);
+    }
 }

@@ -143,4 +143,22 @@ mod tests {
         assert_eq!(rule.increase(30.0, &at(0.0, 0.05)), 11.0);
         assert!(matches!(rule.slow_start(4.0, &at(0.0, 0.05)), SlowStart::Leave(w) if w == 4.25));
     }
+
+    /// The filter holds ACKs, not packets: one ACK of eight packets with a long delay is one of four
+    /// samples. Eight packets at 10 add 8/10, and at a quarter of the gain 2/10.
+    #[test]
+    fn an_ack_of_eight_packets_is_one_sample() {
+        let mut rule = Ledbat::new(0.1, 1.0);
+        settled(&mut rule, 0.0, 0.05);
+        let eight = Ack { acked_packets: 8, growth_packets: 8, ..at(1.0, 0.125) };
+        for _ in 0..3 {
+            assert!((rule.increase(10.0, &eight) - 10.8).abs() < 1e-12);
+        }
+        assert!((rule.increase(10.0, &eight) - 10.2).abs() < 1e-12);
+        // What cwnd does not limit does not grow, but a queue still shrinks it.
+        let unused = |rtt_s: f64| Ack { growth_packets: 0, cwnd_limited: false, ..at(2.0, rtt_s) };
+        assert_eq!(rule.increase(10.0, &unused(0.05)), 10.0);
+        (0..4).for_each(|_| _ = rule.increase(10.0, &unused(0.35)));
+        assert!((rule.increase(10.0, &unused(0.35)) - 9.8).abs() < 1e-12);
+    }
 }

@@ -112,4 +112,30 @@ mod tests {
         assert_eq!(rule.decrease(5.0, Congestion::Ecn), 5.0);
         assert_eq!(rule.decrease(5.0, Congestion::Timeout), 9.0);
     }
+
+    /// A round trip of 250 ms with ACKs of ten packets each: 20 packets are 80/s, in two ACKs or in
+    /// twenty. Ten seconds of silence are no round trip: the estimate stays, and the next sample is
+    /// that of the round trip after it.
+    #[test]
+    fn silence_is_no_round_trip() {
+        let mut rule = Westwood::default();
+        let ack = |now_s: f64, delivered_packets: u64, round_start: bool| Ack {
+            now_s,
+            delivered_packets,
+            acked_packets: 10,
+            growth_packets: 10,
+            min_rtt_s: 0.1,
+            round_start,
+            ..Ack::default()
+        };
+        rule.increase(20.0, &ack(1.0, 100, true));
+        rule.increase(20.0, &ack(1.1, 110, false));
+        rule.increase(20.0, &ack(1.25, 120, true));
+        assert_eq!(rule.bandwidth_packets_s(), Some(80.0));
+        assert_eq!(rule.restart_from_idle(20.0, 11.25), 20.0);
+        rule.increase(20.0, &ack(11.5, 130, true));
+        assert_eq!(rule.bandwidth_packets_s(), Some(80.0));
+        rule.increase(20.0, &ack(11.75, 170, true));
+        assert_eq!(rule.bandwidth_packets_s(), Some(90.0));
+    }
 }
