@@ -102,9 +102,6 @@ impl Tcb {
         knobs: &Knobs,
     ) -> DataSegment {
         let nothing_outstanding = !STEADY && self.highest_ack == self.highest_sent;
-        if nothing_outstanding && self.last_sent_s < NEVER && !self.needs.delivery_rate {
-            self.restart_rule_from_idle(now_s);
-        }
         let retransmission = !STEADY && number <= self.highest_sent;
         self.counters.sent += 1;
         self.counters.retransmitted += u64::from(retransmission);
@@ -138,8 +135,8 @@ impl Tcb {
     }
 
     /// Tells the rule that the first packet after an idle period is sent.
-    #[cold]
-    fn restart_rule_from_idle(&mut self, now_s: f64) {
+    pub(crate) fn restart_rule_from_idle(&mut self, now_s: f64) {
+        self.accumulate_cwnd_area(now_s);
         self.cwnd = self.rule.restart_from_idle(self.cwnd, now_s);
         self.check_fault();
     }
