@@ -64,8 +64,8 @@ class WindowRule(Protocol):
     ``needs``
         A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``: the
         measurements that the rule needs: for ``ack.delivery_rate_packets_s`` and
-        ``ack.app_limited``, for ``ack.round_start``, whether the receiver echoes every mark (DCTCP), and whether the rule
-        sees acknowledgements in recovery, too (BBR).
+        ``ack.app_limited``, for ``ack.round_start``, whether the receiver echoes every mark
+        (DCTCP), and whether the rule sees acknowledgements in recovery, too (BBR).
     ``halves_in_slow_start``
         True if a cut in slow start halves the window, whatever `decrease` returns.
     ``on_mark(cwnd, ack)``
@@ -93,7 +93,8 @@ class WindowRule(Protocol):
     def increase(self, cwnd: float, ack: Ack) -> float:
         """Return the window after an acknowledgement of new data in congestion avoidance.
 
-        An acknowledgement of many packets is one: ``ack.growth_packets`` says for how many it counts.
+        An acknowledgement of many packets is one: ``ack.growth_packets`` says for how many it
+        counts.
         """
         ...
 

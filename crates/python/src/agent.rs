@@ -309,7 +309,9 @@ impl PyObserver {
         let first_s = self.agent.decided_s?;
         let at_s = match self.every {
             Every::Acks(acks) => self.agent.has_acks(acks).then(|| self.agent.last_ack_s())?,
-            _ => Some(*self.due_s.get_or_insert(first_s)).filter(|due_s| ack.ack().now_s > *due_s)?,
+            _ => {
+                Some(*self.due_s.get_or_insert(first_s)).filter(|due_s| ack.ack().now_s > *due_s)?
+            }
         };
         let statistics = self.agent.take(at_s);
         self.due_s = self.agent.due_after_s(at_s, self.every);

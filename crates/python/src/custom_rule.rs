@@ -285,9 +285,10 @@ impl PythonRule {
     /// The second argument of a method.
     #[inline]
     fn ack_argument(&self, py: Python<'_>, ack: &Ack) -> PyResult<Py<PyAck>> {
-        self.unread_ack
-            .as_ref()
-            .map_or_else(|| Py::new(py, PyAck::new(ack, self.needs)), |unread| Ok(unread.clone_ref(py)))
+        self.unread_ack.as_ref().map_or_else(
+            || Py::new(py, PyAck::new(ack, self.needs)),
+            |unread| Ok(unread.clone_ref(py)),
+        )
     }
 
     /// Keeps an exception as the rule's fault.

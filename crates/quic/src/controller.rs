@@ -64,21 +64,8 @@ impl Controller for RuleController {
         self.window.on_sent(now, bytes);
     }
 
-    fn on_ack(
-        &mut self,
-        now: Instant,
-        sent: Instant,
-        bytes: u64,
-        _: bool,
-        rtt: &RttEstimator,
-    ) {
-        self.window.on_ack(Sample {
-            now,
-            sent,
-            bytes,
-            srtt: rtt.get(),
-            min_rtt: rtt.min(),
-        });
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, _: bool, rtt: &RttEstimator) {
+        self.window.on_ack(Sample { now, sent, bytes, srtt: rtt.get(), min_rtt: rtt.min() });
     }
 
     fn on_end_acks(&mut self, _: Instant, in_flight: u64, _: bool, _: Option<u64>) {

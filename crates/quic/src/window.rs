@@ -2,7 +2,9 @@
 //! crates/tcp does for TCP. Rules count packets and quinn reports acknowledged bytes; an MTU of
 //! acknowledged bytes counts as a packet.
 
-use cwndlab_rules::{Ack, Congestion, CwndValidation, MarkResponse, Needs, Rule, SlowStart, WindowRule};
+use cwndlab_rules::{
+    Ack, Congestion, CwndValidation, MarkResponse, Needs, Rule, SlowStart, WindowRule,
+};
 use std::time::{Duration, Instant};
 
 /// Minimum window, packets (RFC 9002 section 7.2, kMinimumWindow).

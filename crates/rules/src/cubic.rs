@@ -285,7 +285,8 @@ mod tests {
         // Slow start from 6 to ssthresh = 8 takes two of three packets. The third begins the curve,
         // on which W_cubic(0) = 8 is below W_est = 8 + 1/8.
         let mut rule = Cubic::new(0.4, 0.7, true);
-        let ack = Ack { acked_packets: 3, growth_packets: 3, ssthresh_packets: 8.0, ..at(1.0, 0.1) };
+        let ack =
+            Ack { acked_packets: 3, growth_packets: 3, ssthresh_packets: 8.0, ..at(1.0, 0.1) };
         assert_eq!(rule.slow_start(6.0, &ack), SlowStart::Grow(8.125));
     }
 }

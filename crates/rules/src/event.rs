@@ -224,7 +224,10 @@ mod tests {
         assert_eq!(ack.slow_start(8.5, |cwnd| cwnd + 0.125), 10.75);
         assert_eq!(ack.slow_start_packets(2.0), (6.0, 0));
         assert_eq!(Ack { growth_packets: 0, ..ack }.slow_start_packets(8.5), (8.5, 0));
-        assert_eq!(Ack { ssthresh_packets: f64::INFINITY, ..ack }.slow_start_packets(1e9), (1e9 + 4.0, 0));
+        assert_eq!(
+            Ack { ssthresh_packets: f64::INFINITY, ..ack }.slow_start_packets(1e9),
+            (1e9 + 4.0, 0)
+        );
         assert_eq!(ack.per_packet(1.0, |cwnd| 2.0 * cwnd), 16.0);
     }
 }

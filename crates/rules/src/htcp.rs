@@ -106,7 +106,9 @@ impl WindowRule for Htcp {
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         let (grown, left_over) = ack.slow_start_packets(cwnd);
         if left_over > 0 {
-            return SlowStart::Grow(self.increase(grown, &Ack { growth_packets: left_over, ..*ack }));
+            return SlowStart::Grow(
+                self.increase(grown, &Ack { growth_packets: left_over, ..*ack }),
+            );
         }
         self.measure(ack);
         SlowStart::Grow(grown)

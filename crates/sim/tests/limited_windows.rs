@@ -139,7 +139,8 @@ fn bbr_restarts_from_idle_without_a_probe_of_the_round_trip() {
     assert!(recorded.rules.iter().all(|row| row.1 != "ProbeRTT"));
     let times_s: Vec<f64> = recorded.rules.iter().map(|row| row.0).collect();
     let responses = times_s.chunk_by(|before, after| after - before < 5.0);
-    let took_s: Vec<f64> = responses.map(|times_s| times_s[times_s.len() - 1] - times_s[0]).collect();
+    let took_s: Vec<f64> =
+        responses.map(|times_s| times_s[times_s.len() - 1] - times_s[0]).collect();
     // The first one has Startup, the last one may not be over.
     assert!(took_s.len() >= 4, "{took_s:?}");
     for took_s in &took_s[1..took_s.len() - 1] {

@@ -2,8 +2,8 @@
 //! (draft-cheng-iccrg-delivery-rate-estimation). Rules that read cwnd and RTT alone have no
 //! sampler.
 
-pub(crate) use crate::tcb::Flight;
 use crate::cwnd::Growth;
+pub(crate) use crate::tcb::Flight;
 use crate::tcb::{PacketState, Phase, RateSampler, Tcb};
 use crate::{AckSegment, EcnFeedback, Knobs};
 use cwndlab_rules::{Ack, MarkResponse, WindowRule};

@@ -94,7 +94,8 @@ fn delayed_acks_do_not_slow_growth() {
         }
     }
     // Reno: three packets from 8 to ssthresh = 10.5 reach 11; five follow with 1/w each.
-    let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 10.5, window: 100.0, ..by_packets() };
+    let knobs =
+        Knobs { initial_window: 8.0, initial_ssthresh: 10.5, window: 100.0, ..by_packets() };
     let sender = Sender::new(rule("AIMD(1, 0.5)"), Recovery::Sack, None, 0.0, &knobs);
     let mut tcp = Exchange::of(sender, knobs);
     tcp.begin(&[0]);
