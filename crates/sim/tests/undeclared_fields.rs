@@ -169,9 +169,11 @@ fn trace_hash(rule: &str, profile: &str, others: Ack) -> String {
         delay = "15ms"
         queue = {{ kind = "red", limit = "30pkt", min = "5pkt", max = "15pkt", ecn = true }}
         [[flows]]
+        name = "bulk"
         rule = 'shielded:{rule}'
         tcp = {{ ecn = true }}
         [[flows]]
+        name = "pauses"
         rule = 'shielded:{rule}'
         responses = {{ size = 60, think = "700ms" }}
         "#
