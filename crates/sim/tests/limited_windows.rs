@@ -47,11 +47,11 @@ impl Recorded {
     }
 }
 
-/// A loss during slow start cuts to 512 or so; then the flow rests for 20 s. RFC 9438 sections 4.2 and
-/// 5.8: the time of the curve leaves that out. The epoch moves by the pause, and in the next second
-/// the window grows by less than the curve from its begin does in 2 s: K = cbrt(0.3 W_max/0.4), and
-/// with W_max = 731 that is 8.19 s, so 0.4 (8.19^3 - 6.19^3) = 125 packets. Counted as growth, 20 s
-/// would ask for 0.4 x 11.8^3 = 657.
+/// The loss of packet 700 cuts to 497 = 0.7 x 710, and 0.35 s later the flow rests for 20 s. RFC 9438
+/// sections 4.2 and 5.8: the time of the curve leaves that out. The epoch moves by the pause, and in
+/// the next second the window grows by less than the curve does in its first two: K = cbrt(0.3 x
+/// 710/0.4) = 8.11 s, and 0.4 (8.11^3 - 6.11^3) = 122 packets. With the pause counted, W_cubic(20.45)
+/// would ask for 0.4 x 12.3^3 = 744 packets above W_max.
 #[test]
 fn cubic_goes_on_where_it_was_before_a_pause() {
     for (profile, knobs) in [
@@ -81,7 +81,7 @@ fn cubic_goes_on_where_it_was_before_a_pause() {
         assert!(end_s - begin_s > 19.5, "{profile}: {begin_s} to {end_s}");
         let before = recorded.cwnd_at(begin_s);
         let grown = recorded.cwnd_at(end_s + 1.1) - before;
-        assert!((0.0..125.0).contains(&grown), "{profile}: {before} grew by {grown}");
+        assert!((0.0..122.0).contains(&grown), "{profile}: {before} grew by {grown}");
         let moved = recorded.value_at(end_s + 0.5, "epoch_start_s")
             - recorded.value_at(begin_s, "epoch_start_s");
         // Data is supplied 20 s after the last ACK, which is when nothing was out any more.
