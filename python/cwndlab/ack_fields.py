@@ -11,7 +11,7 @@ import functools
 import inspect
 from types import CodeType, FunctionType
 
-# Every rule is told the first two.
+# Every rule has the first two.
 _RTT = frozenset({"growth_packets", "ssthresh_packets", "rtt_s", "srtt_s"})
 # Functions that read an argument without naming it.
 _HIDDEN_READERS = frozenset({"dir", "eval", "exec", "locals", "vars", "_getframe", "currentframe"})

@@ -169,7 +169,7 @@ pub enum MarkResponse {
 /// Which fields of an [`Ack`] a rule reads; each includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AckFields {
-    /// Those that every rule is told, [`Ack::growth_packets`] and [`Ack::ssthresh_packets`]: the new
+    /// Those that every rule has, [`Ack::growth_packets`] and [`Ack::ssthresh_packets`]: the new
     /// window follows from cwnd alone. Without growth such a rule is not called.
     None,
     /// Also [`Ack::rtt_s`] and [`Ack::srtt_s`].

@@ -29,7 +29,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// None: the rule sets cwnd in recovery, or is told of marks.
+    /// None: in recovery, where the rule sets cwnd, and for marks.
     pub(crate) const NONE: Self = Self { packets: 0, is_limited: true };
 }
 
