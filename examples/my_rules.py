@@ -13,7 +13,7 @@ class Patient:
     def increase(self, cwnd: float, ack) -> float:
         if ack.rtt_s <= 1.1 * ack.min_rtt_s:  # The queue is empty again.
             self.losses = 0
-        return cwnd + 1 / cwnd
+        return cwnd + ack.growth_packets / cwnd
 
     def decrease(self, cwnd: float, signal: str) -> float:
         self.losses = min(self.losses + 1, self.most)

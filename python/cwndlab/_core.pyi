@@ -8,13 +8,20 @@ from typing import Literal, Protocol, final
 class Ack:
     """An acknowledgement, as a rule in Python receives it.
 
-    Times are seconds, amounts packets; values that an endpoint does not know are zero or False.
+    Times are seconds, amounts packets; values that an endpoint does not know are zero or False. A
+    field that the rule's `needs` do not name raises an AttributeError.
     """
 
     @property
     def now_s(self) -> float: ...
     @property
     def acked_packets(self) -> int: ...
+    @property
+    def growth_packets(self) -> int: ...
+    @property
+    def ssthresh_packets(self) -> float: ...
+    @property
+    def cwnd_limited(self) -> bool: ...
     @property
     def delivered_packets(self) -> int: ...
     @property

@@ -11,7 +11,8 @@ import functools
 import inspect
 from types import CodeType, FunctionType
 
-_RTT = frozenset({"rtt_s", "srtt_s"})
+# Every rule has the first two.
+_RTT = frozenset({"growth_packets", "ssthresh_packets", "rtt_s", "srtt_s"})
 # Functions that read an argument without naming it.
 _HIDDEN_READERS = frozenset({"dir", "eval", "exec", "locals", "vars", "_getframe", "currentframe"})
 
@@ -25,7 +26,7 @@ def ack_fields(method: object) -> str:
     --------
     >>> class Delayed:
     ...     def increase(self, cwnd, ack):
-    ...         return cwnd + ack.rtt_s / cwnd
+    ...         return cwnd + ack.growth_packets * ack.rtt_s / cwnd
     ...     def slow_start(self, cwnd, ack):
     ...         return cwnd + ack.acked_packets
     >>> ack_fields(Delayed().increase), ack_fields(Delayed().slow_start)

@@ -9,7 +9,7 @@ A class with `increase` and `decrease`, run in the simulator like any other rule
 ...     def increase(self, cwnd, ack):
 ...         if ack.rtt_s <= 1.1 * ack.min_rtt_s:
 ...             self.losses = 0
-...         return cwnd + 1 / cwnd
+...         return cwnd + ack.growth_packets / cwnd
 ...     def decrease(self, cwnd, signal):
 ...         self.losses = min(self.losses + 1, self.most)
 ...         return cwnd * (1 - 1 / (self.losses + 1))
@@ -59,17 +59,19 @@ class WindowRule(Protocol):
     Windows are in packets, times in seconds. Each flow has its own instance. Methods return finite
     numbers; the endpoint raises a window below its floor, such as a subtractive rule may return, to
     the floor. Any other value and any exception, `SystemExit` too, ends the run with a `RunError`.
-    Five more attributes are optional:
+    Six more attributes are optional:
 
     ``needs``
         A collection of ``"delivery_rate"``, ``"rounds"``, ``"exact_marks"`` and ``"recovery"``: the
         measurements that the rule needs: for ``ack.delivery_rate_packets_s`` and
-        ``ack.round_start``, whether the receiver echoes every mark (DCTCP), and whether the rule
-        sees acknowledgements in recovery, too (BBR).
+        ``ack.app_limited``, for ``ack.round_start``, whether the receiver echoes every mark
+        (DCTCP), and whether the rule sees acknowledgements in recovery, too (BBR).
     ``halves_in_slow_start``
         True if a cut in slow start halves the window, whatever `decrease` returns.
     ``on_mark(cwnd, ack)``
         Called for each acknowledgement that echoes a mark; True calls `decrease`, once per window.
+    ``restart_from_idle(cwnd, now_s)``
+        The window before the first packet after an idle period.
     ``pacing_rate()``
         Pacing rate in packets/s, or None; called after every other method.
     ``state()``
@@ -80,7 +82,7 @@ class WindowRule(Protocol):
     >>> from cwndlab import Ack, dumbbell, rule, run
     >>> class Patient:
     ...     def increase(self, cwnd: float, ack: Ack) -> float:
-    ...         return cwnd + ack.acked_packets / cwnd
+    ...         return cwnd + ack.growth_packets / cwnd
     ...     def decrease(self, cwnd: float, signal: str) -> float:
     ...         return cwnd - 1 if signal == "loss" else cwnd / 2
     >>> path = dumbbell("2Mbit", "10ms", flows=rule(Patient), duration="5s")
@@ -89,7 +91,11 @@ class WindowRule(Protocol):
     """
 
     def increase(self, cwnd: float, ack: Ack) -> float:
-        """Return the window after an acknowledgement of new data in congestion avoidance."""
+        """Return the window after an acknowledgement of new data in congestion avoidance.
+
+        An acknowledgement of many packets is one: ``ack.growth_packets`` says for how many it
+        counts.
+        """
         ...
 
     def decrease(self, cwnd: float, signal: Literal["loss", "ecn", "timeout"]) -> float:
@@ -99,12 +105,13 @@ class WindowRule(Protocol):
         """
         ...
 
-    def slow_start(self, cwnd: float, ack: Ack) -> float:  # noqa: ARG002 (what it is given is documented here)
+    def slow_start(self, cwnd: float, ack: Ack) -> float:
         """Return the window after an acknowledgement in slow start; a `Leave` ends it.
 
-        Without this method, the window grows by one packet.
+        Without this method, the window grows by ``ack.growth_packets``, up to ssthresh; `increase`
+        is asked for what is left over.
         """
-        return cwnd + 1
+        return cwnd + ack.growth_packets
 
 
 class Leave(float):
@@ -117,9 +124,9 @@ class Leave(float):
     >>> from cwndlab import dumbbell, rule, run
     >>> class Early:
     ...     def slow_start(self, cwnd, ack):
-    ...         return cwnd + 1 if cwnd < 20 else Leave(cwnd)
+    ...         return cwnd + ack.growth_packets if cwnd < 20 else Leave(cwnd)
     ...     def increase(self, cwnd, ack):
-    ...         return cwnd + 1 / cwnd
+    ...         return cwnd + ack.growth_packets / cwnd
     ...     def decrease(self, cwnd, signal):
     ...         return cwnd / 2
     >>> path = dumbbell("20Mbit", "50ms", flows=rule(Early), duration="1s", trace={"cwnd": "100ms"})

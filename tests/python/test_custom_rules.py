@@ -54,6 +54,32 @@ class Curious(Standard):
         Curious.seen.append(signal)
         return cwnd / 2
 
+class PerPacket(Standard):
+    def increase(self, cwnd, ack):
+        for _ in range(ack.growth_packets):
+            cwnd += 1 / cwnd
+        return cwnd
+
+class Watching(PerPacket):
+    seen = []
+    idle = []
+
+    def slow_start(self, cwnd, ack):
+        Watching.seen.append(ack)
+        return cwnd + ack.growth_packets
+
+    def increase(self, cwnd, ack):
+        Watching.seen.append(ack)
+        return super().increase(cwnd, ack)
+
+    def restart_from_idle(self, cwnd, now_s):
+        Watching.idle.append(now_s)
+        return cwnd
+
+class Undeclared(Standard):
+    def increase(self, cwnd, ack):
+        return cwnd + ack.round_start
+
 class Leaving(Standard):
     def slow_start(self, cwnd, ack):
         from cwndlab import Leave
@@ -130,6 +156,50 @@ def test_a_rule_gets_what_it_needs(rules):
     assert 0 < sum(ack.round_start for ack in acks) < len(acks) / 2
     # 4 Mbit/s are 500 packets of 1000 bytes a second.
     assert 100 < max(ack.delivery_rate_packets_s for ack in acks) < 550
+
+
+def test_an_ack_of_many_packets_is_one_event(rules):
+    """Profile linux, delayed ACKs: one call for each ACK, and a window as the built-in rule's."""
+
+    def bulk(rule):
+        return cwndlab.dumbbell("10Mbit", "20ms", flows=rule, duration="5s", profile="linux")
+
+    built_in = cwndlab.run(bulk("AIMD(1, 0.5)"))
+    assert cwndlab.run(bulk(rules("PerPacket"))).trace_hash == built_in.trace_hash
+    assert cwndlab.run(bulk(rules("Standard"))).trace_hash != built_in.trace_hash
+    cwndlab.run(bulk(rules("Watching")))
+    seen = custom_rules.find(rules("Watching"))[1]().seen
+    times = [ack.now_s for ack in seen]
+    assert times == sorted(set(times))
+    assert {ack.acked_packets for ack in seen} >= {1, 2}
+    assert all(ack.growth_packets in {0, ack.acked_packets} for ack in seen)
+
+
+def test_a_rule_sees_what_limits_the_flow(rules):
+    """Responses of three packets never fill a window of ten: the rule sees it, and cwnd stays."""
+    flow = {
+        "name": "a",
+        "rule": rules("Watching"),
+        "responses": {"size": 3, "think": "1s"},
+    }
+    path = cwndlab.dumbbell(
+        "10Mbit", "20ms", flows=[flow], duration="5.5s", profile="linux", trace={"cwnd": "1s"}
+    )
+    result = cwndlab.run(path)
+    watching = custom_rules.find(rules("Watching"))[1]()
+    data = [ack for ack in watching.seen if ack.delivered_packets > 1]
+    assert len(data) >= 10
+    assert not any(ack.cwnd_limited or ack.growth_packets for ack in data)
+    assert result.traces["cwnd"]["cwnd_packets"].max() == 10
+    # Each response but the first ends an idle period of a second.
+    assert watching.idle == pytest.approx([watching.idle[0] + 1.05 * k for k in range(5)], abs=0.05)
+
+
+def test_a_field_that_nobody_measured_is_named(rules):
+    with pytest.raises(
+        cwndlab.RunError, match=r'ack\.round_start is not measured: expected "rounds" among'
+    ):
+        cwndlab.run(_small(rules("Undeclared")))
 
 
 def test_slow_start_can_be_left(rules):

@@ -309,7 +309,9 @@ impl PyObserver {
         let first_s = self.agent.decided_s?;
         let at_s = match self.every {
             Every::Acks(acks) => self.agent.has_acks(acks).then(|| self.agent.last_ack_s())?,
-            _ => Some(*self.due_s.get_or_insert(first_s)).filter(|due_s| ack.now_s() > *due_s)?,
+            _ => {
+                Some(*self.due_s.get_or_insert(first_s)).filter(|due_s| ack.ack().now_s > *due_s)?
+            }
         };
         let statistics = self.agent.take(at_s);
         self.due_s = self.agent.due_after_s(at_s, self.every);
@@ -323,12 +325,12 @@ impl PyObserver {
 
     /// Counts an ACK. Returns the window.
     fn on_ack(&mut self, cwnd: f64, ack: &PyAck) -> f64 {
-        self.agent.on_ack(cwnd, &ack.into())
+        self.agent.on_ack(cwnd, ack.ack())
     }
 
     /// Counts the marks of an ACK.
     fn on_mark(&mut self, ack: &PyAck) {
-        self.agent.on_mark(&ack.into());
+        self.agent.on_mark(ack.ack());
     }
 
     /// Counts a loss or a timeout. Returns the window.

@@ -4,7 +4,7 @@
 
 use cwndlab_rules::{Ack, AckFields, Congestion, MarkResponse, Needs, SlowStart, WindowRule};
 use cwndlab_units::message::unknown;
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyAttributeError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use std::sync::{Arc, Mutex};
@@ -13,116 +13,152 @@ use std::sync::{Arc, Mutex};
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// An acknowledgement, as a rule in Python receives it. Times are seconds, amounts packets; values
-/// that an endpoint does not know are zero or False.
-#[pyclass(name = "Ack", frozen, get_all, module = "cwndlab")]
+/// that an endpoint does not know are zero or False. A field that the rule's `needs` do not name
+/// raises an AttributeError, for nobody measured it.
+#[pyclass(name = "Ack", frozen, module = "cwndlab")]
 pub struct PyAck {
-    now_s: f64,
-    acked_packets: u64,
-    delivered_packets: u64,
-    lost_packets: u64,
-    in_flight_packets: u64,
-    rtt_s: f64,
-    srtt_s: f64,
-    min_rtt_s: f64,
-    queueing_delay_s: f64,
-    delivery_rate_packets_s: f64,
-    marked: bool,
-    marked_packets: u64,
-    round_start: bool,
-    app_limited: bool,
-    in_recovery: bool,
-    sent_in_flight_packets: u64,
-    delivered_since_sent_packets: u64,
-    lost_since_sent_packets: u64,
+    ack: Ack,
+    needs: Needs,
+}
+
+impl PyAck {
+    fn new(ack: &Ack, needs: Needs) -> Self {
+        Self { ack: *ack, needs }
+    }
+
+    pub fn ack(&self) -> &Ack {
+        &self.ack
+    }
+
+    /// A field, if the rule declared the need that it belongs to.
+    fn declared<T>(&self, is_declared: bool, need: &str, field: &str, value: T) -> PyResult<T> {
+        if is_declared {
+            return Ok(value);
+        }
+        Err(PyAttributeError::new_err(format!(
+            "ack.{field} is not measured: expected \"{need}\" among the rule's needs"
+        )))
+    }
+
+    fn with_rate<T>(&self, field: &str, value: T) -> PyResult<T> {
+        self.declared(self.needs.delivery_rate, "delivery_rate", field, value)
+    }
+
+    fn with_recovery<T>(&self, field: &str, value: T) -> PyResult<T> {
+        self.declared(self.needs.recovery, "recovery", field, value)
+    }
 }
 
 #[pymethods]
 impl PyAck {
     fn __repr__(&self) -> String {
-        format!("<Ack at {} s: {} packets, rtt {} s>", self.now_s, self.acked_packets, self.rtt_s)
+        let Ack { now_s, acked_packets, rtt_s, .. } = self.ack;
+        format!("<Ack at {now_s} s: {acked_packets} packets, rtt {rtt_s} s>")
     }
-}
 
-impl From<&Ack> for PyAck {
-    fn from(ack: &Ack) -> Self {
-        let &Ack {
-            now_s, acked_packets, delivered_packets, lost_packets, in_flight_packets, ..
-        } = ack;
-        let &Ack {
-            rtt_s,
-            srtt_s,
-            min_rtt_s,
-            queueing_delay_s,
-            delivery_rate_packets_s,
-            marked,
-            marked_packets,
-            round_start,
-            app_limited,
-            ..
-        } = ack;
-        let &Ack {
-            in_recovery,
-            sent_in_flight_packets,
-            delivered_since_sent_packets,
-            lost_since_sent_packets,
-            ..
-        } = ack;
-        Self {
-            now_s,
-            acked_packets,
-            delivered_packets,
-            lost_packets,
-            in_flight_packets,
-            rtt_s,
-            srtt_s,
-            min_rtt_s,
-            queueing_delay_s,
-            delivery_rate_packets_s,
-            marked,
-            marked_packets,
-            round_start,
-            app_limited,
-            in_recovery,
-            sent_in_flight_packets,
-            delivered_since_sent_packets,
-            lost_since_sent_packets,
-        }
+    #[getter]
+    fn now_s(&self) -> f64 {
+        self.ack.now_s
     }
-}
 
-impl PyAck {
-    pub fn now_s(&self) -> f64 {
-        self.now_s
+    #[getter]
+    fn acked_packets(&self) -> u64 {
+        self.ack.acked_packets
     }
-}
 
-impl From<&PyAck> for Ack {
-    fn from(ack: &PyAck) -> Self {
-        let &PyAck { now_s, acked_packets, delivered_packets, lost_packets, .. } = ack;
-        let &PyAck { in_flight_packets, rtt_s, srtt_s, min_rtt_s, queueing_delay_s, .. } = ack;
-        let &PyAck { delivery_rate_packets_s, marked, marked_packets, round_start, .. } = ack;
-        let &PyAck { app_limited, in_recovery, sent_in_flight_packets, .. } = ack;
-        let &PyAck { delivered_since_sent_packets, lost_since_sent_packets, .. } = ack;
-        Self {
-            now_s,
-            acked_packets,
-            delivered_packets,
-            lost_packets,
-            in_flight_packets,
-            rtt_s,
-            srtt_s,
-            min_rtt_s,
-            queueing_delay_s,
-            delivery_rate_packets_s,
-            marked,
-            marked_packets,
-            round_start,
-            app_limited,
-            in_recovery,
-            sent_in_flight_packets,
-            delivered_since_sent_packets,
-            lost_since_sent_packets,
-        }
+    #[getter]
+    fn growth_packets(&self) -> u64 {
+        self.ack.growth_packets
+    }
+
+    #[getter]
+    fn ssthresh_packets(&self) -> f64 {
+        self.ack.ssthresh_packets
+    }
+
+    #[getter]
+    fn cwnd_limited(&self) -> bool {
+        self.ack.cwnd_limited
+    }
+
+    #[getter]
+    fn delivered_packets(&self) -> u64 {
+        self.ack.delivered_packets
+    }
+
+    #[getter]
+    fn lost_packets(&self) -> u64 {
+        self.ack.lost_packets
+    }
+
+    #[getter]
+    fn in_flight_packets(&self) -> u64 {
+        self.ack.in_flight_packets
+    }
+
+    #[getter]
+    fn rtt_s(&self) -> f64 {
+        self.ack.rtt_s
+    }
+
+    #[getter]
+    fn srtt_s(&self) -> f64 {
+        self.ack.srtt_s
+    }
+
+    #[getter]
+    fn min_rtt_s(&self) -> f64 {
+        self.ack.min_rtt_s
+    }
+
+    #[getter]
+    fn queueing_delay_s(&self) -> f64 {
+        self.ack.queueing_delay_s
+    }
+
+    #[getter]
+    fn marked(&self) -> bool {
+        self.ack.marked
+    }
+
+    #[getter]
+    fn marked_packets(&self) -> u64 {
+        self.ack.marked_packets
+    }
+
+    #[getter]
+    fn in_recovery(&self) -> bool {
+        self.ack.in_recovery
+    }
+
+    #[getter]
+    fn round_start(&self) -> PyResult<bool> {
+        self.declared(self.needs.rounds, "rounds", "round_start", self.ack.round_start)
+    }
+
+    #[getter]
+    fn delivery_rate_packets_s(&self) -> PyResult<f64> {
+        self.with_rate("delivery_rate_packets_s", self.ack.delivery_rate_packets_s)
+    }
+
+    #[getter]
+    fn app_limited(&self) -> PyResult<bool> {
+        self.with_rate("app_limited", self.ack.app_limited)
+    }
+
+    #[getter]
+    fn sent_in_flight_packets(&self) -> PyResult<u64> {
+        self.with_recovery("sent_in_flight_packets", self.ack.sent_in_flight_packets)
+    }
+
+    #[getter]
+    fn delivered_since_sent_packets(&self) -> PyResult<u64> {
+        self.with_recovery("delivered_since_sent_packets", self.ack.delivered_since_sent_packets)
+    }
+
+    #[getter]
+    fn lost_since_sent_packets(&self) -> PyResult<u64> {
+        self.with_recovery("lost_since_sent_packets", self.ack.lost_since_sent_packets)
     }
 }
 
@@ -135,6 +171,7 @@ pub struct PythonRule {
     slow_start: Option<Py<PyAny>>,
     on_mark: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
+    restart_from_idle: Option<Py<PyAny>>,
     state: Option<Py<PyAny>>,
     /// The return value of `pacing_rate` after the last event.
     rate: Option<f64>,
@@ -185,7 +222,7 @@ impl PythonRule {
                 fields = fields.max(ack_fields(py, slow_start)?);
             }
             if fields == AckFields::None {
-                unread_ack = Some(Py::new(py, PyAck::from(&Ack::EMPTY))?);
+                unread_ack = Some(Py::new(py, PyAck::new(&Ack::EMPTY, needs))?);
             }
             // The window of a rule that reads nothing has to be checked, too.
             needs.ack = fields.max(AckFields::Rtt);
@@ -196,6 +233,7 @@ impl PythonRule {
             slow_start,
             on_mark,
             pacing_rate,
+            restart_from_idle: method("restart_from_idle")?,
             unread_ack,
             state: method("state")?,
             rate: None,
@@ -230,6 +268,7 @@ impl PythonRule {
             slow_start: None,
             on_mark: None,
             pacing_rate: None,
+            restart_from_idle: None,
             state: None,
             rate: None,
             leave: none(),
@@ -246,9 +285,10 @@ impl PythonRule {
     /// The second argument of a method.
     #[inline]
     fn ack_argument(&self, py: Python<'_>, ack: &Ack) -> PyResult<Py<PyAck>> {
-        self.unread_ack
-            .as_ref()
-            .map_or_else(|| Py::new(py, PyAck::from(ack)), |unread| Ok(unread.clone_ref(py)))
+        self.unread_ack.as_ref().map_or_else(
+            || Py::new(py, PyAck::new(ack, self.needs)),
+            |unread| Ok(unread.clone_ref(py)),
+        )
     }
 
     /// Keeps an exception as the rule's fault.
@@ -392,8 +432,16 @@ impl WindowRule for PythonRule {
     }
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
-        if self.slow_start.is_none() || self.fault.is_some() {
-            return SlowStart::Grow(cwnd + 1.0);
+        if self.fault.is_some() {
+            return SlowStart::Grow(cwnd);
+        }
+        if self.slow_start.is_none() {
+            let (cwnd, left_over) = ack.slow_start_packets(cwnd);
+            if left_over == 0 {
+                return SlowStart::Grow(cwnd);
+            }
+            let ack = Ack { growth_packets: left_over, ..*ack };
+            return SlowStart::Grow(self.increase(cwnd, &ack));
         }
         Python::attach(|py| {
             let Some(method) = &self.slow_start else { return SlowStart::Grow(cwnd) };
@@ -413,7 +461,7 @@ impl WindowRule for PythonRule {
         }
         Python::attach(|py| {
             let Some(method) = &self.on_mark else { return MarkResponse::Reduce };
-            let answer = Py::new(py, PyAck::from(ack))
+            let answer = Py::new(py, PyAck::new(ack, self.needs))
                 .and_then(|ack| method.call1(py, (cwnd, ack))?.is_truthy(py));
             self.ask_rate(py);
             match answer {
@@ -429,6 +477,19 @@ impl WindowRule for PythonRule {
 
     fn pacing_rate_packets_s(&self) -> Option<f64> {
         self.rate
+    }
+
+    fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
+        if self.restart_from_idle.is_none() || self.fault.is_some() {
+            return cwnd;
+        }
+        Python::attach(|py| {
+            let Some(method) = &self.restart_from_idle else { return cwnd };
+            let answer = method.call1(py, (cwnd, now_s));
+            let window = self.window(py, "restart_from_idle", cwnd, answer);
+            self.ask_rate(py);
+            window
+        })
     }
 
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {

@@ -60,22 +60,12 @@ impl RuleController {
 }
 
 impl Controller for RuleController {
-    fn on_ack(
-        &mut self,
-        now: Instant,
-        sent: Instant,
-        bytes: u64,
-        app_limited: bool,
-        rtt: &RttEstimator,
-    ) {
-        self.window.on_ack(Sample {
-            now,
-            sent,
-            bytes,
-            app_limited,
-            srtt: rtt.get(),
-            min_rtt: rtt.min(),
-        });
+    fn on_sent(&mut self, now: Instant, bytes: u64, _: u64) {
+        self.window.on_sent(now, bytes);
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, _: bool, rtt: &RttEstimator) {
+        self.window.on_ack(Sample { now, sent, bytes, srtt: rtt.get(), min_rtt: rtt.min() });
     }
 
     fn on_end_acks(&mut self, _: Instant, in_flight: u64, _: bool, _: Option<u64>) {

@@ -2,7 +2,9 @@
 //! crates/tcp does for TCP. Rules count packets and quinn reports acknowledged bytes; an MTU of
 //! acknowledged bytes counts as a packet.
 
-use cwndlab_rules::{Ack, Congestion, MarkResponse, Needs, Rule, SlowStart, WindowRule};
+use cwndlab_rules::{
+    Ack, Congestion, CwndValidation, MarkResponse, Needs, Rule, SlowStart, WindowRule,
+};
 use std::time::{Duration, Instant};
 
 /// Minimum window, packets (RFC 9002 section 7.2, kMinimumWindow).
@@ -56,7 +58,6 @@ pub(crate) struct Sample {
     pub(crate) now: Instant,
     pub(crate) sent: Instant,
     pub(crate) bytes: u64,
-    pub(crate) app_limited: bool,
     pub(crate) srtt: Duration,
     pub(crate) min_rtt: Duration,
 }
@@ -68,14 +69,15 @@ struct Recovery {
     by_mark: bool,
 }
 
-/// Growth that is delayed until it is known whether its acknowledgement reports marks.
+/// An acknowledgement frame, which is one event for the rule. For a rule that reads exact marks it
+/// waits until it is known whether the frame reports some.
 #[derive(Clone, Copy, Debug)]
-struct PendingGrowth {
+struct Frame {
+    /// The frame up to now.
     ack: Ack,
-    /// Acknowledged packets that may increase the window.
-    packets: u32,
-    /// Whether the acknowledgement frame is complete.
-    closed: bool,
+    /// Packets that were not sent before a cut: no growth in recovery (RFC 9002 section 7.3.2).
+    growth_packets: u64,
+    is_complete: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -95,9 +97,12 @@ pub(crate) struct Window {
     credit: f64,
     delivered: u64,
     lost: f64,
+    /// Packets in flight, and packets sent so far.
     in_flight: f64,
+    sent: f64,
+    validation: CwndValidation,
     last: Ack,
-    pending: Option<PendingGrowth>,
+    frame: Option<Frame>,
     /// The rule returned an invalid congestion window and is no longer called.
     is_faulty: bool,
 }
@@ -120,8 +125,10 @@ impl Window {
             delivered: 0,
             lost: 0.0,
             in_flight: 0.0,
+            sent: 0.0,
+            validation: CwndValidation::default(),
             last: Ack::default(),
-            pending: None,
+            frame: None,
             is_faulty: false,
         }
     }
@@ -166,10 +173,22 @@ impl Window {
         self.ssthresh = (self.ssthresh * scale).max(MIN_CWND);
     }
 
+    /// Counts a packet that was sent. Acknowledgements are not congestion-controlled, but too short
+    /// to matter.
+    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) {
+        if self.in_flight == 0.0 && self.sent > 0.0 && !self.is_faulty {
+            let asked = self.rule.restart_from_idle(self.cwnd, self.seconds(now));
+            self.cwnd = self.checked(asked);
+        }
+        let packets = (bytes as f64 / self.mtu).min(1.0);
+        self.in_flight += packets;
+        self.sent += packets;
+    }
+
     /// Processes an acknowledged packet.
     pub(crate) fn on_ack(&mut self, sample: Sample) {
-        if self.pending.is_some_and(|pending| pending.closed) {
-            self.grow_pending();
+        if self.frame.is_some_and(|frame| frame.is_complete) {
+            self.grow();
         }
         if sample.sent >= self.round_since {
             (self.round_since, self.round_begins) = (sample.now, true);
@@ -182,33 +201,44 @@ impl Window {
         self.credit -= 1.0;
         self.delivered += 1;
         let ack = self.event(&sample);
-        self.last = ack;
-        // No growth in recovery (RFC 9002 section 7.3.2) or while app-limited (section 7.8).
-        let grows = !sample.app_limited
-            && self.recovery.is_none_or(|recovery| sample.sent > recovery.since);
-        if self.needs.exact_marks {
-            let none = Ack { acked_packets: 0, ..ack };
-            let pending =
-                self.pending.get_or_insert(PendingGrowth { ack: none, packets: 0, closed: false });
-            pending.ack = Ack {
-                round_start: pending.ack.round_start || ack.round_start,
-                acked_packets: pending.ack.acked_packets + 1,
-                ..ack
-            };
-            pending.packets += u32::from(grows);
-            self.round_begins = false;
-        } else if grows {
-            self.grow(&ack);
-            self.round_begins = false;
+        let grows = self.recovery.is_none_or(|recovery| sample.sent > recovery.since);
+        let none = Frame { ack: Ack::EMPTY, growth_packets: 0, is_complete: false };
+        let frame = self.frame.get_or_insert(none);
+        frame.ack = Ack {
+            round_start: frame.ack.round_start || self.round_begins,
+            acked_packets: frame.ack.acked_packets + 1,
+            ..ack
+        };
+        frame.growth_packets += u64::from(grows);
+        // In recovery only rules that count marks see acknowledgements.
+        self.round_begins &= !grows && !self.needs.exact_marks;
+    }
+
+    /// Ends an acknowledgement frame, which leaves `in_flight` bytes in flight.
+    pub(crate) fn on_end_acks(&mut self, in_flight: u64) {
+        let is_limited = self.is_cwnd_limited();
+        self.in_flight = in_flight as f64 / self.mtu;
+        let Some(frame) = &mut self.frame else { return };
+        frame.ack.in_flight_packets = self.in_flight as u64;
+        frame.ack.cwnd_limited = is_limited;
+        frame.is_complete = true;
+        self.last = frame.ack;
+        if !self.needs.exact_marks {
+            self.grow();
         }
     }
 
-    /// Ends an acknowledgement frame.
-    pub(crate) fn on_end_acks(&mut self, in_flight: u64) {
-        self.in_flight = in_flight as f64 / self.mtu;
-        if let Some(pending) = &mut self.pending {
-            pending.closed = true;
+    /// Whether the window limits the connection, not the application or flow control, by what was in
+    /// flight before the acknowledgement.
+    fn is_cwnd_limited(&mut self) -> bool {
+        let next = self.sent as i64;
+        // Nothing is sent that would not fit as a whole.
+        if self.in_flight + 1.0 > self.cwnd {
+            self.validation.note_full(next);
+            return true;
         }
+        let first = (self.sent - self.in_flight) as i64;
+        self.validation.is_limited(first, next, self.cwnd, self.cwnd < self.ssthresh)
     }
 
     /// Processes marks or lost packets, of which the last was sent at `sent`. Returns the cut, if
@@ -221,10 +251,10 @@ impl Window {
         lost_bytes: u64,
     ) -> Option<Cut> {
         self.lost += lost_bytes as f64 / self.mtu;
+        self.in_flight = (self.in_flight - lost_bytes as f64 / self.mtu).max(0.0);
         if cause == Cause::Mark {
-            let pending = self.pending.take();
-            let of_frame =
-                pending.map_or(Ack { acked_packets: 0, ..self.last }, |pending| pending.ack);
+            let frame = self.frame.take();
+            let of_frame = frame.map_or(Ack { acked_packets: 0, ..self.last }, |frame| frame.ack);
             let ack = Ack {
                 now_s: self.seconds(now),
                 marked: true,
@@ -236,7 +266,7 @@ impl Window {
                 return None;
             }
         } else {
-            self.grow_pending();
+            self.grow();
         }
         let answered = self.recovery.filter(|recovery| sent <= recovery.since);
         match (answered, cause) {
@@ -281,26 +311,20 @@ impl Window {
         Cut { at: now, cause: Cause::PersistentCongestion, before, after: self.cwnd, in_slow_start }
     }
 
-    fn grow_pending(&mut self) {
-        let Some(pending) = self.pending.take() else { return };
-        let mut ack = pending.ack;
-        if pending.packets == 0 {
-            // The rule counts the marks although the packets may not increase the window.
-            self.rule.increase(self.cwnd, &ack);
-        }
-        for _ in 0..pending.packets {
-            self.grow(&ack);
-            ack.round_start = false;
-        }
-    }
-
-    /// Applies slow start or the rule's increase for one packet.
-    fn grow(&mut self, ack: &Ack) {
-        if self.is_faulty {
+    /// Passes the frame to the rule, in slow start or in congestion avoidance.
+    fn grow(&mut self) {
+        let Some(Frame { ack, growth_packets, .. }) = self.frame.take() else { return };
+        if self.is_faulty || (growth_packets == 0 && !self.needs.exact_marks) {
             return;
         }
+        let before = self.cwnd;
+        let ack = Ack {
+            growth_packets: if ack.cwnd_limited { growth_packets } else { 0 },
+            ssthresh_packets: self.ssthresh,
+            ..ack
+        };
         if self.cwnd < self.ssthresh {
-            match self.rule.slow_start(self.cwnd, ack) {
+            match self.rule.slow_start(self.cwnd, &ack) {
                 SlowStart::Grow(cwnd) => self.cwnd = self.checked(cwnd),
                 SlowStart::Leave(cwnd) => {
                     self.cwnd = self.checked(cwnd);
@@ -308,10 +332,13 @@ impl Window {
                 }
             }
         } else {
-            let asked = self.rule.increase(self.cwnd, ack);
+            let asked = self.rule.increase(self.cwnd, &ack);
             self.cwnd = self.checked(asked);
             // A rule that shrinks the window on an ACK does not return to slow start by it.
             self.ssthresh = self.ssthresh.min(self.cwnd);
+        }
+        if ack.growth_packets == 0 {
+            self.cwnd = self.cwnd.min(before);
         }
     }
 
@@ -329,17 +356,13 @@ impl Window {
         let in_recovery = self.recovery.is_some_and(|recovery| sample.sent <= recovery.since);
         Ack {
             now_s: self.seconds(sample.now),
-            acked_packets: 1,
             delivered_packets: self.delivered,
             lost_packets: self.lost as u64,
-            in_flight_packets: self.in_flight as u64,
             in_recovery,
             rtt_s: sample.now.saturating_duration_since(sample.sent).as_secs_f64(),
             srtt_s: sample.srtt.as_secs_f64(),
             min_rtt_s: sample.min_rtt.as_secs_f64(),
             queueing_delay_s: sample.srtt.saturating_sub(sample.min_rtt).as_secs_f64(),
-            round_start: self.round_begins,
-            app_limited: sample.app_limited,
             ..Ack::default()
         }
     }

@@ -52,8 +52,10 @@ impl Bic {
 }
 
 impl WindowRule for Bic {
-    fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
-        cwnd + if cwnd < self.low { 1.0 } else { self.step(cwnd) } / cwnd
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        ack.per_packet(cwnd, |cwnd| {
+            cwnd + if cwnd < self.low { 1.0 } else { self.step(cwnd) } / cwnd
+        })
     }
 
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {

@@ -131,11 +131,11 @@ impl Bimodal {
 
 impl WindowRule for Bimodal {
     #[inline]
-    fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         if self.begin == 0.0 {
             self.begin = cwnd;
         }
-        cwnd + self.increment / cwnd
+        ack.per_packet(cwnd, |cwnd| cwnd + self.increment / cwnd)
     }
 
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
@@ -154,10 +154,15 @@ impl WindowRule for Bimodal {
     }
 
     #[inline]
-    fn slow_start(&mut self, cwnd: f64, _: &Ack) -> SlowStart {
+    fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         // Slow start is not additive increase: the cycle begins where it ends.
         self.begin = 0.0;
-        SlowStart::Grow(cwnd + 1.0)
+        SlowStart::Grow(ack.slow_start(cwnd, |cwnd| {
+            if self.begin == 0.0 {
+                self.begin = cwnd;
+            }
+            cwnd + self.increment / cwnd
+        }))
     }
 
     fn halves_in_ns2(&self) -> bool {

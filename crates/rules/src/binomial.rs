@@ -49,9 +49,9 @@ fn power(x: f64, exponent: f64) -> f64 {
 
 impl WindowRule for Binomial {
     #[inline]
-    fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         // One order for both: nothing speaks for another one.
-        cwnd + self.alpha / (cwnd * power(cwnd, self.k))
+        ack.per_packet(cwnd, |cwnd| cwnd + self.alpha / (cwnd * power(cwnd, self.k)))
     }
 
     #[inline]

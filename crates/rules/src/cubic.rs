@@ -4,7 +4,7 @@
 //! W_cubic(t) = C (t - K)^3 + W_max                                         (equation 1)
 //! K          = cbrt((W_max - w at the epoch's start) / C)                  (equation 2)
 //! target     = W_cubic(t + RTT), at least w, at most 1.5 w                 (section 4.2)
-//! per ACK:       w <- w + (target - w) / w                                 (sections 4.4, 4.5)
+//! per ACK:       w <- w + packets (target - w) / w                         (sections 4.4, 4.5)
 //! Reno-friendly: W_est <- W_est + alpha segments / w                       (equation 4)
 //!                alpha = 3 (1 - beta) / (1 + beta), 1 once W_est reaches cwnd_prior
 //!                w <- W_est where W_cubic(t) < W_est                       (section 4.3)
@@ -12,8 +12,9 @@
 //!                w <- beta w                                               (section 4.6)
 //! ```
 //!
-//! `w` and `W` in packets, `t` in seconds since the start of the congestion avoidance stage, `C` in
-//! packets/s^3. After slow start without a loss, and after a timeout, K is 0 and W_max is the
+//! `w` and `W` in packets, `t` in seconds since the start of the congestion avoidance stage, without
+//! the time in which cwnd did not limit the flow (sections 4.2, 5.8), `C` in packets/s^3; `packets`:
+//! those by which growth counts an ACK. After slow start without a loss, and after a timeout, K is 0 and W_max is the
 //! window (sections 4.8, 4.10). A reduction for loss keeps two packets, one for ECE keeps one
 //! (section 4.6).
 //!
@@ -34,8 +35,8 @@ pub struct Cubic {
     w_max: f64,
     /// cwnd before the last reduction, packets (cwnd_prior).
     prior_cwnd: f64,
-    /// When this stage of congestion avoidance began, less what the application idled; `None`
-    /// before its first ACK.
+    /// When this stage of congestion avoidance began, moved by the time in which cwnd did not limit
+    /// the flow; `None` before its first ACK.
     epoch_start_s: Option<f64>,
     k_s: f64,
     w_est: f64,
@@ -75,6 +76,14 @@ impl Cubic {
         now_s
     }
 
+    /// Sections 4.2 and 5.8: the time up to now is no part of t, and proves nothing about the path.
+    fn skip_until(&mut self, now_s: f64) {
+        if let Some(epoch_start_s) = &mut self.epoch_start_s {
+            *epoch_start_s += now_s - self.now_s;
+        }
+        self.now_s = now_s;
+    }
+
     fn w_cubic(&self, t: f64) -> f64 {
         let x = t - self.k_s;
         self.c * (x * x * x) + self.w_max
@@ -83,15 +92,15 @@ impl Cubic {
 
 impl WindowRule for Cubic {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
-        let idle_s = if ack.app_limited { ack.now_s - self.now_s } else { 0.0 };
-        self.now_s = ack.now_s;
-        let mut epoch_start_s = self.epoch_start_s.unwrap_or_else(|| self.begin(cwnd, ack.now_s));
-        if ack.app_limited {
-            // Sections 4.2 and 5.8: such times are no part of t, and prove nothing about the path.
-            epoch_start_s = (epoch_start_s + idle_s).min(ack.now_s);
-            self.epoch_start_s = Some(epoch_start_s);
+        if !ack.cwnd_limited {
+            self.skip_until(ack.now_s);
             return cwnd;
         }
+        self.now_s = ack.now_s;
+        if ack.growth_packets == 0 {
+            return cwnd;
+        }
+        let epoch_start_s = self.epoch_start_s.unwrap_or_else(|| self.begin(cwnd, ack.now_s));
         let alpha = if self.w_est < self.prior_cwnd {
             3.0 * (1.0 - self.beta) / (1.0 + self.beta)
         } else {
@@ -104,7 +113,7 @@ impl WindowRule for Cubic {
         }
         let rtt_s = if ack.srtt_s > 0.0 { ack.srtt_s } else { ack.rtt_s };
         let target = self.w_cubic(t + rtt_s).clamp(cwnd, 1.5 * cwnd);
-        cwnd + (target - cwnd) / cwnd
+        cwnd + ack.growth_packets as f64 * (target - cwnd) / cwnd
     }
 
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
@@ -120,7 +129,17 @@ impl WindowRule for Cubic {
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         self.now_s = ack.now_s;
         self.epoch_start_s = None;
-        SlowStart::Grow(cwnd + 1.0)
+        let (grown, left_over) = ack.slow_start_packets(cwnd);
+        if left_over == 0 {
+            return SlowStart::Grow(grown);
+        }
+        let ack = Ack { acked_packets: left_over, growth_packets: left_over, ..*ack };
+        SlowStart::Grow(self.increase(grown, &ack))
+    }
+
+    fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
+        self.skip_until(now_s);
+        cwnd
     }
 
     fn has_hystart_in_linux(&self) -> bool {
@@ -230,5 +249,44 @@ mod tests {
                 "C {c}, RTT {rtt_s}, p {p}: {cwnd}, not back at {peak}"
             );
         }
+    }
+
+    /// From the ACK at 10 s on in the example above: W_cubic one second later asks for
+    /// 25.632802/70.007563 = 0.366143 of a packet, whatever time lay between in which cwnd did not
+    /// limit the flow: 7 s with an ACK every now and then, and 20 s of silence (sections 4.2, 5.8).
+    #[test]
+    fn time_without_use_of_cwnd_is_no_part_of_the_curve() {
+        let mut rule = Cubic::new(0.4, 0.7, true);
+        rule.increase(100.0, &at(9.0, 1.0));
+        rule.decrease(100.0, Congestion::FastRetransmit);
+        let first = rule.increase(70.0, &at(10.0, 1.0));
+        for now_s in [12.0, 17.0] {
+            let limited = Ack { cwnd_limited: false, growth_packets: 0, ..at(now_s, 1.0) };
+            assert_eq!(rule.increase(first, &limited), first);
+        }
+        assert_eq!(rule.restart_from_idle(first, 37.0), first);
+        let second = rule.increase(first, &at(38.0, 1.0));
+        assert!((second - first - 0.366143).abs() < 1e-5, "{second}");
+    }
+
+    /// An ACK of eight packets in the same place grows by eight times that: the target is that of the
+    /// ACK. Where growth counts ACKs it grows by one.
+    #[test]
+    fn an_ack_of_eight_packets_by_hand() {
+        for (growth_packets, growth) in [(8, 8.0 * 0.366143), (1, 0.366143)] {
+            let mut rule = Cubic::new(0.4, 0.7, true);
+            rule.increase(100.0, &at(9.0, 1.0));
+            rule.decrease(100.0, Congestion::FastRetransmit);
+            let first = rule.increase(70.0, &at(10.0, 1.0));
+            let ack = Ack { acked_packets: 8, growth_packets, ..at(11.0, 1.0) };
+            let second = rule.increase(first, &ack);
+            assert!((second - first - growth).abs() < 1e-4, "{growth_packets}: {second}");
+        }
+        // Slow start from 6 to ssthresh = 8 takes two of three packets. The third begins the curve,
+        // on which W_cubic(0) = 8 is below W_est = 8 + 1/8.
+        let mut rule = Cubic::new(0.4, 0.7, true);
+        let ack =
+            Ack { acked_packets: 3, growth_packets: 3, ssthresh_packets: 8.0, ..at(1.0, 0.1) };
+        assert_eq!(rule.slow_start(6.0, &ack), SlowStart::Grow(8.125));
     }
 }

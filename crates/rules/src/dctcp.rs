@@ -56,7 +56,7 @@ impl Dctcp {
 impl WindowRule for Dctcp {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         self.count(ack);
-        cwnd + 1.0 / cwnd
+        ack.per_packet(cwnd, |cwnd| cwnd + 1.0 / cwnd)
     }
 
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
@@ -68,7 +68,7 @@ impl WindowRule for Dctcp {
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         self.count(ack);
-        SlowStart::Grow(cwnd + 1.0)
+        SlowStart::Grow(ack.slow_start(cwnd, |cwnd| cwnd + 1.0 / cwnd))
     }
 
     fn on_mark(&mut self, _: f64, ack: &Ack) -> MarkResponse {

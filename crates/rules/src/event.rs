@@ -7,14 +7,24 @@
 pub struct Ack {
     /// Arrival time, seconds.
     pub now_s: f64,
-    /// Packets newly acknowledged.
+    /// Packets newly acknowledged, all of them: an ACK is one event, however many it covers.
     pub acked_packets: u64,
+    /// Packets by which growth counts this ACK: `acked_packets` with appropriate byte counting (RFC
+    /// 3465, Linux), one where growth counts ACKs (RFC 5681 section 3.1), none while cwnd does not
+    /// limit the flow or in recovery. A rule that grows per packet repeats its step so often
+    /// ([`Ack::per_packet`]).
+    pub growth_packets: u64,
+    /// Slow-start threshold, packets.
+    pub ssthresh_packets: f64,
+    /// cwnd limits the flow, neither the application nor the receiver's window
+    /// ([`CwndValidation`](crate::CwndValidation)).
+    pub cwnd_limited: bool,
     /// Packets delivered so far (cumulatively or selectively acknowledged), including this ACK's.
     /// Differences also count ACKs that the rule did not see (duplicates, those in recovery).
     pub delivered_packets: u64,
     /// Packets marked lost so far, for loss rates by differences.
     pub lost_packets: u64,
-    /// Packets sent and not acknowledged, after this ACK. With [`Needs::recovery`]: without SACKed
+    /// Packets sent and not acknowledged, after this whole ACK. With [`Needs::recovery`]: without SACKed
     /// and lost packets (RFC 6675 section 4, `pipe`).
     pub in_flight_packets: u64,
     /// Packets in flight when the acknowledged packet was sent, itself included. With
@@ -48,7 +58,8 @@ pub struct Ack {
     /// A round trip has passed: the first ACK that the rule sees since packets sent at the last
     /// such ACK were acknowledged. With [`Needs::rounds`].
     pub round_start: bool,
-    /// The sender was application-limited while the acknowledged packet was in flight.
+    /// The rate sample is application-limited: the sender was while the acknowledged packet was in
+    /// flight. With [`Needs::delivery_rate`]; whether it is limited now, `cwnd_limited` tells.
     pub app_limited: bool,
 }
 
@@ -63,6 +74,9 @@ impl Ack {
     pub const EMPTY: Self = Self {
         now_s: 0.0,
         acked_packets: 0,
+        growth_packets: 1,
+        ssthresh_packets: f64::INFINITY,
+        cwnd_limited: true,
         delivered_packets: 0,
         lost_packets: 0,
         in_flight_packets: 0,
@@ -86,6 +100,38 @@ impl Ack {
     pub fn segments(&self) -> f64 {
         self.acked_packets.max(1) as f64
     }
+
+    /// The window after one `step` for each packet by which growth counts this ACK.
+    #[inline]
+    pub fn per_packet(&self, cwnd: f64, step: impl FnMut(f64) -> f64) -> f64 {
+        repeated(cwnd, self.growth_packets, step)
+    }
+
+    /// The window after slow start (RFC 5681 section 3.1: one packet more for each), until it
+    /// reaches ssthresh; `step` takes it from there, once for each packet that is left over (Linux
+    /// `tcp_slow_start`).
+    #[inline]
+    pub fn slow_start(&self, cwnd: f64, step: impl FnMut(f64) -> f64) -> f64 {
+        let (cwnd, left_over) = self.slow_start_packets(cwnd);
+        repeated(cwnd, left_over, step)
+    }
+
+    /// The window after slow start, at ssthresh at most a part of a packet beyond, and the packets
+    /// left over for congestion avoidance.
+    #[inline]
+    pub fn slow_start_packets(&self, cwnd: f64) -> (f64, u64) {
+        let room = (self.ssthresh_packets - cwnd).ceil().max(0.0);
+        let packets = self.growth_packets.min(room as u64);
+        (cwnd + packets as f64, self.growth_packets - packets)
+    }
+}
+
+#[inline]
+fn repeated(mut cwnd: f64, packets: u64, mut step: impl FnMut(f64) -> f64) -> f64 {
+    for _ in 0..packets {
+        cwnd = step(cwnd);
+    }
+    cwnd
 }
 
 /// Cause of a window reduction.
@@ -123,9 +169,10 @@ pub enum MarkResponse {
 /// Which fields of an [`Ack`] a rule reads; each includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AckFields {
-    /// None: the new window follows from cwnd alone.
+    /// Those that every rule has, [`Ack::growth_packets`] and [`Ack::ssthresh_packets`]: the new
+    /// window follows from cwnd alone. Without growth such a rule is not called.
     None,
-    /// [`Ack::rtt_s`] and [`Ack::srtt_s`].
+    /// Also [`Ack::rtt_s`] and [`Ack::srtt_s`].
     Rtt,
     /// Any.
     #[default]
@@ -137,7 +184,8 @@ pub enum AckFields {
 pub struct Needs {
     /// The fields of [`Ack`] that the rule reads. The endpoint may leave the others empty.
     pub ack: AckFields,
-    /// [`Ack::delivery_rate_packets_s`].
+    /// [`Ack::delivery_rate_packets_s`] and [`Ack::app_limited`]. Such a rule decides itself what a
+    /// window means that the flow does not use: growth counts also while cwnd does not limit it.
     pub delivery_rate: bool,
     /// ECE reports each packet's own mark instead of being latched until CWR (RFC 8257 section
     /// 3.2).
@@ -161,4 +209,25 @@ pub struct Needs {
     pub encoder: bool,
     /// [`WindowRule::fault`](crate::WindowRule::fault) may return an error.
     pub faults: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ACK of four packets at 8.5 of 10: two reach 10.5, two are left over. Far below ssthresh
+    /// all four count; without growth none.
+    #[test]
+    fn slow_start_ends_at_ssthresh_and_leaves_the_rest_over() {
+        let ack = Ack { growth_packets: 4, ssthresh_packets: 10.0, ..Ack::EMPTY };
+        assert_eq!(ack.slow_start_packets(8.5), (10.5, 2));
+        assert_eq!(ack.slow_start(8.5, |cwnd| cwnd + 0.125), 10.75);
+        assert_eq!(ack.slow_start_packets(2.0), (6.0, 0));
+        assert_eq!(Ack { growth_packets: 0, ..ack }.slow_start_packets(8.5), (8.5, 0));
+        assert_eq!(
+            Ack { ssthresh_packets: f64::INFINITY, ..ack }.slow_start_packets(1e9),
+            (1e9 + 4.0, 0)
+        );
+        assert_eq!(ack.per_packet(1.0, |cwnd| 2.0 * cwnd), 16.0);
+    }
 }

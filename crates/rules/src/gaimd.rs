@@ -29,8 +29,8 @@ pub struct Gaimd {
 
 impl WindowRule for Gaimd {
     #[inline]
-    fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
-        cwnd + self.alpha / cwnd
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        ack.per_packet(cwnd, |cwnd| cwnd + self.alpha / cwnd)
     }
 
     #[inline]

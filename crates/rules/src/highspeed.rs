@@ -37,8 +37,8 @@ fn parameters(w: f64) -> (f64, f64) {
 }
 
 impl WindowRule for HighSpeed {
-    fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
-        cwnd + parameters(cwnd).0 / cwnd
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        ack.per_packet(cwnd, |cwnd| cwnd + parameters(cwnd).0 / cwnd)
     }
 
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {

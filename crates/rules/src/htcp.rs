@@ -12,7 +12,9 @@
 //! trip so far, RTT_max the largest since the last congestion. The rate is the best delivery rate
 //! of a round trip in the epoch. A timeout starts over with beta = 0.5.
 //!
-//! Departure: alpha is not scaled by the round trip (the draft has it as an option).
+//! Departures: alpha is not scaled by the round trip (the draft has it as an option). D leaves out
+//! the time in which cwnd did not limit the flow, which proves nothing about the path: the draft is
+//! silent; RFC 9438 section 5.8 has the reason.
 
 use crate::delivery_rate::DeliveryRateMeter;
 use crate::family::no_check;
@@ -48,7 +50,18 @@ impl Default for Htcp {
 }
 
 impl Htcp {
+    /// Moves the last congestion by what has passed without use of cwnd.
+    fn skip_until(&mut self, now_s: f64) {
+        if let Some(congested_s) = &mut self.congested_s {
+            *congested_s += now_s - self.now_s;
+        }
+        self.now_s = now_s;
+    }
+
     fn measure(&mut self, ack: &Ack) {
+        if !ack.cwnd_limited {
+            self.skip_until(ack.now_s);
+        }
         self.now_s = ack.now_s;
         self.min_rtt_s = ack.min_rtt_s;
         self.max_rtt_s = self.max_rtt_s.max(ack.rtt_s);
@@ -74,7 +87,7 @@ impl WindowRule for Htcp {
         let beyond_s = ack.now_s - *self.congested_s.get_or_insert(ack.now_s) - 1.0;
         let gain =
             if beyond_s <= 0.0 { 1.0 } else { 1.0 + 10.0 * beyond_s + beyond_s * beyond_s / 4.0 };
-        cwnd + 2.0 * (1.0 - self.beta) * gain / cwnd
+        ack.per_packet(cwnd, |cwnd| cwnd + 2.0 * (1.0 - self.beta) * gain / cwnd)
     }
 
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
@@ -91,8 +104,20 @@ impl WindowRule for Htcp {
     }
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
+        let (grown, left_over) = ack.slow_start_packets(cwnd);
+        if left_over > 0 {
+            return SlowStart::Grow(
+                self.increase(grown, &Ack { growth_packets: left_over, ..*ack }),
+            );
+        }
         self.measure(ack);
-        SlowStart::Grow(cwnd + 1.0)
+        SlowStart::Grow(grown)
+    }
+
+    fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
+        self.skip_until(now_s);
+        self.meter = DeliveryRateMeter::default();
+        cwnd
     }
 
     fn needs(&self) -> Needs {
@@ -158,5 +183,18 @@ mod tests {
         assert_eq!(epoch(0.0, 50), 50.0); // nothing to compare with
         assert!((epoch(1.0, 52) - 66.666_666_666_666_67).abs() < 1e-9); // 0.1/0.15
         assert_eq!(epoch(2.0, 90), 50.0); // 73 % faster
+    }
+
+    /// At 3 s since the last loss alpha is 22. Two seconds with ACKs of a flow that cwnd does not
+    /// limit, and 20 s of silence, do not count; two packets at once add 2.2 and 22/12.2.
+    #[test]
+    fn time_without_use_of_cwnd_does_not_quicken_growth() {
+        let mut rule = Htcp::default();
+        assert_eq!(rule.increase(10.0, &at(5.0)), 10.1);
+        let unused = Ack { cwnd_limited: false, growth_packets: 0, ..at(7.0) };
+        assert_eq!(rule.increase(10.0, &unused), 10.0);
+        assert_eq!(rule.restart_from_idle(10.0, 27.0), 10.0);
+        let two = Ack { growth_packets: 2, ..at(30.0) };
+        assert!((rule.increase(10.0, &two) - (12.2 + 22.0 / 12.2)).abs() < 1e-9);
     }
 }

@@ -52,7 +52,8 @@ impl Ledbat {
 impl WindowRule for Ledbat {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         let off_target = (self.target_s - self.queueing_delay_s(ack)) / self.target_s;
-        let grown = cwnd + self.gain * off_target * ack.segments() / cwnd;
+        let change = self.gain * off_target * ack.segments() / cwnd;
+        let grown = cwnd + if ack.growth_packets > 0 { change } else { change.min(0.0) };
         let allowed = (ack.in_flight_packets + ack.acked_packets) as f64 + 1.0;
         grown.min(allowed).max(MIN_CWND)
     }
@@ -141,5 +142,23 @@ mod tests {
         // 10 were in flight: 11 at most.
         assert_eq!(rule.increase(30.0, &at(0.0, 0.05)), 11.0);
         assert!(matches!(rule.slow_start(4.0, &at(0.0, 0.05)), SlowStart::Leave(w) if w == 4.25));
+    }
+
+    /// The filter holds ACKs, not packets: one ACK of eight packets with a long delay is one of four
+    /// samples. Eight packets at 10 add 8/10, and at a quarter of the gain 2/10.
+    #[test]
+    fn an_ack_of_eight_packets_is_one_sample() {
+        let mut rule = Ledbat::new(0.1, 1.0);
+        settled(&mut rule, 0.0, 0.05);
+        let eight = Ack { acked_packets: 8, growth_packets: 8, ..at(1.0, 0.125) };
+        for _ in 0..3 {
+            assert!((rule.increase(10.0, &eight) - 10.8).abs() < 1e-12);
+        }
+        assert!((rule.increase(10.0, &eight) - 10.2).abs() < 1e-12);
+        // What cwnd does not limit does not grow, but a queue still shrinks it.
+        let unused = |rtt_s: f64| Ack { growth_packets: 0, cwnd_limited: false, ..at(2.0, rtt_s) };
+        assert_eq!(rule.increase(10.0, &unused(0.05)), 10.0);
+        (0..4).for_each(|_| _ = rule.increase(10.0, &unused(0.35)));
+        assert!((rule.increase(10.0, &unused(0.35)) - 9.8).abs() < 1e-12);
     }
 }

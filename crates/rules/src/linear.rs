@@ -41,11 +41,11 @@ impl Linear {
 
 impl WindowRule for Linear {
     #[inline]
-    fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         if self.is_ns2_binomial() {
-            return cwnd + (self.bi - 1.0) / (cwnd * (1.0 / cwnd));
+            return ack.per_packet(cwnd, |cwnd| cwnd + (self.bi - 1.0) / (cwnd * (1.0 / cwnd)));
         }
-        cwnd + (self.ai / cwnd + (self.bi - 1.0))
+        ack.per_packet(cwnd, |cwnd| cwnd + (self.ai / cwnd + (self.bi - 1.0)))
     }
 
     #[inline]

@@ -59,6 +59,17 @@ impl MrAimd {
         self.a
     }
 
+    /// The window after a packet in congestion avoidance.
+    fn step(&mut self, cwnd: f64) -> f64 {
+        let acceleration = if self.rounds_until_return == 0 {
+            self.acceleration
+        } else {
+            self.acceleration_marked
+        };
+        self.a += acceleration / cwnd;
+        cwnd + self.a / cwnd
+    }
+
     fn count_round(&mut self, ack: &Ack) {
         if ack.round_start && !ack.marked {
             self.rounds_until_return = self.rounds_until_return.saturating_sub(1);
@@ -70,13 +81,7 @@ impl WindowRule for MrAimd {
     #[inline]
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         self.count_round(ack);
-        let acceleration = if self.rounds_until_return == 0 {
-            self.acceleration
-        } else {
-            self.acceleration_marked
-        };
-        self.a += acceleration / cwnd;
-        cwnd + self.a / cwnd
+        ack.per_packet(cwnd, |cwnd| self.step(cwnd))
     }
 
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
@@ -88,7 +93,7 @@ impl WindowRule for MrAimd {
     #[inline]
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         self.count_round(ack);
-        SlowStart::Grow(cwnd + 1.0)
+        SlowStart::Grow(ack.slow_start(cwnd, |cwnd| self.step(cwnd)))
     }
 
     fn on_mark(&mut self, _: f64, _: &Ack) -> MarkResponse {

@@ -196,7 +196,9 @@ impl WindowRule for Prague {
             self.pace(reduced, 1.0, ack);
             return SlowStart::Leave(reduced);
         }
-        let grown = if ack.app_limited { cwnd } else { cwnd + 1.0 };
+        let (grown, left_over) =
+            if ack.app_limited { (cwnd, 0) } else { ack.slow_start_packets(cwnd) };
+        let grown = grown + left_over as f64 / grown;
         self.pace(grown, 2.0, ack);
         SlowStart::Grow(grown)
     }

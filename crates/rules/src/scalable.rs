@@ -25,8 +25,8 @@ pub struct Scalable {
 
 impl WindowRule for Scalable {
     #[inline]
-    fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
-        cwnd + if cwnd <= self.low { 1.0 / cwnd } else { self.a }
+    fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
+        ack.per_packet(cwnd, |cwnd| cwnd + if cwnd <= self.low { 1.0 / cwnd } else { self.a })
     }
 
     #[inline]

@@ -54,7 +54,7 @@ impl Vegas {
 impl WindowRule for Vegas {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         match self.queued_packets(cwnd, ack) {
-            Some(queued) if queued < self.alpha => cwnd + 1.0,
+            Some(queued) if queued < self.alpha && ack.growth_packets > 0 => cwnd + 1.0,
             Some(queued) if queued > self.beta => (cwnd - 1.0).max(2.0),
             _ => cwnd,
         }
@@ -72,7 +72,9 @@ impl WindowRule for Vegas {
             return SlowStart::Leave((cwnd * 0.875).max(2.0));
         }
         self.doubling ^= ack.round_start;
-        SlowStart::Grow(if self.doubling { cwnd + 1.0 } else { cwnd })
+        // Congestion avoidance decides once per round trip: what is left over at ssthresh adds
+        // nothing.
+        SlowStart::Grow(if self.doubling { ack.slow_start_packets(cwnd).0 } else { cwnd })
     }
 
     fn needs(&self) -> Needs {
@@ -137,5 +139,24 @@ mod tests {
         assert_eq!(rule.slow_start(8.0, &round(0.1)), SlowStart::Grow(9.0));
         // 16 x 20/120 = 2.7 packets queued: to 14.
         assert_eq!(rule.slow_start(16.0, &round(0.12)), SlowStart::Leave(14.0));
+    }
+
+    /// The decision is one per round trip, however many packets its ACK covers. Slow start doubles by
+    /// packets: an ACK of eight at 8 gives 16, and of 20 at 90 gives 100 = ssthresh.
+    #[test]
+    fn an_ack_of_many_packets_is_one_decision() {
+        let mut rule = Vegas::new(2.0, 4.0, 1.0, 0.5);
+        let eight = Ack { acked_packets: 8, growth_packets: 8, ..round(0.11) };
+        assert_eq!(rule.increase(20.0, &eight), 21.0);
+        let within = Ack { round_start: false, ssthresh_packets: 100.0, ..eight };
+        assert_eq!(rule.slow_start(8.0, &within), SlowStart::Grow(16.0));
+        assert_eq!(
+            rule.slow_start(90.0, &Ack { growth_packets: 20, ..within }),
+            SlowStart::Grow(100.0)
+        );
+        // A window that is not used does not grow, and still shrinks.
+        let unused = Ack { growth_packets: 0, cwnd_limited: false, ..round(0.11) };
+        assert_eq!(rule.increase(20.0, &unused), 20.0);
+        assert_eq!(rule.increase(20.0, &Ack { rtt_s: 0.13, ..unused }), 19.0);
     }
 }

@@ -43,7 +43,7 @@ impl Westwood {
 impl WindowRule for Westwood {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         self.measure(ack);
-        cwnd + 1.0 / cwnd
+        ack.per_packet(cwnd, |cwnd| cwnd + 1.0 / cwnd)
     }
 
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
@@ -54,7 +54,13 @@ impl WindowRule for Westwood {
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         self.measure(ack);
-        SlowStart::Grow(cwnd + 1.0)
+        SlowStart::Grow(ack.slow_start(cwnd, |cwnd| cwnd + 1.0 / cwnd))
+    }
+
+    /// An idle period is no round trip: the next sample begins after it.
+    fn restart_from_idle(&mut self, cwnd: f64, _: f64) -> f64 {
+        self.meter = DeliveryRateMeter::default();
+        cwnd
     }
 
     fn needs(&self) -> Needs {
@@ -105,5 +111,31 @@ mod tests {
         assert_eq!(rule.decrease(20.0, Congestion::FastRetransmit), 9.0);
         assert_eq!(rule.decrease(5.0, Congestion::Ecn), 5.0);
         assert_eq!(rule.decrease(5.0, Congestion::Timeout), 9.0);
+    }
+
+    /// A round trip of 250 ms with ACKs of ten packets each: 20 packets are 80/s, in two ACKs or in
+    /// twenty. Ten seconds of silence are no round trip: the estimate stays, and the next sample is
+    /// that of the round trip after it.
+    #[test]
+    fn silence_is_no_round_trip() {
+        let mut rule = Westwood::default();
+        let ack = |now_s: f64, delivered_packets: u64, round_start: bool| Ack {
+            now_s,
+            delivered_packets,
+            acked_packets: 10,
+            growth_packets: 10,
+            min_rtt_s: 0.1,
+            round_start,
+            ..Ack::default()
+        };
+        rule.increase(20.0, &ack(1.0, 100, true));
+        rule.increase(20.0, &ack(1.1, 110, false));
+        rule.increase(20.0, &ack(1.25, 120, true));
+        assert_eq!(rule.bandwidth_packets_s(), Some(80.0));
+        assert_eq!(rule.restart_from_idle(20.0, 11.25), 20.0);
+        rule.increase(20.0, &ack(11.5, 130, true));
+        assert_eq!(rule.bandwidth_packets_s(), Some(80.0));
+        rule.increase(20.0, &ack(11.75, 170, true));
+        assert_eq!(rule.bandwidth_packets_s(), Some(90.0));
     }
 }

@@ -9,16 +9,22 @@ use std::sync::Arc;
 /// endpoint implements recovery and timeouts. Every return value is a finite window in packets; the
 /// endpoint raises a value below one packet to its floor.
 pub trait WindowRule {
-    /// The window after an ACK of new data in congestion avoidance, from `cwnd` packets.
+    /// The window after an ACK of new data in congestion avoidance, from `cwnd` packets. Called once
+    /// per ACK; growth per packet is [`Ack::growth_packets`] steps.
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64;
 
     /// The window after congestion at `cwnd` packets. The endpoint applies its floor.
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64;
 
-    /// Response to an ACK of new data in slow start (RFC 5681 section 3.1: one packet more).
+    /// Response to an ACK of new data in slow start (RFC 5681 section 3.1: one packet more), once
+    /// per ACK: packets left over at ssthresh are congestion avoidance's.
     #[inline]
-    fn slow_start(&mut self, cwnd: f64, _: &Ack) -> SlowStart {
-        SlowStart::Grow(cwnd + 1.0)
+    fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
+        let (cwnd, left_over) = ack.slow_start_packets(cwnd);
+        if left_over == 0 {
+            return SlowStart::Grow(cwnd);
+        }
+        SlowStart::Grow(self.increase(cwnd, &Ack { growth_packets: left_over, ..*ack }))
     }
 
     /// Response to an ACK with ECE. Called for each, before anything else that the ACK does,
@@ -41,7 +47,7 @@ pub trait WindowRule {
     }
 
     /// cwnd before the first packet after an idle period is sent: the application had no data, and
-    /// nothing is in flight. Called with [`Needs::delivery_rate`].
+    /// nothing is in flight (Linux CA_EVENT_TX_START). A clock of the rule does not count that time.
     fn restart_from_idle(&mut self, cwnd: f64, _now_s: f64) -> f64 {
         cwnd
     }

@@ -15,7 +15,7 @@ enum Event {
 const CAUSES: [Congestion; 3] = [Congestion::FastRetransmit, Congestion::Ecn, Congestion::Timeout];
 
 fn event() -> impl Strategy<Value = Event> {
-    let acked = (1..3u64, 0.001..0.5f64, prop::bool::weighted(0.05), prop::bool::weighted(0.05));
+    let acked = (1..9u64, 0.001..0.5f64, prop::bool::weighted(0.05), prop::bool::weighted(0.05));
     prop_oneof![
         60 => acked.prop_map(|(packets, rtt_s, marked, app_limited)| {
             Event::Acked { packets, rtt_s, marked, app_limited }
@@ -49,7 +49,9 @@ impl Endpoint {
         ack.in_flight_packets = (self.cwnd as u64).min(1 << 20);
         (ack.rtt_s, ack.srtt_s, ack.min_rtt_s) = (rtt_s, rtt_s, ack.min_rtt_s.min(rtt_s));
         ack.delivery_rate_packets_s = self.cwnd / rtt_s;
-        (ack.marked, ack.app_limited) = (marked, app_limited);
+        (ack.marked, ack.app_limited, ack.cwnd_limited) = (marked, app_limited, !app_limited);
+        ack.growth_packets = if app_limited { 0 } else { packets };
+        ack.ssthresh_packets = self.ssthresh;
         ack.marked_packets = if marked { packets } else { 0 };
         ack.round_start = ack.delivered_packets > self.round_ends;
         if ack.round_start {
@@ -71,6 +73,11 @@ impl Endpoint {
         } else {
             self.cwnd = self.rule.increase(self.cwnd, &ack);
         }
+    }
+
+    fn idle(&mut self, seconds: f64) {
+        self.ack.now_s += seconds;
+        self.cwnd = self.rule.restart_from_idle(self.cwnd, self.ack.now_s);
     }
 
     fn congestion(&mut self, congestion: Congestion) {
@@ -98,7 +105,7 @@ proptest! {
                     endpoint.acked(packets, rtt_s, marked, app_limited)
                 }
                 Event::Congestion(congestion) => endpoint.congestion(congestion),
-                Event::Idle(seconds) => endpoint.ack.now_s += seconds,
+                Event::Idle(seconds) => endpoint.idle(seconds),
             }
             let rate = endpoint.rule.pacing_rate_packets_s();
             let (name, cwnd) = (FAMILIES[family].name, endpoint.cwnd);
@@ -128,7 +135,7 @@ proptest! {
                     endpoint.acked(packets, rtt_s, marked, app_limited)
                 }
                     Event::Congestion(congestion) => endpoint.congestion(congestion),
-                    Event::Idle(seconds) => endpoint.ack.now_s += seconds,
+                    Event::Idle(seconds) => endpoint.idle(seconds),
                 }
             }
         }

@@ -21,7 +21,7 @@ impl WindowRule for Patient {
         if ack.rtt_s <= 1.1 * ack.min_rtt_s {
             self.losses = 0; // The queue is empty again.
         }
-        cwnd + 1.0 / cwnd
+        ack.per_packet(cwnd, |cwnd| cwnd + 1.0 / cwnd)
     }
 
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {

@@ -19,9 +19,23 @@ pub(crate) enum Reduction {
 /// Context for rules that read cwnd alone.
 static NO_CONTEXT: Ack = Ack::EMPTY;
 
+/// Growth that an ACK permits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    /// Packets by which growth counts the ACK.
+    pub(crate) packets: u64,
+    /// cwnd limits the flow.
+    pub(crate) is_limited: bool,
+}
+
+impl Growth {
+    /// None: in recovery, where the rule sets cwnd, and for marks.
+    pub(crate) const NONE: Self = Self { packets: 0, is_limited: true };
+}
+
 impl Tcb {
-    /// Grows cwnd by slow start or by the rule's increase: once per ACK, however many packets it
-    /// acknowledges.
+    /// Grows cwnd by slow start or by the rule's increase, in one step per ACK, however many packets
+    /// it acknowledges.
     #[inline(always)]
     pub(crate) fn grow<const STEADY: bool>(
         &mut self,
@@ -35,21 +49,33 @@ impl Tcb {
         if !STEADY && self.slow_start.is_some() {
             decision = self.slow_start_decision(now_s, now_s - ack.sent_s, knobs);
         }
-        // A rule that needs delivery rates decides itself what an application-limited window means.
-        if knobs.grow_when_limited
-            && (STEADY || !self.needs.delivery_rate)
-            && self.snd_nxt <= self.previous_highest_ack + self.send_window()
-        {
-            return;
-        }
+        let is_limited = !knobs.grow_when_limited || self.is_cwnd_limited();
         let (before, share, most_packets) = match decision {
             Decision::Grow { share, most_packets } => (self.cwnd, share, most_packets),
             Decision::Leave => (self.cwnd, 1.0, u64::MAX),
         };
-        if !STEADY && knobs.grow_by_packets {
-            self.grow_by_packets(now_s, ack, acked.min(most_packets), flight, knobs);
-        } else {
-            self.grow_once::<STEADY>(now_s, ack, acked, flight, knobs);
+        let by_packets = !STEADY && knobs.grow_by_packets;
+        let growth = Growth {
+            is_limited,
+            packets: match by_packets {
+                // A rule that needs delivery rates decides itself what a window that is not full
+                // means.
+                _ if !is_limited && !self.needs.delivery_rate => 0,
+                true => acked.min(most_packets),
+                false => 1,
+            },
+        };
+        match self.needs.ack {
+            AckFields::None if growth.packets == 0 => return,
+            AckFields::None if by_packets => self.grow_by_rtt(now_s - ack.sent_s, growth, knobs),
+            AckFields::Rtt => self.grow_by_rtt(now_s - ack.sent_s, growth, knobs),
+            AckFields::All if !STEADY => {
+                self.grow_by_ack_context(now_s, ack, acked, growth, flight, knobs);
+            }
+            _ => self.grow_by_cwnd(),
+        }
+        if !is_limited && !self.needs.delivery_rate {
+            self.cwnd = self.cwnd.min(before);
         }
         if !STEADY && share < 1.0 {
             self.cwnd = before + share * (self.cwnd - before);
@@ -59,23 +85,21 @@ impl Tcb {
         }
     }
 
-    /// Grows cwnd by one step of slow start or of the rule.
+    /// Whether cwnd limits the flow, judged when an ACK of new data has arrived, by what was out
+    /// before it.
     #[inline(always)]
-    fn grow_once<const STEADY: bool>(
-        &mut self,
-        now_s: f64,
-        ack: AckSegment,
-        acked: u64,
-        flight: Flight,
-        knobs: &Knobs,
-    ) {
-        match self.needs.ack {
-            AckFields::Rtt => self.grow_by_rtt(now_s - ack.sent_s, knobs),
-            AckFields::All if !STEADY => {
-                self.grow_by_ack_context(now_s, ack, acked, flight, knobs);
-            }
-            _ => self.grow_by_cwnd(),
+    fn is_cwnd_limited(&mut self) -> bool {
+        if self.snd_nxt > self.previous_highest_ack + self.congestion_window() {
+            self.validation.note_full(self.snd_nxt);
+            return true;
         }
+        self.is_limited_when_not_full()
+    }
+
+    #[inline(never)]
+    fn is_limited_when_not_full(&mut self) -> bool {
+        let first = self.previous_highest_ack + 1;
+        self.validation.is_limited(first, self.snd_nxt, self.cwnd, self.cwnd < self.ssthresh)
     }
 
     /// Growth by a rule that reads cwnd alone.
@@ -89,32 +113,16 @@ impl Tcb {
         }
     }
 
-    /// Appropriate byte counting (RFC 3465), in congestion avoidance as well: grows cwnd as if each
-    /// packet had been acknowledged by an ACK of its own, so that delayed ACKs do not slow growth.
-    #[inline(never)]
-    fn grow_by_packets(
-        &mut self,
-        now_s: f64,
-        ack: AckSegment,
-        acked: u64,
-        flight: Flight,
-        knobs: &Knobs,
-    ) {
-        if self.needs.recovery {
-            // The rule counts delivered packets itself.
-            return self.grow_by_ack_context(now_s, ack, acked, flight, knobs);
-        }
-        for _ in 0..acked {
-            self.grow_once::<false>(now_s, ack, 1, flight, knobs);
-            // Only the first of the packets starts the round trip.
-            self.rate_sampler.iter_mut().for_each(|sampler| sampler.clear_round_start());
-        }
-    }
-
     /// Growth by a rule that reads cwnd and RTT.
     #[inline(never)]
-    fn grow_by_rtt(&mut self, rtt_s: f64, knobs: &Knobs) {
-        let ack_context = Ack { rtt_s, srtt_s: self.rtt.srtt_s(knobs), ..Ack::EMPTY };
+    fn grow_by_rtt(&mut self, rtt_s: f64, growth: Growth, knobs: &Knobs) {
+        let ack_context = Ack {
+            growth_packets: growth.packets,
+            ssthresh_packets: self.ssthresh,
+            rtt_s,
+            srtt_s: self.rtt.srtt_s(knobs),
+            ..Ack::EMPTY
+        };
         self.apply_rule(&ack_context, knobs);
     }
 

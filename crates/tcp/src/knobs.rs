@@ -157,7 +157,8 @@ zero";
                 "growth counts the packets that an ACK acknowledges (appropriate byte counting, \
 RFC 3465; Linux); false: ACKs (RFC 5681 section 3.1)";
             grow_when_limited: bool = [false, true, true],
-                "cwnd grows only while the flow is limited by it (control_increase_, RFC 7661)";
+                "cwnd grows only while it limits the flow, not the application or the receiver's \
+window (RFC 7661; Linux tcp_is_cwnd_limited)";
             slow_start_restart: bool = [true, false, false],
                 "a timeout that expires with all data acknowledged sets cwnd to 1 \
 (slow_start_restart_)";

@@ -10,7 +10,13 @@ impl Tcb {
     pub(crate) fn send_window(&self) -> i64 {
         // rwnd has 32 bits, so a larger cwnd has no effect; conversion to 64 bits takes twice as
         // many instructions.
-        (i64::from(self.cwnd as u32) + self.dupwnd).min(i64::from(self.rwnd))
+        self.congestion_window().min(i64::from(self.rwnd))
+    }
+
+    /// The congestion window, whole packets, with its inflation by duplicate ACKs.
+    #[inline]
+    pub(crate) fn congestion_window(&self) -> i64 {
+        i64::from(self.cwnd as u32) + self.dupwnd
     }
 
     /// The last packet that the window and the application's data allow, for schemes that count
@@ -128,6 +134,13 @@ impl Tcb {
         DataSegment { number, size_bytes, retransmission, ecn, cwr, cwnd, ssthresh }
     }
 
+    /// Tells the rule that the first packet after an idle period is sent.
+    pub(crate) fn restart_rule_from_idle(&mut self, now_s: f64) {
+        self.accumulate_cwnd_area(now_s);
+        self.cwnd = self.rule.restart_from_idle(self.cwnd, now_s);
+        self.check_fault();
+    }
+
     /// Updates rate samples and pacing for a sent packet.
     #[inline(never)]
     fn on_packet_sent(
@@ -143,7 +156,7 @@ impl Tcb {
             let lost = flight.lost.unwrap_or(self.counters.retransmitted);
             sampler.on_sent(now_s, nothing_outstanding, flight.in_flight, lost);
             if nothing_outstanding && sampler.is_app_limited() {
-                self.cwnd = self.rule.restart_from_idle(self.cwnd, now_s);
+                self.restart_rule_from_idle(now_s);
             }
         }
         self.update_pacing(now_s, knobs);

@@ -2,17 +2,13 @@
 //! (draft-cheng-iccrg-delivery-rate-estimation). Rules that read cwnd and RTT alone have no
 //! sampler.
 
+use crate::cwnd::Growth;
 pub(crate) use crate::tcb::Flight;
 use crate::tcb::{PacketState, Phase, RateSampler, Tcb};
 use crate::{AckSegment, EcnFeedback, Knobs};
 use cwndlab_rules::{Ack, MarkResponse, WindowRule};
 
 impl RateSampler {
-    /// Clears the start of a round trip once the rule has seen it.
-    pub(crate) fn clear_round_start(&mut self) {
-        self.round_start = false;
-    }
-
     /// Records the state at a packet's transmission.
     pub(crate) fn on_sent(
         &mut self,
@@ -119,7 +115,7 @@ impl Tcb {
                 self.ecn.marked_packets = sampler.newly_delivered;
             }
             sampler.round_start_reported = !self.needs.recovery;
-            let ack_context = self.ack_context(now_s, ack, 0, flight, knobs);
+            let ack_context = self.ack_context(now_s, ack, 0, Growth::NONE, flight, knobs);
             let mark_consumed =
                 self.rule.on_mark(self.cwnd, &ack_context) == MarkResponse::Consumed;
             self.check_fault();
@@ -149,6 +145,7 @@ impl Tcb {
         now_s: f64,
         ack: AckSegment,
         acked: u64,
+        growth: Growth,
         flight: Flight,
         knobs: &Knobs,
     ) -> Ack {
@@ -165,6 +162,9 @@ impl Tcb {
         Ack {
             now_s,
             acked_packets: acked,
+            growth_packets: growth.packets,
+            ssthresh_packets: self.ssthresh,
+            cwnd_limited: growth.is_limited,
             delivered_packets: sampler.delivered,
             lost_packets: lost,
             in_flight_packets: if sees_recovery { flight.in_flight } else { outstanding },
@@ -206,7 +206,7 @@ impl Tcb {
             self.needs.recovery && sampler.delivered > sampler.reported_delivered
         });
         if asks && (!self.ecn.is_marked || self.mark_consumed()) {
-            self.grow_by_ack_context(now_s, ack, 0, flight, knobs);
+            self.grow_by_ack_context(now_s, ack, 0, Growth::NONE, flight, knobs);
         }
     }
 
@@ -217,10 +217,11 @@ impl Tcb {
         now_s: f64,
         ack: AckSegment,
         acked: u64,
+        growth: Growth,
         flight: Flight,
         knobs: &Knobs,
     ) {
-        let mut ack_context = self.ack_context(now_s, ack, acked, flight, knobs);
+        let mut ack_context = self.ack_context(now_s, ack, acked, growth, flight, knobs);
         // Nothing was delivered before the SYN was sent, however often that was.
         let packet = self.rate_sampler.as_ref().and_then(|sampler| sampler.last_acked);
         if knobs.syn
@@ -235,6 +236,9 @@ impl Tcb {
         if let Some(sampler) = &mut self.rate_sampler {
             if self.needs.recovery {
                 ack_context.acked_packets = sampler.delivered - sampler.reported_delivered;
+                if knobs.grow_by_packets && growth.packets > 0 {
+                    ack_context.growth_packets = ack_context.acked_packets;
+                }
                 ack_context.round_start = std::mem::take(&mut sampler.round_start);
                 sampler.reported_delivered = sampler.delivered;
             } else {

@@ -228,6 +228,10 @@ impl Sender {
         if was_idle && let Some(expired_s) = self.tcb.restart_after_idle(now_s, knobs) {
             self.recovery.on_rto(&mut self.tcb, expired_s, knobs);
         }
+        // With delivery rates that happens when the packet is sent, and if cwnd was not full before.
+        if was_idle && self.tcb.last_sent_s < NEVER && !self.tcb.needs.delivery_rate {
+            self.tcb.restart_rule_from_idle(now_s);
+        }
         self.tcb.accumulate_cwnd_area(now_s);
         self.recovery.send_supply(&mut self.tcb, now_s, knobs, out);
         self.tcb.resume_idle_timer();

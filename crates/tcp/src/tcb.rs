@@ -16,7 +16,7 @@ pub(crate) use timers::{Pacer, RetransmissionTimer};
 
 use crate::slow_start::SlowStart;
 use crate::{AckSegment, Counters, Knobs, NEVER, RttEstimator, ShortPacket};
-use cwndlab_rules::{AckFields, Needs, Rule, WindowRule};
+use cwndlab_rules::{AckFields, CwndValidation, Needs, Rule, WindowRule};
 
 /// Below every packet number, and below -1, which means that nothing is acknowledged.
 const NO_PACKET: i64 = i64::MIN;
@@ -99,6 +99,8 @@ pub(crate) struct Tcb {
     pub(crate) rule: Rule,
     /// What the rule needs.
     pub(crate) needs: Needs,
+    /// Whether cwnd limits the flow.
+    pub(crate) validation: CwndValidation,
     /// The rule returned an invalid congestion window.
     pub(crate) is_faulty: bool,
     /// Samples for the rule; none if the rule reads cwnd and RTT alone.
@@ -154,6 +156,7 @@ impl Tcb {
             last_event_s: NEVER,
             rtt: RttEstimator::new(knobs, timer_phase_s),
             needs,
+            validation: CwndValidation::default(),
             is_faulty: needs.faults && rule.fault().is_some(),
             rate_sampler,
             pacer: is_paced.then(Box::default),

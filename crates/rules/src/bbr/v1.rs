@@ -17,6 +17,9 @@
 //! Recovery (section 4.2.3.4): packet conservation in the first round trip; then the window grows
 //! by the packets delivered less those lost; at the end it is restored.
 //!
+//! After an idle period ProbeBW paces at the bandwidth (section 4.3.4.4), and the first ACK starts no
+//! ProbeRTT: the queue has had time to drain (section 4.3.5, BBR.idle_restart).
+//!
 //! Departures: the draft's allowance of three send quanta is three packets; the first phase of
 //! ProbeBW is hashed from the flow's own history, because a rule has no randomness; no long-term
 //! sampling of policed rates.
@@ -64,6 +67,8 @@ pub struct Bbr1 {
     in_recovery: bool,
     /// Packet conservation: the first round trip of recovery.
     packet_conservation: bool,
+    /// No ACK has come since an idle period.
+    idle_restart: bool,
     in_flight: f64,
 }
 
@@ -82,6 +87,7 @@ impl Default for Bbr1 {
             has_lost: false,
             in_recovery: false,
             packet_conservation: false,
+            idle_restart: false,
             in_flight: 0.0,
         }
     }
@@ -189,7 +195,8 @@ impl Bbr1 {
     /// Enters and leaves ProbeRTT; returns the cwnd to continue from.
     fn probe_rtt(&mut self, cwnd: f64, ack: &Ack, expired: bool) -> f64 {
         let probing = matches!(self.mode, Mode::ProbeRtt { .. });
-        if expired && !probing {
+        let restarts = std::mem::take(&mut self.idle_restart);
+        if expired && !probing && !restarts {
             self.save(cwnd);
             self.mode = Mode::ProbeRtt { until_s: None, round_passed: false };
         }
@@ -206,6 +213,11 @@ impl Bbr1 {
         if !round_passed || ack.now_s < until_s {
             return cwnd;
         }
+        self.leave_probe_rtt(cwnd, ack)
+    }
+
+    /// Leaves ProbeRTT; returns the cwnd to continue from.
+    fn leave_probe_rtt(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         self.min_rtt.since_s = ack.now_s;
         if self.full_pipe.reached {
             self.enter_probe_bandwidth(ack)
@@ -267,6 +279,21 @@ impl WindowRule for Bbr1 {
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         SlowStart::Grow(self.update(cwnd, ack))
+    }
+
+    /// Section 4.3.4.4; a ProbeRTT whose time has passed ends, as in Linux (`bbr_cwnd_event`).
+    fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
+        self.idle_restart = true;
+        match self.mode {
+            Mode::ProbeBandwidth { .. } if self.bandwidth.value() > 0.0 => {
+                self.pacing_packets_s = self.bandwidth.value();
+                cwnd
+            }
+            Mode::ProbeRtt { until_s: Some(until_s), .. } if now_s > until_s => {
+                self.leave_probe_rtt(cwnd, &Ack { now_s, ..Ack::EMPTY })
+            }
+            _ => cwnd,
+        }
     }
 
     fn on_mark(&mut self, _: f64, _: &Ack) -> MarkResponse {

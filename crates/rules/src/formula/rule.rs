@@ -51,6 +51,18 @@ impl FormulaRule {
         self.increase.has_qdelay() || self.decrease.has_qdelay()
     }
 
+    /// The window after a packet in congestion avoidance.
+    #[inline]
+    fn step(&mut self, cwnd: f64) -> f64 {
+        let value = self.increase.value(cwnd, self.rtt_s, self.qdelay_s);
+        let grown = cwnd + value / cwnd;
+        if !grown.is_finite() {
+            self.fail("inc", cwnd, value);
+            return cwnd;
+        }
+        grown.max(cwnd.min(LEAST_PACKETS))
+    }
+
     #[inline]
     fn note_rtt(&mut self, ack: &Ack) {
         let rtt_s = if ack.srtt_s > 0.0 { ack.srtt_s } else { ack.rtt_s };
@@ -76,13 +88,7 @@ impl WindowRule for FormulaRule {
     #[inline]
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         self.note_rtt(ack);
-        let value = self.increase.value(cwnd, self.rtt_s, self.qdelay_s);
-        let grown = cwnd + value / cwnd;
-        if !grown.is_finite() {
-            self.fail("inc", cwnd, value);
-            return cwnd;
-        }
-        grown.max(cwnd.min(LEAST_PACKETS))
+        ack.per_packet(cwnd, |cwnd| self.step(cwnd))
     }
 
     #[inline]
@@ -98,7 +104,7 @@ impl WindowRule for FormulaRule {
     #[inline]
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
         self.note_rtt(ack);
-        SlowStart::Grow(cwnd + 1.0)
+        SlowStart::Grow(ack.slow_start(cwnd, |cwnd| self.step(cwnd)))
     }
 
     fn needs(&self) -> Needs {

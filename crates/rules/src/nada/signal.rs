@@ -301,4 +301,28 @@ mod tests {
         let (_, reports) = run(101, |_| 0.05, |number| 3 * number, |_| false);
         assert_eq!(reports.last().unwrap().signal_s, 0.5);
     }
+
+    /// An ACK of eight packets is one delay of the fifteen, and eight packets received: fourteen later
+    /// ACKs with 20 ms more leave the least delay at 0, the fifteenth does not. 8 packets in 10 ms are
+    /// 800/s.
+    #[test]
+    fn an_ack_of_eight_packets_is_one_delay() {
+        let mut aggregation = SignalAggregator::new();
+        let mut receiving = Vec::new();
+        for number in 1..=16_u64 {
+            aggregation.add(&Ack {
+                now_s: number as f64 * 0.01,
+                acked_packets: 8,
+                growth_packets: 8,
+                delivered_packets: 8 * number,
+                rtt_s: if number == 1 { 0.05 } else { 0.07 },
+                srtt_s: 0.05,
+                ..Ack::default()
+            });
+            receiving.extend(aggregation.report().map(|report| report.receiving_packets_s));
+            close(aggregation.queueing_delay_s(), if number == 16 { 0.02 } else { 0.0 });
+        }
+        assert_eq!(receiving.len(), 1);
+        close(receiving[0], 800.0);
+    }
 }

@@ -56,6 +56,14 @@ impl Exchange {
         self.sack(ack, &[], sends)
     }
 
+    /// An ACK, whatever it sends.
+    pub fn ack_silently(&mut self, ack: i64) {
+        let sent_s = self.now_s - 0.1;
+        let echo = EcnEcho::NONE;
+        let segment = AckSegment { ack, sent_s, echo_s: sent_s, size_bytes: 40, echo };
+        self.sender.on_ack(self.now_s, segment, None, &self.knobs, &mut |_| {});
+    }
+
     #[track_caller]
     pub fn sack(&mut self, ack: i64, blocks: &[(i64, i64)], sends: &[i64]) -> &mut Self {
         // The packet that triggered the ACK was sent 0.1 s ago.

@@ -90,3 +90,27 @@ fn the_round_trip_is_probed_every_ten_seconds() {
     (0..4).for_each(|_| path.round(4));
     assert!(path.cwnd >= 200.0, "{}", path.cwnd);
 }
+
+/// Twelve seconds without data: the minimum has expired, and the queue is empty. ProbeBW goes on at
+/// the bandwidth of 1000/s, and no ProbeRTT follows; without the idle period one does.
+#[test]
+fn a_restart_from_idle_probes_no_round_trip() {
+    let mut path = Path { rule: Bbr1::default(), cwnd: 10.0, now_s: 0.0, delivered: 0 };
+    (0..20).for_each(|_| path.round(100));
+    assert!(matches!(path.rule.mode, Mode::ProbeBandwidth { .. }));
+    let (window, mut busy) = (path.cwnd, path.rule.clone());
+    path.now_s += 12.0;
+    assert_eq!(path.rule.restart_from_idle(window, path.now_s), window);
+    assert_eq!(path.rule.pacing_rate_packets_s(), Some(1000.0));
+    path.round(100);
+    assert!(matches!(path.rule.mode, Mode::ProbeBandwidth { .. }));
+    assert_eq!(path.cwnd, window);
+    let late = Ack { now_s: path.now_s, rtt_s: 0.11, ..Ack::default() };
+    busy.increase(window, &late);
+    assert!(matches!(busy.mode, Mode::ProbeRtt { .. }));
+    // ProbeRTT is over when its time has passed while nothing was sent.
+    busy.increase(4.0, &Ack { now_s: path.now_s + 0.1, ..late });
+    assert_eq!(busy.restart_from_idle(4.0, path.now_s + 0.2), 4.0);
+    assert_eq!(busy.restart_from_idle(4.0, path.now_s + 5.0), window);
+    assert!(matches!(busy.mode, Mode::ProbeBandwidth { .. }));
+}
