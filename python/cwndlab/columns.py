@@ -37,6 +37,8 @@ class Column:
     more_is_better: bool | None
     """None if that is not known."""
     bounds: tuple[float, float]
+    resolution: float
+    """What it is known to, as a part of its value: the width of a bucket of a histogram."""
     meaning: str
 
     @classmethod
@@ -56,7 +58,7 @@ class Column:
             entry["shown_unit"], entry["scale"], entry["values"],
             {"higher": True, "lower": False, None: None}[entry["better"]],
             (-math.inf if low is None else low, math.inf if high is None else high),
-            entry["meaning"],
+            entry["resolution"], entry["meaning"],
         )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from cwndlab.columns import ESTIMATE
 from cwndlab.comparison import AXES
 from cwndlab.metrics import METRICS, Metric
 from cwndlab.scores import SETTING
-from cwndlab.statistics import estimate
 
 
 def differences(
@@ -53,8 +52,8 @@ def differences(
     rows: list[tuple[object, ...]] = []
     for cell, group in pairs.group_by(AXES, maintain_order=True):
         for metric in metrics:
-            less = group[metric.key] - group[f"{metric.key} of baseline"]
-            rows.append((*cell, metric.key, *estimate(less, bounds=metric.difference_bounds)))
+            own, other = (group[key].to_list() for key in (metric.key, f"{metric.key} of baseline"))
+            rows.append((*cell, metric.key, *metric.difference(own, other)))
     return pl.DataFrame(
         rows, schema={**dict.fromkeys((*AXES, "metric"), pl.String), **ESTIMATE}, orient="row"
     )

@@ -18,7 +18,7 @@ from typing import Any
 from cwndlab.columns import COLUMNS, RUN, Column
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, same_name, unknown
-from cwndlab.statistics import UNBOUNDED, Bounds, difference_bounds
+from cwndlab.statistics import UNBOUNDED, Bounds, Estimate, difference_bounds, estimate
 
 Read = Callable[[Mapping[str, Any], Mapping[str, Any]], float | None]
 """Measures a run (a dictionary) with its bottleneck link."""
@@ -45,6 +45,8 @@ class Metric:
     """None if that is not known: no value is then marked as better or worse."""
     bounds: Bounds = UNBOUNDED
     """What its values can not lie below and above."""
+    resolution: float = 0.0
+    """What a run's value is known to, as a part of it: the width of a bucket of a histogram."""
     scale: float = 1.0
     digits: int = 3
     read: Read | None = None
@@ -59,7 +61,8 @@ class Metric:
         """Make a metric that is a column of a result, with the column's definition."""
         own = cls(
             key=column.name, label=column.label, meaning=column.meaning, unit=column.shown_unit,
-            more_is_better=column.more_is_better, bounds=column.bounds, scale=column.scale,
+            more_is_better=column.more_is_better, bounds=column.bounds,
+            resolution=column.resolution, scale=column.scale,
             short="" if "label" in changes else column.heading,
         )  # fmt: skip
         return replace(own, read=read, **changes)
@@ -97,6 +100,41 @@ class Metric:
     def difference_bounds(self) -> Bounds:
         """Bounds of the difference of two values."""
         return difference_bounds(self.bounds)
+
+    def known_to(self, *values: Iterable[float | None]) -> float:
+        """Return the least width of an interval of a mean, or of a difference of two means.
+
+        Examples
+        --------
+        >>> BY_KEY["p95_queueing_delay_s"].known_to([0.064, None, 0.064], [0.032])
+        0.003
+        """
+        return self.resolution * math.fsum(abs(mean(each) or 0.0) for each in values)
+
+    def estimate(self, values: Sequence[float | None]) -> Estimate:
+        """Return the mean of replicates, with an interval no narrower than a value is known to.
+
+        Examples
+        --------
+        >>> found = BY_KEY["p95_queueing_delay_s"].estimate([0.064, 0.064])
+        >>> round(found.low, 4), round(found.high, 4)
+        (0.063, 0.065)
+        """
+        return estimate(values, bounds=self.bounds).at_least(self.known_to(values))
+
+    def difference(self, ours: Sequence[float | None], theirs: Sequence[float | None]) -> Estimate:
+        """Return the mean difference, `ours` less `theirs`, of paired replicates.
+
+        Examples
+        --------
+        >>> found = BY_KEY["p95_queueing_delay_s"].difference([0.064, 0.064], [0.032, 0.032])
+        >>> round(found.low, 4), round(found.high, 4)
+        (0.0305, 0.0335)
+        """
+        pairs = zip(ours, theirs, strict=False)
+        less = (None if a is None or b is None else a - b for a, b in pairs)
+        found = estimate(less, bounds=self.difference_bounds)
+        return found.at_least(self.known_to(ours, theirs))
 
 
 def _ratio(part: float | None, whole: float | None) -> float | None:

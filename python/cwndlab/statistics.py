@@ -39,6 +39,21 @@ class Estimate(NamedTuple):
             return cls(mean, None, None, count)
         return cls(mean, mean - half_width, mean + half_width, count)
 
+    def at_least(self, width: float) -> Estimate:
+        """Return the same with an interval that is no narrower than `width`.
+
+        Examples
+        --------
+        >>> Estimate.around(2.0, 0.125, 3).at_least(1.0)
+        Estimate(mean=2.0, low=1.5, high=2.5, count=3)
+        >>> Estimate(2.0, None, None, 1).at_least(1.0).low is None
+        True
+        """
+        if self.mean is None or self.low is None or self.high is None or width <= 0:
+            return self
+        low, high = min(self.low, self.mean - width / 2), max(self.high, self.mean + width / 2)
+        return self if self.high - self.low >= width else Estimate(self.mean, low, high, self.count)
+
     @property
     def half_width(self) -> float | None:
         """Half of the interval's width."""

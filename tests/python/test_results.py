@@ -297,14 +297,18 @@ def test_what_was_left_is_what_they_did_not_take(traffic):
 
 def test_traces_of_transfers_and_of_what_was_carried(traffic):
     transfers = traffic.traces["transfers"]
-    assert transfers.columns == ["start_s", "group", "packets", "fct_s", "slowdown"]
+    assert transfers.columns == [
+        "start_s", "group", "packets", "fct_s", "received_fct_s", "slowdown",
+    ]  # fmt: skip
     assert set(transfers["group"].cast(pl.String)) == {"web", "asked"}
     web = transfers.filter(pl.col("group") == "web")
     assert web["packets"].unique().to_list() == [12.0]
     measured = web.filter(
         pl.col("start_s").is_between(2, 10, closed="left"), pl.col("fct_s").is_not_null()
     )
-    assert measured["fct_s"].mean() == pytest.approx(traffic.arrivals["mean_fct_s"][0])
+    for time in ("fct_s", "received_fct_s"):
+        assert measured[time].mean() == pytest.approx(traffic.arrivals[f"mean_{time}"][0])
+    assert (measured["received_fct_s"] < measured["fct_s"]).all()
     carried = traffic.traces["cross"]
     assert carried.columns == ["time_s", "source", "carried_bps"]
     inside = carried.filter(pl.col("time_s") >= 2, pl.col("source") == "cbr")

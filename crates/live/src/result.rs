@@ -124,6 +124,7 @@ pub fn flow_result(
         starved_s: None,
         convergence_s: None,
         base_rtt_s: play.base_rtt_s,
+        received_s: None,
         finish_s: figures.finish_s,
         total_sent_packets: counters.total.sent,
         total_delivered_packets: counters.total.arrived,

@@ -62,6 +62,7 @@ pub fn definitions(columns: &[Column]) -> Value {
             "values": column.values,
             "better": better(column),
             "bounds": [column.bounds.0, column.bounds.1],
+            "resolution": column.resolution,
             "meaning": column.meaning,
         })
     };

@@ -207,6 +207,7 @@ fn transfers(transfers: &[Transfer]) -> Vec<(&'static str, Column)> {
         ("group", Column::u4(rows().map(|row| row.group))),
         ("packets", Column::u8(rows().map(|row| row.packets))),
         ("fct_s", Column::f8(rows().map(|row| row.fct_s))),
+        ("received_fct_s", Column::f8(rows().map(|row| row.received_fct_s))),
         ("slowdown", Column::f8(rows().map(|row| row.slowdown))),
     ]
 }

@@ -222,17 +222,25 @@ with a pacing rate pace in any case";
             timestamp_echo_fix: bool = [true, true, true],
                 "the receiver echoes the timestamp of the packet that advanced RCV.NXT \
 (ts_echo_bugfix_)";
+            linear_syn_timeouts: u32 = [0, 0, 4],
+                "timeouts of the SYN before backoff begins (Linux tcp_syn_linear_timeouts)";
+            synack_retries: u32 = [0, 0, 5],
+                "how often the receiver repeats its SYN-ACK by a timer, which begins at initial_rto \
+and doubles, as long as no data arrive (Linux tcp_synack_retries)";
             delayed_ack: bool = [false, false, true],
                 "delayed ACKs: acknowledge every second packet (TCPSink/DelAck)";
             delayed_ack_interval: Time = [Time::ns(100_000_000), Time::ns(100_000_000), Time::ns(40_000_000)],
                 "delayed-ACK timeout (interval_)";
             quick_acks: u32 = [0, 0, 16],
-                "packets at the start that are acknowledged at once despite delayed_ack (Linux: \
-16)";
+                "ACKs that leave at once despite delayed_ack: at the start, and after a packet that \
+arrives twice (Linux: 16)";
             immediate_ack_on_fill: bool = [true, true, true],
                 "a packet that fills a gap is acknowledged at once (RFC2581_immediate_ack_)";
             immediate_ack_on_syn: bool = [true, true, true],
                 "packet 0 is acknowledged at once (SYN_immediate_ack_)";
+            immediate_ack_on_duplicate: bool = [false, true, true],
+                "a packet that arrives twice is acknowledged at once, the last one in order too \
+(RFC 9293 section 3.10.7.4)";
             ack_division: u32 = [1, 1, 1],
                 "a receiver that misbehaves: ACKs that it sends in place of each one, each of an \
 equal part of the data (ACK division, Savage et al. 1999)";
@@ -301,6 +309,16 @@ impl Knobs {
         let (packets, rest) = (bytes.div_ceil(size), (bytes % size) as u32);
         let number = packets as i64 - 1 + i64::from(self.syn);
         (packets, (rest > 0).then_some(ShortPacket { number, payload_bytes: rest }))
+    }
+
+    /// Whether the receiver repeats a SYN-ACK by a timer.
+    pub(crate) fn repeats_syn_ack(&self) -> bool {
+        self.syn && self.synack_retries > 0
+    }
+
+    /// Whether the receiver has a timer: for delayed ACKs, or for the SYN-ACK.
+    pub fn has_receiver_timer(&self) -> bool {
+        self.delayed_ack || self.repeats_syn_ack()
     }
 
     /// Bytes on the wire of an ACK without SACK blocks.

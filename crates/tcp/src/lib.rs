@@ -30,6 +30,7 @@ mod segment;
 mod sender;
 mod sequence_set;
 mod slow_start;
+mod syn_ack;
 mod tcb;
 mod undo;
 

@@ -3,6 +3,7 @@
 
 use crate::accecn::CeCounter;
 use crate::misbehavior::Misbehavior;
+use crate::syn_ack::SynAck;
 use crate::{AckSegment, EcnEcho, EcnFeedback, Knobs, NEVER, SackBlocks, SequenceSet, ShortPacket};
 use cwndlab_prefetch::prefetch;
 
@@ -23,6 +24,10 @@ pub struct Receiver {
     is_plain: bool,
     /// Delayed-ACK state; allocated at the first delayed ACK.
     delayed_ack: Option<Box<DelayedAck>>,
+    /// The SYN-ACK, as long as no data shows that it arrived.
+    syn_ack: Option<Box<SynAck>>,
+    /// SYN-ACKs that the timer repeated.
+    syn_acks_repeated: u32,
     sack: bool,
     /// Feedback of the next ACK. ECE: CE arrived, and no packet with CWR since (ns-2
     /// `ecn_unacked_`).
@@ -52,11 +57,13 @@ struct DelayedAck {
     armed_at_s: f64,
     /// Data packets without an ACK of their own.
     acks_withheld: u64,
+    /// ACKs that leave at once before the next one is delayed (Linux `icsk_ack.quick`).
+    quick_acks: u32,
 }
 
 impl Default for DelayedAck {
     fn default() -> Self {
-        Self { held: None, deadline_s: NEVER, armed_at_s: 0.0, acks_withheld: 0 }
+        Self { held: None, deadline_s: NEVER, armed_at_s: 0.0, acks_withheld: 0, quick_acks: 0 }
     }
 }
 
@@ -87,6 +94,8 @@ impl Receiver {
             has_gap: true,
             is_plain: false,
             delayed_ack: None,
+            syn_ack: None,
+            syn_acks_repeated: 0,
             sack,
             echo: EcnEcho::NONE,
             ce_counter: None,
@@ -169,6 +178,7 @@ impl Receiver {
         let done = self.on_data_slow_path(now_s, number, sent_s, ce, cwr, knobs);
         self.is_plain = !self.has_gap
             && !knobs.delayed_ack
+            && self.syn_ack.is_none()
             && self.ce_counter.is_none()
             && self.short_packet.is_none()
             && !knobs.misbehaves()
@@ -207,14 +217,27 @@ impl Receiver {
         }
         let filled_gap = number < self.highest_received;
         let new = self.accept(number);
+        if knobs.repeats_syn_ack() {
+            self.arm_syn_ack_timer(now_s, number, sent_s, knobs);
+        }
+        let is_duplicate = !new && !(number == 0 && knobs.syn);
         if knobs.delayed_ack {
             let delayed_ack = self.delayed_ack.get_or_insert_default();
+            let is_answered = knobs.immediate_ack_on_duplicate && is_duplicate;
+            if number == 0 && new {
+                delayed_ack.quick_acks = knobs.quick_acks;
+            } else if is_answered {
+                // An ACK was lost, or the sender does not know what arrived (Linux
+                // `tcp_enter_quickack_mode`).
+                delayed_ack.quick_acks = delayed_ack.quick_acks.max(knobs.quick_acks);
+            }
             if delayed_ack.held.is_none() && number == self.rcv_nxt - 1 {
                 // Linux's quick ACKs speed up slow start.
                 let immediately = acks_at_once
+                    || is_answered
                     || (knobs.immediate_ack_on_fill && filled_gap)
                     || (knobs.immediate_ack_on_syn && number == 0)
-                    || number < i64::from(knobs.quick_acks);
+                    || delayed_ack.quick_acks > 0;
                 if !immediately {
                     delayed_ack.held = Some(DelayedPacket { number, sent_s, ce });
                     delayed_ack.deadline_s = now_s + knobs.delayed_ack_interval.seconds();
@@ -224,19 +247,42 @@ impl Receiver {
                 }
             }
             delayed_ack.deadline_s = NEVER;
+            // Linux counts the ACKs of data.
+            let counts = !(number == 0 && knobs.syn);
+            delayed_ack.quick_acks = delayed_ack.quick_acks.saturating_sub(counts.into());
         }
         let mut ack = self.acknowledge(number, sent_s, knobs);
         if knobs.misbehaves() {
             self.misbehave(&mut ack, new && number == self.highest_received, knobs);
-        } else if !new && self.sack && knobs.dsack && knobs.max_sack_blocks > 0 {
+        } else if is_duplicate && self.sack && knobs.dsack && knobs.max_sack_blocks > 0 {
             let blocks = self.report_duplicate(number, knobs.max_sack_blocks as usize);
             ack.size_bytes = knobs.ack_wire_size() + knobs.sack_block_size * blocks;
         }
         (new, Some(ack))
     }
 
-    /// Handles expiry of the delayed-ACK timer.
+    /// A SYN arms the timer that repeats its SYN-ACK; data stop it.
+    fn arm_syn_ack_timer(&mut self, now_s: f64, number: i64, sent_s: f64, knobs: &Knobs) {
+        if number > 0 {
+            self.syn_ack = None;
+        } else if let Some(syn_ack) = &mut self.syn_ack {
+            syn_ack.answer(now_s, sent_s, knobs);
+        } else if self.highest_received == 0 {
+            self.syn_ack = Some(Box::new(SynAck::new(now_s, sent_s, knobs)));
+        }
+    }
+
+    /// Handles expiry of the timer: of a delayed ACK, or of the SYN-ACK.
     pub fn on_timer(&mut self, knobs: &Knobs) -> Option<AckSegment> {
+        if let Some(syn_ack) = &mut self.syn_ack
+            && syn_ack.deadline_s < NEVER
+            && self.delayed_ack.as_ref().is_none_or(|delayed_ack| delayed_ack.held.is_none())
+        {
+            syn_ack.repeat(knobs);
+            let sent_s = syn_ack.sent_s;
+            self.syn_acks_repeated += 1;
+            return Some(self.acknowledge(0, sent_s, knobs));
+        }
         let delayed_ack = self.delayed_ack.as_deref_mut()?;
         delayed_ack.deadline_s = NEVER;
         let DelayedPacket { number, sent_s, .. } = delayed_ack.held?;
@@ -262,14 +308,26 @@ impl Receiver {
         misbehavior.map(|misbehavior| misbehavior.acks_of_parts(knobs)).into_iter().flatten()
     }
 
-    /// When the delayed-ACK timer expires, or [`NEVER`].
-    pub fn deadline_s(&self) -> f64 {
-        self.delayed_ack.as_ref().map_or(NEVER, |delayed_ack| delayed_ack.deadline_s)
+    /// When the timer expires, for a delayed ACK or for the SYN-ACK, and when it was armed, seconds;
+    /// [`NEVER`] if it is not.
+    fn timer_s(&self) -> (f64, f64) {
+        let delayed_ack =
+            self.delayed_ack.as_ref().filter(|delayed_ack| delayed_ack.held.is_some());
+        match (delayed_ack, &self.syn_ack) {
+            (Some(delayed_ack), _) => (delayed_ack.deadline_s, delayed_ack.armed_at_s),
+            (None, Some(syn_ack)) => (syn_ack.deadline_s, syn_ack.armed_at_s),
+            (None, None) => (NEVER, 0.0),
+        }
     }
 
-    /// When the delayed-ACK timer was armed, seconds.
+    /// When the timer expires, for a delayed ACK or for the SYN-ACK, or [`NEVER`].
+    pub fn deadline_s(&self) -> f64 {
+        self.timer_s().0
+    }
+
+    /// When the timer was armed, seconds.
     pub fn armed_at_s(&self) -> f64 {
-        self.delayed_ack.as_ref().map_or(0.0, |delayed_ack| delayed_ack.armed_at_s)
+        self.timer_s().1
     }
 
     /// Data packets that arrived and got no ACK of their own.
@@ -277,9 +335,11 @@ impl Receiver {
         self.delayed_ack.as_ref().map_or(0, |delayed_ack| delayed_ack.acks_withheld)
     }
 
-    /// ACKs that ACK division added.
+    /// ACKs that no data packet triggered: those that ACK division added, and SYN-ACKs that the
+    /// timer repeated.
     pub fn extra_acks(&self) -> u64 {
-        self.misbehavior.as_ref().map_or(0, |misbehavior| misbehavior.extra_acks)
+        let divided = self.misbehavior.as_ref().map_or(0, |misbehavior| misbehavior.extra_acks);
+        divided + u64::from(self.syn_acks_repeated)
     }
 
     /// Records the packet; returns whether it is new.

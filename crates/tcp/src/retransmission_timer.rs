@@ -39,7 +39,10 @@ impl Tcb {
         }
         self.recover = self.highest_sent;
         self.timeout_highest_ack = self.highest_ack;
-        self.rtt.back_off(knobs);
+        let backs_off = self.highest_ack >= 0 || self.counters.timeouts > knobs.linear_syn_timeouts;
+        if backs_off {
+            self.rtt.back_off(knobs);
+        }
     }
 
     /// Takes an RTT sample from an ACK of new data: by its timestamp, or if it covers the timed

@@ -166,8 +166,9 @@ impl Sender {
             match self.tcb.judge_reduction(ack, dsack, knobs) {
                 Verdict::Open => {}
                 Verdict::Spurious => {
+                    let late_originals = self.tcb.repairs_a_part(ack.ack);
                     self.tcb.undo_reduction();
-                    self.recovery.on_undo();
+                    self.recovery.on_undo(late_originals);
                 }
                 Verdict::SendNewData => {
                     self.tcb.new_ack_and_grow(now_s, ack, knobs);

@@ -139,6 +139,11 @@ impl Tcb {
         (allowed > self.highest_sent).then_some(allowed.min(self.highest_sent + 2))
     }
 
+    /// Whether `ack` acknowledges a part of what recovery repairs (a partial ACK, RFC 6582).
+    pub(crate) fn repairs_a_part(&self, ack: i64) -> bool {
+        self.state == CongestionState::Recovery && ack > self.highest_ack && ack < self.recover
+    }
+
     /// Restores what the last reduction changed.
     pub(crate) fn undo_reduction(&mut self) {
         let Some(undo) = self.undo.take() else { return };

@@ -160,6 +160,89 @@ fn a_probe_that_repairs_a_loss_costs_half_the_window() {
     );
 }
 
+/// Linux with timestamps. The ACK of a SACKed packet echoes the last packet in order (RFC 7323
+/// section 4.3), here sent at 0.1.
+fn stamped() -> Knobs {
+    Knobs { timestamps: true, ..linux() }
+}
+
+/// A probe that is SACKed shows that packets before it are lost (RFC 8985 section 7.4): their
+/// recovery begins a round trip after the probe, without a timeout, whatever the timestamps say.
+/// Before the probe 7 and 8 are outstanding: PTO = 2 x 0.1 s and Linux's 2 ms after the last ACK.
+#[test]
+fn the_last_two_packets_are_repaired_after_their_probe() {
+    for knobs in [linux(), stamped()] {
+        let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), knobs);
+        tcp.at(0.2).ack(6, &[]).expires(0.402, &[8]);
+        tcp.at(0.502).echo(6, &[(8, 9)], 0.1, &[7]);
+        let counters = tcp.sender.counters(0.502);
+        assert_eq!((counters.fast_retransmits, counters.timeouts), (1, 0));
+        tcp.at(0.602).echo(8, &[], 0.502, &[]);
+        assert!(tcp.sender.is_finished());
+        assert_eq!(tcp.sender.counters(0.602).retransmitted, 2);
+    }
+}
+
+/// 3 to 8 are lost. Nothing but the probe was delivered, so PRR releases a packet for it, and two
+/// for each ACK that advances (RFC 9937 section 6.2).
+#[test]
+fn the_tail_of_a_window_is_repaired_after_its_probe() {
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), stamped());
+    tcp.at(0.2).ack(2, &[]).expires(0.402, &[8]);
+    tcp.at(0.502).echo(2, &[(8, 9)], 0.1, &[3]);
+    tcp.at(0.602).echo(3, &[(8, 9)], 0.502, &[4, 5]);
+    tcp.at(0.702).echo(4, &[(8, 9)], 0.602, &[6, 7]).echo(5, &[(8, 9)], 0.602, &[]);
+    tcp.at(0.802).echo(8, &[], 0.702, &[]);
+    let counters = tcp.sender.counters(0.802);
+    assert!(tcp.sender.is_finished());
+    assert_eq!((counters.fast_retransmits, counters.timeouts), (1, 0));
+}
+
+/// The probe itself is lost: the RTO, armed when it left, repairs the tail.
+#[test]
+fn a_lost_probe_leaves_the_tail_to_the_timeout() {
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), stamped());
+    tcp.at(0.2).ack(6, &[]).expires(0.402, &[8]).expires(0.702, &[7]);
+    assert_eq!(tcp.sender.counters(0.702).timeouts, 1);
+}
+
+/// A cumulative ACK with an echo of before the retransmission tells that an original arrived: the
+/// retransmission of 1, still on its way, does not show that 2 to 8 are lost (RFC 8985 section 6.2
+/// step 2).
+#[test]
+fn an_original_that_arrives_late_is_not_its_retransmission() {
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, Knobs { undo: false, ..stamped() });
+    // The probe is new data and lost; the RTO retransmits 1.
+    tcp.expires(0.302, &[9]).expires(0.602, &[1]);
+    tcp.at(0.65).echo(1, &[], 0.1, &[2, 3]);
+    assert_eq!(tcp.sender.counters(0.65).fast_retransmits, 0);
+}
+
+/// Linux `tcp_try_undo_partial`: packet 1 comes 20 ms after three later ones had it sent again, and
+/// its ACK echoes 0.1. The reduction is undone, and the reordering remembered: the next late packet
+/// waits min_rtt/4 = 25 ms, and 2 ms, before it counts as lost.
+#[test]
+fn a_spurious_retransmission_proves_reordering() {
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, stamped());
+    tcp.at(0.2).echo(0, &[(2, 3)], 0.0, &[9]).echo(0, &[(2, 4)], 0.0, &[10]).echo(
+        0,
+        &[(2, 5)],
+        0.0,
+        &[1],
+    );
+    tcp.at(0.22).echo(4, &[], 0.1, &[11, 12]).window(8.125, 8.0);
+    assert_eq!(tcp.sender.counters(0.22).undone_reductions, 1);
+    tcp.at(0.225).echo(4, &[(6, 7)], 0.1, &[13]).echo(4, &[(6, 8)], 0.1, &[14]).echo(
+        4,
+        &[(6, 9)],
+        0.1,
+        &[15],
+    );
+    assert_eq!(tcp.sender.counters(0.225).retransmitted, 1);
+    // Sent at 0.1; the last delivered packet took 0.125 s.
+    tcp.expires(0.252, &[5]);
+}
+
 #[test]
 fn a_timeout_loses_what_is_older_than_a_round_trip() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, Knobs { tlp: false, ..linux() });

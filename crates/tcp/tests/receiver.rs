@@ -81,6 +81,88 @@ fn gaps_are_reported_at_once() {
     assert_eq!(answer(&mut receiver, 0.1, 2, &knobs), Some((5, vec![])));
 }
 
+/// RFC 9293 section 3.10.7.4: a segment below RCV.NXT is not acceptable and is answered by an ACK,
+/// with a DSACK (RFC 2883 section 4). ns-2's DelAckSink delays the answer to the last packet in
+/// order.
+#[test]
+fn a_packet_that_arrives_twice_is_acknowledged_at_once() {
+    let linux = Knobs { quick_acks: 0, ..Knobs::profile(Profile::Linux) };
+    let rfc = Knobs { delayed_ack: true, dsack: true, ..knobs() };
+    for knobs in [linux, rfc] {
+        let mut receiver = Receiver::new(true);
+        let answers = [0, 1, 2, 2, 3, 3].map(|number| answer(&mut receiver, 0.1, number, &knobs));
+        let expected = [
+            Some((0, vec![])),
+            None,
+            Some((2, vec![])),
+            Some((2, vec![(2, 3)])),
+            None,
+            // The ACK that is held leaves with the answer.
+            Some((3, vec![(3, 4)])),
+        ];
+        assert_eq!(answers, expected);
+        assert_eq!(receiver.deadline_s(), NEVER);
+    }
+    let knobs = Knobs { delayed_ack: true, ..Knobs::profile(Profile::Ns2_235) };
+    let mut receiver = Receiver::new(true);
+    let answers = [0, 1, 2, 2].map(|number| answer(&mut receiver, 0.1, number, &knobs));
+    assert_eq!(answers, [Some((0, vec![])), None, Some((2, vec![])), None]);
+}
+
+/// Linux acknowledges the first 16 data packets at once, and as many after a packet that arrives
+/// twice (`TCP_MAX_QUICKACKS`), its own ACK included.
+#[test]
+fn quick_acks_at_the_start_and_after_a_duplicate() {
+    let knobs = Knobs::profile(Profile::Linux);
+    let mut receiver = Receiver::new(true);
+    let mut answers = |numbers: std::ops::RangeInclusive<i64>| -> Vec<bool> {
+        numbers.map(|number| answer(&mut receiver, 0.1, number, &knobs).is_some()).collect()
+    };
+    assert_eq!(answers(0..=16), [true; 17]);
+    assert_eq!(answers(17..=22), [false, true, false, true, false, true]);
+    assert_eq!(answers(20..=20), [true]);
+    assert_eq!(answers(23..=37), [true; 15]);
+    assert_eq!(answers(38..=41), [false, true, false, true]);
+}
+
+/// Linux: the SYN-ACK is repeated after 1, 2, 4, 8 and 16 s (`tcp_synack_retries` 5), until data
+/// arrive.
+#[test]
+fn a_syn_ack_is_repeated_until_data_arrive() {
+    let knobs = Knobs::profile(Profile::Linux);
+    let mut receiver = Receiver::new(true);
+    assert_eq!(answer(&mut receiver, 0.5, 0, &knobs), Some((0, vec![])));
+    for repeated_s in [1.5, 3.5, 7.5, 15.5, 31.5] {
+        assert_eq!(receiver.deadline_s(), repeated_s);
+        let ack = receiver.on_timer(&knobs).unwrap();
+        assert_eq!((ack.ack, ack.sent_s, ack.echo_s), (0, 0.5, 0.5));
+    }
+    assert_eq!((receiver.deadline_s(), receiver.extra_acks()), (NEVER, 5));
+    // Data stop the timer, and it never starts again.
+    let mut receiver = Receiver::new(true);
+    assert!(answer(&mut receiver, 0.5, 0, &knobs).is_some());
+    assert!(answer(&mut receiver, 0.6, 1, &knobs).is_some());
+    assert!(answer(&mut receiver, 0.7, 0, &knobs).is_some());
+    assert_eq!(receiver.deadline_s(), NEVER);
+}
+
+/// Linux `tcp_check_req`: a repeated SYN is answered, and the timer starts again with the backoff
+/// that it has. ns-2 has no timer.
+#[test]
+fn a_repeated_syn_restarts_the_timer_of_its_answer() {
+    let knobs = Knobs::profile(Profile::Linux);
+    let mut receiver = Receiver::new(true);
+    assert!(answer(&mut receiver, 0.0, 0, &knobs).is_some());
+    assert_eq!(answer(&mut receiver, 0.5, 0, &knobs), Some((0, vec![])));
+    assert_eq!(receiver.deadline_s(), 1.5);
+    assert!(receiver.on_timer(&knobs).is_some());
+    assert_eq!(answer(&mut receiver, 2.0, 0, &knobs), Some((0, vec![])));
+    assert_eq!(receiver.deadline_s(), 4.0);
+    let mut receiver = Receiver::new(true);
+    assert!(answer(&mut receiver, 0.0, 0, &Knobs::profile(Profile::Ns2_235)).is_some());
+    assert_eq!(receiver.deadline_s(), NEVER);
+}
+
 #[test]
 fn a_receiver_without_sack_reports_no_blocks() {
     let (mut receiver, knobs) = (Receiver::new(false), knobs());

@@ -203,7 +203,9 @@ fn the_receiver_reports_duplicates() {
         (4, 2, vec![(4, 5)]),
         (6, 2, vec![(6, 7), (4, 5)]),
         // Below the cumulative acknowledgement, and above it.
-        (0, 2, vec![(0, 1), (6, 7), (4, 5)]),
+        (1, 2, vec![(1, 2), (6, 7), (4, 5)]),
+        // A SYN is no data.
+        (0, 2, vec![(6, 7), (4, 5)]),
         (4, 2, vec![(4, 5), (4, 5), (6, 7)]),
         (5, 2, vec![(4, 7)]),
         (3, 6, vec![]),

@@ -164,9 +164,10 @@ def _comparison(
     rule, *references = places
     sign = sign_of(metric)
     values = {name: values_of(found, cell, metric) for name, cell in places.items()}
-    means = {name: estimate(values[name], bounds=metric.bounds) for name in places}
+    means = {name: metric.estimate(values[name]) for name in places}
     less = {
-        name: simultaneous(_paired(values[rule], values[name], sign), among) for name in references
+        name: simultaneous(_paired(metric, values[rule], values[name], sign), among)
+        for name in references
     }
     margin = margin_of(metric.key)
     around = {name: margin.around(means[name].mean or 0.0) for name in references}
@@ -210,9 +211,12 @@ def values_of(found: SweepResult, cell: int, metric: Metric) -> list[float | Non
     return [duration_s if value is None else value for value in values]
 
 
-def _paired(own: Sequence[float | None], others: Sequence[float | None], sign: float) -> Estimate:
+def _paired(
+    metric: Metric, own: Sequence[float | None], others: Sequence[float | None], sign: float
+) -> Estimate:
     pairs = zip(own, others, strict=False)
-    return estimate(None if a is None or b is None else sign * (a - b) for a, b in pairs)
+    found = estimate(None if a is None or b is None else sign * (a - b) for a, b in pairs)
+    return found.at_least(metric.known_to(own, others))
 
 
 def verdict(found: Sequence[tuple[Estimate, float]]) -> str:

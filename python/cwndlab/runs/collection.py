@@ -24,7 +24,6 @@ from cwndlab.runs.plan import Plan, Run, named
 from cwndlab.runs.store import Store, Use, definition_digest
 from cwndlab.runs.until import LEAST, Target
 from cwndlab.scenario import Scenario
-from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -96,7 +95,7 @@ class Collection(ResultTables):
         """
         runs, axes = self.runs, tuple(self.plan.axes)
         rows = [
-            (*cell, measure.key, *estimate(group[measure.key], bounds=measure.bounds))
+            (*cell, measure.key, *measure.estimate(group[measure.key].to_list()))
             for cell, group in runs.group_by(axes, maintain_order=True)
             for measure in self.measures
         ]

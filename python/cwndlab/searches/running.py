@@ -130,7 +130,7 @@ def search(
         objective, family, f"{recovery}/{queue}", chosen.profile, shapes.values(position),
         shapes.shape(shapes.values(position)),
         {
-            rule: estimate(list(found), bounds=objective.measure.bounds)
+            rule: objective.measure.estimate(list(found))
             for rule, found in values.items()
         },
         estimate(list(objective.margins(values)), bounds=objective.measure.difference_bounds),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.errors import ScenarioError
 from cwndlab.jsontext import dumps
 from cwndlab.outputs import stamped
-from cwndlab.statistics import estimate
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.result import SweepResult
 from cwndlab.sweeps.running import execute
@@ -58,10 +57,8 @@ class Beside:
             for measure in self.ours.sweep.measures:
                 metric = measure.key
                 ours, theirs = (side.values(cell, metric) for side in (self.ours, self.theirs))
-                pairs = zip(ours, theirs, strict=False)
-                less = [None if a is None or b is None else a - b for a, b in pairs]
-                between = estimate(less, bounds=measure.difference_bounds)
-                own, other = (estimate(each, bounds=measure.bounds) for each in (ours, theirs))
+                between = measure.difference(ours, theirs)
+                own, other = (measure.estimate(each) for each in (ours, theirs))
                 rows.append({
                     **self.ours.labels(cell),
                     "metric": metric,

@@ -13,7 +13,7 @@ from cwndlab.documents import is_list
 from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
 from cwndlab.runs.until import LEAST
-from cwndlab.statistics import Estimate, estimate
+from cwndlab.statistics import Estimate
 from cwndlab.sweeps.measures import find
 from cwndlab.sweeps.values import NOT_DONE, Values
 from cwndlab.tables import by_cell
@@ -147,9 +147,7 @@ class SweepResult(ResultTables):
         measures = self.sweep.measures
         metrics = [measure.key for measure in measures]
         found = [
-            _without_interval(
-                estimate(self.values(cell, measure.key), bounds=measure.bounds), is_one
-            )
+            _without_interval(measure.estimate(self.values(cell, measure.key)), is_one)
             for cell in cells.tolist()
             for is_one in (self._values.is_one_run(cell),)
             for measure in measures
@@ -176,10 +174,8 @@ class SweepResult(ResultTables):
         for cell, other in compared:
             is_one = self._values.is_one_run(cell, other)
             for measure in measures:
-                key, bounds = measure.key, measure.difference_bounds
-                pairs = zip(self.values(cell, key), self.values(other, key), strict=False)
-                less = (None if a is None or b is None else a - b for a, b in pairs)
-                between = estimate(less, bounds=bounds)
+                key = measure.key
+                between = measure.difference(self.values(cell, key), self.values(other, key))
                 found.append(_without_interval(between, is_one))
         names = {
             "baseline": self.sweep.compared_labels[:1] * len(found),

@@ -27,6 +27,7 @@ pub(super) fn check_knobs(knobs: &KnobOverrides, key: &str) -> Checked {
     inside("dupack_threshold", knobs.dupack_threshold.map(f64::from), 1.0, 1e6)?;
     inside("cwnd_floor", knobs.cwnd_floor, -1e9, 1e6)?;
     inside("ack_division", knobs.ack_division.map(f64::from), 1.0, 1e3)?;
+    inside("synack_retries", knobs.synack_retries.map(f64::from), 0.0, 255.0)?;
     inside("optimistic_acks", knobs.optimistic_acks.map(f64::from), 0.0, 1e5)?;
     for (i, &phase_s) in knobs.timer_phase.iter().flat_map(PerFlow::values).enumerate() {
         let is_list = knobs.timer_phase.as_ref().is_some_and(|phase| phase.count().is_some());

@@ -54,7 +54,7 @@ impl Builder<'_> {
             (None, back_s, back_s),
         ];
         let (stages, access_links) = self.stages(group);
-        let route = self.route(stages, knobs.delayed_ack);
+        let route = self.route(stages, knobs.has_receiver_timer());
         let template = FlowTemplate {
             route,
             event_kinds: self.event_kinds(route),

@@ -53,7 +53,8 @@ impl Builder<'_> {
             let name = spec.instance(i as u64);
             let flow = engine.senders.len() as u32;
             let access = self.plan.access(spec, i as u64);
-            let indices = self.add_route(group, &stages, &access, knobs.delayed_ack, flow, engine);
+            let indices =
+                self.add_route(group, &stages, &access, knobs.has_receiver_timer(), flow, engine);
             let timer_phase_s = self.plan.timer_phase_s(spec, i as u64);
             let base_rtt_s = self.plan.links_rtt_s(&group.path)
                 + 2.0 * (access.source.delay_s + access.sink.delay_s);

@@ -103,7 +103,7 @@ impl Search<'_> {
             for &link in &group.path.forward {
                 upstream = self.visit(link, upstream, held_back);
             }
-            if rate[1].is_some() || knobs.delayed_ack {
+            if rate[1].is_some() || knobs.has_receiver_timer() {
                 upstream.from = None;
             }
             // In the order in which access links add delays, so that equal delays are equal
@@ -113,7 +113,7 @@ impl Search<'_> {
                 upstream.high_s += own.high.link_delay_s();
             }
             for &link in &group.path.back {
-                upstream = self.visit(link, upstream, held_back || knobs.delayed_ack);
+                upstream = self.visit(link, upstream, held_back || knobs.has_receiver_timer());
             }
         }
     }

@@ -16,9 +16,9 @@ const LOOKAHEAD_MARGIN: f64 = 1.0 - 1e-6;
 
 impl Builder<'_> {
     /// The route with these stages; equal routes are shared.
-    pub(super) fn route(&mut self, mut stages: Vec<Stage>, delayed_ack: bool) -> u32 {
+    pub(super) fn route(&mut self, mut stages: Vec<Stage>, has_receiver_timer: bool) -> u32 {
         // Routes with and without events at the receiver differ, and the key tells them apart.
-        let key_end = if delayed_ack { Stage::Sink } else { Stage::Source };
+        let key_end = if has_receiver_timer { Stage::Sink } else { Stage::Source };
         stages.push(key_end);
         if let Some(&route) = self.route_of.get(&stages) {
             return route;
@@ -51,11 +51,11 @@ impl Builder<'_> {
                     }
                     Stage::Link(link) if self.options.look_ahead && self.is_in_order(link) => false,
                     Stage::Source => true,
-                    Stage::Sink if delayed_ack => true,
+                    Stage::Sink if has_receiver_timer => true,
                     // A receiver answers within the event of the packet, as in ns-2: no
                     // simultaneous event comes in between.
                     _ if !self.options.look_ahead
-                        && !delayed_ack
+                        && !has_receiver_timer
                         && stages[i - 1] == Stage::Sink =>
                     {
                         false
@@ -241,7 +241,7 @@ impl Builder<'_> {
         group: &FlowGroup,
         (stages, access_links): &(Vec<Stage>, Vec<usize>),
         access: &DrawnAccessLinks,
-        delayed_ack: bool,
+        has_receiver_timer: bool,
         flow: u32,
         engine: &mut Engine<S, T>,
     ) -> FlowIndices {
@@ -251,7 +251,7 @@ impl Builder<'_> {
         access_links
             .iter()
             .for_each(|&which| engine.datapath.access_links.push(own[which].0, own[which].1));
-        let route = self.route(stages.clone(), delayed_ack);
+        let route = self.route(stages.clone(), has_receiver_timer);
         self.add_fifos(route, flow, first_access_link, engine)
     }
 }

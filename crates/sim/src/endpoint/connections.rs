@@ -48,6 +48,8 @@ pub struct Exchanges {
     pub first_s: f64,
     /// Time in which its sender had data, but for the period that lasts, seconds.
     pub busy_s: f64,
+    /// The same up to the arrival of the last packet of each period at the receiver, seconds.
+    pub received_busy_s: f64,
     /// Number of periods in which its sender had data.
     pub busy_periods: u32,
 }
@@ -96,8 +98,11 @@ impl Exchanges {
     /// left.
     #[cold]
     fn new(left: VecDeque<(f64, u64)>, is_concurrent: bool, first_s: f64) -> Option<Box<Self>> {
-        (!left.is_empty())
-            .then(|| Box::new(Self { left, is_concurrent, first_s, busy_s: 0.0, busy_periods: 1 }))
+        let (busy_s, received_busy_s, busy_periods) = (0.0, 0.0, 1);
+        (!left.is_empty()).then(|| {
+            let new = Self { left, is_concurrent, first_s, busy_s, received_busy_s, busy_periods };
+            Box::new(new)
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! All that a page draws is drawn when it begins, so that the draws do not depend on the order in
 //! which objects arrive. An object is complete when its last ACK reaches the sender, which is when
-//! a request for what it names would.
+//! a request for what it names would. The page has loaded when the last packet of its objects
+//! arrives at the receiver.
 
 use crate::random::stream::RandomStream;
 use crate::random::variable::RandomVariable;
@@ -80,6 +81,8 @@ pub struct PageLoader {
     next_page_s: f64,
     /// When the page that loads began, seconds.
     page_start_s: f64,
+    /// When the last packet of its objects so far arrived, seconds.
+    received_s: f64,
     objects: Vec<Object>,
     /// Objects that each object still waits for.
     waits_for: Vec<usize>,
@@ -152,6 +155,7 @@ impl PageLoader {
             stop_s,
             next_page_s: start_s,
             page_start_s: NEVER,
+            received_s: 0.0,
             objects: Vec::new(),
             waits_for: Vec::new(),
             incomplete: 0,
@@ -205,12 +209,13 @@ impl PageLoader {
         Some(ObjectRequest { connection: connection as u32, packets, opens })
     }
 
-    /// The object that a connection carries is complete.
-    pub fn on_complete(&mut self, connection: u32, now_s: f64) {
+    /// The object that a connection carries is complete; its last packet arrived at `received_s`.
+    pub fn on_complete(&mut self, connection: u32, now_s: f64, received_s: f64) {
         let state = &mut self.connections[connection as usize];
         let Connection::Busy(complete) = *state else { return };
         *state = Connection::Idle;
         self.incomplete -= 1;
+        self.received_s = self.received_s.max(received_s);
         for number in complete + 1..self.objects.len() {
             if self.objects[number].after.contains(&complete) {
                 self.waits_for[number] -= 1;
@@ -218,7 +223,7 @@ impl PageLoader {
             }
         }
         if self.incomplete == 0 {
-            self.loads.push((self.page_start_s, now_s - self.page_start_s));
+            self.loads.push((self.page_start_s, self.received_s - self.page_start_s));
             self.page_start_s = NEVER;
             self.next_page_s = now_s + self.think.next();
         }
@@ -272,6 +277,11 @@ mod tests {
         Some(ObjectRequest { connection, packets, opens })
     }
 
+    /// An object whose last packet arrived a quarter of a second before its ACK.
+    fn complete(browser: &mut PageLoader, connection: u32, now_s: f64) {
+        browser.on_complete(connection, now_s, now_s - 0.25);
+    }
+
     #[test]
     fn a_listed_page_by_hand() {
         let law = PageLaw::listed(&[
@@ -289,7 +299,7 @@ mod tests {
         assert_eq!(browser.next_timer_s(1.0), None);
         // The style sheet is known at once, on the connection that is open; the script 0.1 s later,
         // which opens the other one.
-        browser.on_complete(0, 2.0);
+        complete(&mut browser, 0, 2.0);
         assert_eq!(browser.next_timer_s(2.0), Some(2.0));
         browser.on_timer(2.0);
         assert_eq!(browser.next_request(2.0), request(0, 2, false));
@@ -297,12 +307,12 @@ mod tests {
         browser.on_timer(2.1);
         assert_eq!(browser.next_request(2.1), request(1, 3, true));
         // The image waits for both.
-        browser.on_complete(1, 2.5);
+        complete(&mut browser, 1, 2.5);
         assert_eq!((browser.next_request(2.5), browser.next_timer_s(2.5)), (None, None));
-        browser.on_complete(0, 3.0);
+        complete(&mut browser, 0, 3.0);
         assert_eq!(browser.next_request(3.0), request(0, 9, false));
-        browser.on_complete(0, 4.5);
-        assert_eq!(browser.loads(), [(1.0, 3.5)]);
+        complete(&mut browser, 0, 4.5);
+        assert_eq!(browser.loads(), [(1.0, 3.25)]);
         // Both connections stay open for the next page.
         assert_eq!(browser.next_timer_s(4.5), Some(14.5));
         browser.on_timer(14.5);
@@ -322,19 +332,19 @@ mod tests {
         let law = PageLaw::Drawn(Box::new(drawn));
         let mut browser = PageLoader::new(law, constant(0.0), 2, 0.0, 9.0);
         assert_eq!(browser.next_request(0.0), request(0, 4, true));
-        browser.on_complete(0, 1.0);
+        complete(&mut browser, 0, 1.0);
         assert_eq!(browser.next_request(1.0), request(0, 2, false));
         assert_eq!(browser.next_request(1.0), request(1, 2, true));
         // The third waits until a connection is free.
         assert_eq!((browser.next_request(1.0), browser.next_timer_s(1.0)), (None, None));
-        browser.on_complete(1, 2.0);
+        complete(&mut browser, 1, 2.0);
         assert_eq!(browser.next_timer_s(2.0), Some(2.0));
         assert_eq!(browser.next_request(2.0), request(1, 2, false));
         // Nothing is requested once the browser is closed.
         browser.on_timer(2.0);
-        browser.on_complete(0, 3.0);
-        browser.on_complete(1, 9.0);
-        assert_eq!(browser.loads(), [(0.0, 9.0)]);
+        complete(&mut browser, 0, 3.0);
+        complete(&mut browser, 1, 9.0);
+        assert_eq!(browser.loads(), [(0.0, 8.75)]);
         assert_eq!((browser.next_timer_s(9.0), browser.next_request(9.0)), (None, None));
     }
 

@@ -88,8 +88,9 @@ impl Sinks {
             trace.carried(packet.at_s, flow, u64::from(packet.size_bytes) * 8);
             trace.packet(row(PacketEvent::Receive, flow, packet));
         }
-        if knobs.delayed_ack && sink.receiver.deadline_s() != NEVER {
-            timers.push(sink.receiver.deadline_s(), TimerKind::DelayedAck, flow);
+        let deadline_s = sink.receiver.deadline_s();
+        if deadline_s < NEVER {
+            timers.push(deadline_s, TimerKind::Receiver, flow);
         }
         let ack = ack?;
         if knobs.ack_division > 1 {

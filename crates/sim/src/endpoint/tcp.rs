@@ -102,6 +102,9 @@ pub struct ReceiverEndpoint {
     pub knobs: u32,
     /// Size of an ACK without options on the wire, bytes.
     pub ack_bytes: u16,
+    /// When the last new data packet arrived, seconds: once all have, the completion at the
+    /// receiver.
+    pub received_s: f64,
     /// New data packets received.
     pub delivered: u64,
     /// Bytes that the short one of them lacks to a full one.
@@ -131,6 +134,7 @@ impl ReceiverEndpoint {
             receiver,
             knobs,
             ack_bytes,
+            received_s: 0.0,
             delivered: 0,
             missing_bytes: 0,
             arrived_bytes: 0,
@@ -199,6 +203,7 @@ impl ReceiverEndpoint {
             return None;
         }
         let inside = u64::from(self.bins.is_inside_as_before(at_s)?);
+        self.received_s = at_s;
         self.total_delivered += 1;
         self.delivered += inside;
         self.arrived_bytes += inside * u64::from(size_bytes);
@@ -220,6 +225,9 @@ impl ReceiverEndpoint {
         self.total_delivered += 1;
         // A SYN carries no data.
         let is_new = is_new && !(number == 0 && knobs.syn);
+        if is_new {
+            self.received_s = at_s;
+        }
         if self.bins.is_inside(at_s, self.delivered, window, bin_s) {
             self.arrived_bytes += u64::from(size_bytes);
             self.marked += u64::from(marked);

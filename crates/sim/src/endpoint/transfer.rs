@@ -18,6 +18,8 @@ pub struct Transfer {
     /// Flow completion time (FCT), without think times: until the last acknowledgement, or the
     /// arrival of the frame, seconds.
     pub fct_s: f64,
+    /// The same until the last packet arrives at the receiver, seconds.
+    pub received_fct_s: f64,
     /// FCT over its minimum: the base round trip of each response, or the delay of the frame's
     /// path, plus the transmission time on the bottleneck.
     pub slowdown: f64,
@@ -136,6 +138,7 @@ impl PendingFrames {
             start_s: frame.start_s,
             packets: frame.packets,
             fct_s,
+            received_fct_s: fct_s,
             slowdown: fct_s / empty_s,
         })
     }
@@ -153,19 +156,24 @@ impl ActiveTransfer {
     }
 
     /// Its record when its sender has nothing left to send at `now_s`; none while responses of the
-    /// connection are to come.
-    pub fn complete(&mut self, now_s: f64) -> Option<Transfer> {
+    /// connection are to come. `received_s`: when its last packet arrived at the receiver.
+    pub fn complete(&mut self, now_s: f64, received_s: f64) -> Option<Transfer> {
         let (mut first_s, mut fct_s, mut round_trips) = (self.start_s, now_s - self.start_s, 1.0);
+        // A receiver that acknowledges packets before they arrive may have none of it.
+        let mut received_fct_s = received_s.max(self.start_s) - self.start_s;
         if let Some(NextTransfer::Exchanges(exchanges)) = &mut self.next {
             exchanges.busy_s += fct_s;
+            exchanges.received_busy_s += received_fct_s;
             if !exchanges.left.is_empty() {
                 return None;
             }
             (first_s, fct_s) = (exchanges.first_s, exchanges.busy_s);
+            received_fct_s = exchanges.received_busy_s;
             round_trips = f64::from(exchanges.busy_periods);
         }
         let empty_s = round_trips * self.base_rtt_s + self.packets as f64 * self.bottleneck_tx_s;
         let Self { group, packets, .. } = *self;
-        Some(Transfer { group, start_s: first_s, packets, fct_s, slowdown: fct_s / empty_s })
+        let slowdown = fct_s / empty_s;
+        Some(Transfer { group, start_s: first_s, packets, fct_s, received_fct_s, slowdown })
     }
 }

@@ -88,9 +88,9 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.arm_page_request(browser);
     }
 
-    /// A connection of a browser has carried an object.
-    pub(crate) fn on_object_complete(&mut self, browser: u32, connection: u32) {
-        self.browsers[browser as usize].0.on_complete(connection, self.now_s);
+    /// A connection of a browser has carried an object, whose last packet arrived at `received_s`.
+    pub(crate) fn on_object_complete(&mut self, browser: u32, connection: u32, received_s: f64) {
+        self.browsers[browser as usize].0.on_complete(connection, self.now_s, received_s);
         self.arm_page_request(browser);
     }
 

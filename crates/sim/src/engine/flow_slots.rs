@@ -151,13 +151,14 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     #[inline(never)]
     pub(crate) fn on_finished(&mut self, flow: u32) {
         let now_s = self.now_s;
+        let received_s = self.datapath.sinks.receivers[flow as usize].received_s;
         let endpoint = &mut self.senders[flow as usize];
         let Some(app) = &mut endpoint.app else { return };
         let Some(transfer) = app.transfer.as_mut().filter(|transfer| !transfer.is_truncated) else {
             return;
         };
         let transfers = &mut self.datapath.sinks.transfers;
-        transfers.extend(transfer.complete(now_s));
+        transfers.extend(transfer.complete(now_s, received_s));
         let overflows = transfers.len() > MAX_TRANSFERS;
         self.datapath.note_overflow(overflows);
         let wait_s = match &mut transfer.next {
@@ -165,7 +166,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             Some(NextTransfer::Segment(player)) => Some(player.receive(now_s)),
             Some(NextTransfer::Object { browser, connection }) => {
                 let (browser, connection) = (*browser, *connection);
-                return self.on_object_complete(browser, connection);
+                return self.on_object_complete(browser, connection, received_s);
             }
             Some(NextTransfer::Exchanges(exchanges)) if !exchanges.left.is_empty() => {
                 // The next response of a concurrent connection has its timer already.

@@ -98,7 +98,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     /// again.
     pub(crate) fn armed_at_s(&self, kind: TimerKind, flow: u32) -> f64 {
         let (deadline_s, armed_at_s) = match kind {
-            TimerKind::DelayedAck => {
+            TimerKind::Receiver => {
                 let receiver = &self.datapath.sinks.receivers[flow as usize].receiver;
                 (receiver.deadline_s(), receiver.armed_at_s())
             }

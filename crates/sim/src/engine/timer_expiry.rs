@@ -39,7 +39,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 self.measure();
                 self.pass_edge();
             }
-            TimerKind::DelayedAck => self.on_delayed_ack(flow),
+            TimerKind::Receiver => self.on_receiver_timer(flow),
             TimerKind::Retransmission => self.on_retransmission(flow),
             TimerKind::Pacing => self.on_pacing_timer(flow),
         }
@@ -101,7 +101,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         data(begin + did.acknowledged) - data(begin)
     }
 
-    fn on_delayed_ack(&mut self, flow: u32) {
+    /// A delayed ACK is due, or a SYN-ACK is repeated, unless a packet arrived meanwhile.
+    fn on_receiver_timer(&mut self, flow: u32) {
         let (indices, time_s, datapath) =
             (self.senders[flow as usize].indices, self.now_s, &mut self.datapath);
         let sink = &mut datapath.sinks.receivers[flow as usize];
@@ -113,6 +114,10 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let tx_start_s = sink.receiver.armed_at_s();
         let knobs = &self.knobs[sink.knobs as usize];
         if let Some(ack) = sink.receiver.on_timer(knobs) {
+            let deadline_s = sink.receiver.deadline_s();
+            if deadline_s < NEVER {
+                datapath.timers.push(deadline_s, TimerKind::Receiver, flow);
+            }
             let options = ack_options(&ack, &sink.receiver, &mut datapath.options);
             let (number, sent_s, size_bytes) = (ack.ack, ack.sent_s, ack.size_bytes as u16);
             let flags = self.senders[flow as usize].flags.of_ack(ack.echo);

@@ -19,8 +19,8 @@ pub enum TimerKind {
     PageRequest,
     /// A request reaches a sender.
     Request,
-    /// Delayed ACK.
-    DelayedAck,
+    /// A receiver's: delayed ACK, or repetition of a SYN-ACK.
+    Receiver,
     /// Pacing of a sender.
     Pacing,
     /// Retransmission timeout (RTO) or tail loss probe.

@@ -3,7 +3,7 @@
 use super::mean::mean;
 use super::shares::{FlowShares, flow_shares};
 use crate::build::{BuiltNetwork, GroupInfo};
-use crate::endpoint::tcp::SenderEndpoint;
+use crate::endpoint::tcp::{ReceiverEndpoint, SenderEndpoint};
 use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
 use cwndlab_scenario::Scenario;
@@ -43,6 +43,7 @@ pub struct FlowResult {
     pub starved_s: Option<f64>,
     pub convergence_s: Option<f64>,
     pub base_rtt_s: f64,
+    pub received_s: Option<f64>,
     pub finish_s: Option<f64>,
     pub total_sent_packets: u64,
     pub total_delivered_packets: u64,
@@ -169,6 +170,7 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(
             starved_s: shares.starved_s,
             convergence_s: shares.convergence_s,
             base_rtt_s,
+            received_s: received_s(endpoint, sink),
             finish_s: endpoint.finish_s(),
             total_sent_packets: endpoint.sender.counters(engine.now_s).sent,
             total_delivered_packets: sink.total_delivered,
@@ -177,6 +179,12 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(
         });
     }
     results
+}
+
+/// When the receiver had all data of a flow, seconds; none without a last packet.
+fn received_s(endpoint: &SenderEndpoint, sink: &ReceiverEndpoint) -> Option<f64> {
+    let has_all = sink.receiver.rcv_nxt() >= endpoint.sender.data_end();
+    (has_all && sink.received_s > 0.0).then_some(sink.received_s)
 }
 
 /// Starvation and convergence of the listed flows, if they are measured. A flow with transfers does

@@ -46,6 +46,10 @@ pub struct ArrivalResult {
     pub p50_fct_s: Option<f64>,
     pub p95_fct_s: Option<f64>,
     pub p99_fct_s: Option<f64>,
+    pub mean_received_fct_s: Option<f64>,
+    pub p50_received_fct_s: Option<f64>,
+    pub p95_received_fct_s: Option<f64>,
+    pub p99_received_fct_s: Option<f64>,
     pub mean_slowdown: Option<f64>,
     #[serde(flatten)]
     pub page: PageResult,
@@ -94,18 +98,17 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
     flows: &[FlowResult],
 ) -> Vec<ArrivalResult> {
     let (engine, window) = (&network.engine, &network.engine.datapath.sinks.window);
-    let mut transfers: Vec<(Vec<f64>, Vec<f64>)> =
-        vec![Default::default(); network.transfer_groups.len()];
+    let mut transfers: Vec<[Vec<f64>; 3]> = vec![Default::default(); network.transfer_groups.len()];
     let transfers_in_run = engine.datapath.sinks.transfers.iter();
     for transfer in transfers_in_run.filter(|transfer| window.contains(transfer.start_s)) {
-        let (times, slowdowns) = &mut transfers[transfer.group as usize];
+        let [times, received, slowdowns] = &mut transfers[transfer.group as usize];
         times.push(transfer.fct_s);
+        received.push(transfer.received_fct_s);
         slowdowns.push(transfer.slowdown);
     }
     let result = |(number, name): (usize, &String)| {
-        let (mut times, mut slowdowns) = std::mem::take(&mut transfers[number]);
-        times.sort_by(f64::total_cmp);
-        slowdowns.sort_by(f64::total_cmp);
+        transfers[number].iter_mut().for_each(|values| values.sort_by(f64::total_cmp));
+        let [times, received, slowdowns] = std::mem::take(&mut transfers[number]);
         let finished = times.len() as u64;
         let average = |values: &[f64]| mean(values.iter().sum(), values.len() as u64);
         let late = late_frames(network, scenario, number, &times);
@@ -170,6 +173,10 @@ pub fn arrival_results<S: EventScheduler, T: Tracer>(
             p50_fct_s: quantile(&times, 0.5),
             p95_fct_s: quantile(&times, 0.95),
             p99_fct_s: quantile(&times, 0.99),
+            mean_received_fct_s: average(&received),
+            p50_received_fct_s: quantile(&received, 0.5),
+            p95_received_fct_s: quantile(&received, 0.95),
+            p99_received_fct_s: quantile(&received, 0.99),
             mean_slowdown: average(&slowdowns),
             page: page_result(network, name),
             video: video_result(network, name, scenario.duration.seconds()),

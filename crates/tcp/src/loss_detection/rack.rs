@@ -61,6 +61,10 @@ pub(crate) struct Rack {
     dsack_round: Option<i64>,
 }
 
+/// Granularity of Linux's clock, seconds: on an empty path a retransmission takes min_rtt, and
+/// rounding must not make it less.
+const CLOCK_S: f64 = 1e-6;
+
 /// Recoveries without DSACK after which the reordering window shrinks (RFC 8985 section 6.2).
 const REO_WND_PERSIST: u32 = 16;
 
@@ -176,7 +180,10 @@ impl Rack {
             if self.sacked.contains(self.snd_una) {
                 self.sacked_out -= 1;
             } else {
-                self.on_delivered(now_s, echo_s, self.snd_una, segment);
+                // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later
+                // arrived by an earlier transmission.
+                let is_earlier = echo_s.is_some_and(|echo_s| echo_s < segment.xmit_s);
+                self.on_delivered(now_s, is_earlier, self.snd_una, segment);
                 delivered += 1;
             }
             self.snd_una += 1;
@@ -193,7 +200,8 @@ impl Rack {
                 let segment = &mut self.segments[(number - self.snd_una) as usize];
                 let was = *segment;
                 segment.flags &= EVER_RETRANS;
-                self.on_delivered(now_s, echo_s, number, was);
+                // The echo is not that of a SACKed packet.
+                self.on_delivered(now_s, false, number, was);
                 highest = highest.max(number);
                 number = self.sacked.first_missing(number + 1);
             }
@@ -203,13 +211,8 @@ impl Rack {
     }
 
     /// Updates RACK state for a delivered packet (RFC 8985 section 6.2, steps 1 to 3).
-    fn on_delivered(
-        &mut self,
-        now_s: f64,
-        echo_s: Option<f64>,
-        number: i64,
-        segment: SegmentState,
-    ) {
+    /// `is_earlier`: the ACK shows that an earlier transmission than the last one arrived.
+    fn on_delivered(&mut self, now_s: f64, is_earlier: bool, number: i64, segment: SegmentState) {
         self.lost_out -= i64::from(segment.flags & LOST != 0);
         self.retrans_out -= i64::from(segment.flags & RETRANS != 0);
         self.to_retransmit -= i64::from(segment.flags & (LOST | RETRANS) == LOST);
@@ -217,8 +220,8 @@ impl Rack {
         if segment.flags & EVER_RETRANS == 0 {
             self.min_rtt_s = self.min_rtt_s.min(rtt_s);
             self.reordering_seen |= number < self.fack;
-        } else if rtt_s < self.min_rtt_s || echo_s.is_some_and(|echo_s| echo_s < segment.xmit_s) {
-            // The ACK acknowledges an earlier transmission.
+        } else if is_earlier || rtt_s < self.min_rtt_s - CLOCK_S {
+            // An earlier transmission arrived.
             return;
         }
         if segment.xmit_order > self.rack_xmit_order {
@@ -226,14 +229,40 @@ impl Rack {
         }
     }
 
-    /// A DSACK: a retransmission was needless, so the reordering window widens, once a round trip
-    /// (RFC 8985 section 6.2 step 4).
-    pub(crate) fn on_dsack(&mut self, highest_ack: i64, highest_sent: i64) {
-        if self.dsack_round.is_none_or(|round| highest_ack >= round) {
+    /// A DSACK of packet `number`: its retransmission was needless, so the reordering window widens,
+    /// once a round trip (RFC 8985 section 6.2 step 4). As in Linux (`tcp_dsack_seen`) a DSACK of a
+    /// tail loss probe, which a timer sends, says nothing, nor does any before reordering was seen.
+    pub(crate) fn on_dsack(
+        &mut self,
+        number: i64,
+        is_probe: bool,
+        highest_ack: i64,
+        highest_sent: i64,
+    ) {
+        self.note_late_original(number);
+        let counts = self.reordering_seen && !is_probe;
+        if counts && self.dsack_round.is_none_or(|round| highest_ack >= round) {
             self.dsack_round = Some(highest_sent);
             self.reo_wnd_mult += 1;
             self.reo_wnd_persist = REO_WND_PERSIST;
         }
+    }
+
+    /// A retransmitted packet is reported twice while packets before it are missing: if it lies below
+    /// a SACKed one, its original came late (Linux `tcp_sacktag_one`).
+    fn note_late_original(&mut self, number: i64) {
+        let is_retransmitted = usize::try_from(number - self.snd_una)
+            .ok()
+            .and_then(|index| self.segments.get(index))
+            .is_some_and(|segment| segment.flags & EVER_RETRANS != 0);
+        self.reordering_seen |=
+            is_retransmitted && self.sacked.contains(number) && number < self.fack;
+    }
+
+    /// The packet at SND.UNA was retransmitted, and its original arrived: it came after the packets
+    /// that are SACKed (Linux `tcp_try_undo_partial`).
+    pub(crate) fn note_late_head(&mut self) {
+        self.reordering_seen |= self.snd_una < self.fack;
     }
 
     /// A repair ended: the reordering window shrinks again after some without DSACK.

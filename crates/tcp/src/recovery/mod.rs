@@ -107,12 +107,13 @@ impl LossRecovery {
         }
     }
 
-    /// The last reduction was undone: nothing is being repaired.
-    pub(crate) fn on_undo(&mut self) {
+    /// The last reduction was undone: nothing is being repaired. `late_originals`: an ACK of a part
+    /// of the window showed that packets came late which recovery had sent again.
+    pub(crate) fn on_undo(&mut self, late_originals: bool) {
         match self {
             Self::Tahoe | Self::Reno(_) => {}
             Self::Sack(scheme) => scheme.on_undo(),
-            Self::RackTlp(scheme) => scheme.on_undo(),
+            Self::RackTlp(scheme) => scheme.on_undo(late_originals),
         }
     }
 

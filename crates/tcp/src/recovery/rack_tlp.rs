@@ -29,6 +29,13 @@ pub(crate) struct LossProbe {
     pub(crate) is_retransmission: bool,
 }
 
+impl LossProbe {
+    /// Whether a DSACK reports the probe: its original had arrived.
+    fn is_reported(&self, dsack: Option<(i64, i64)>) -> bool {
+        dsack.is_some_and(|(_, right)| right == self.end_seq + 1)
+    }
+}
+
 /// What one call of [`send`] transmitted.
 #[derive(Clone, Copy, Default)]
 struct Transmitted {
@@ -75,8 +82,9 @@ impl RackTlp {
         let echo_s = knobs.timestamps.then_some(ack.echo_s);
         let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
         let dsack = sack.and_then(|blocks| blocks.duplicate(ack.ack));
-        if dsack.is_some() {
-            self.rack.on_dsack(highest_ack, highest_sent);
+        if let Some((number, _)) = dsack {
+            let is_probe = self.loss_probe.is_some_and(|probe| probe.is_reported(dsack));
+            self.rack.on_dsack(number, is_probe, highest_ack, highest_sent);
         }
         let delivered = self.rack.on_ack(now_s, echo_s, highest_ack, highest_sent, blocks);
         if advanced {
@@ -108,7 +116,12 @@ impl RackTlp {
         tcb.begin_cwnd_reduction(Congestion::Ecn, knobs);
     }
 
-    pub(crate) fn on_undo(&mut self) {
+    /// The last reduction was undone. `late_originals`: an ACK of a part of the window showed that
+    /// packets came late which recovery had sent again.
+    pub(crate) fn on_undo(&mut self, late_originals: bool) {
+        if late_originals {
+            self.rack.note_late_head();
+        }
         self.rack.unmark_losses();
         self.lost_unreported = self.rack.lost_total - self.lost_reported;
         self.loss_probe = None;
@@ -138,8 +151,7 @@ impl RackTlp {
         knobs: &Knobs,
     ) {
         let Some(probe) = self.loss_probe.filter(|probe| ack >= probe.end_seq) else { return };
-        // A DSACK for the probe: its original had arrived.
-        let was_needless = dsack.is_some_and(|(_, right)| right == probe.end_seq + 1);
+        let was_needless = probe.is_reported(dsack);
         let repaired_loss = probe.is_retransmission && ack > probe.end_seq && !was_needless;
         if repaired_loss || was_needless || !probe.is_retransmission || !reports_delivery {
             self.loss_probe = None;

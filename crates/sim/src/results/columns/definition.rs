@@ -1,5 +1,7 @@
 //! Definition of a column.
 
+use crate::measure::histogram::Histogram;
+
 /// Type of a column; every column may lack values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
@@ -45,6 +47,8 @@ pub struct Column {
     pub values: &'static [&'static str],
     /// What its values can not lie below and above.
     pub bounds: (f64, f64),
+    /// What it is known to, as a part of its value: the width of a bucket of a histogram.
+    pub resolution: f64,
     /// Definition, in Markdown. Of neighbours with the same one, a document says it once.
     pub meaning: &'static str,
 }
@@ -72,6 +76,7 @@ impl Column {
             is_long: false,
             values: &[],
             bounds,
+            resolution: 0.0,
             meaning,
         }
     }
@@ -145,6 +150,11 @@ impl Column {
     /// Numbers in the native module, with these names.
     pub const fn one_of(self, values: &'static [&'static str]) -> Self {
         Self { values, ..self }
+    }
+
+    /// A percentile from a histogram.
+    pub const fn from_histogram(self) -> Self {
+        Self { resolution: Histogram::RESOLUTION, ..self }
     }
 
     /// Values may be negative.

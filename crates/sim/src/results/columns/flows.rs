@@ -105,10 +105,10 @@ pub const FLOWS: &[Column] = &[
     )
     .headed("RTT")
     .lower(),
-    Column::time("p50_rtt_s", "median RTT", RTT_PERCENTILES).headed("p50 RTT").lower(),
-    Column::time("p95_rtt_s", "p95 RTT", RTT_PERCENTILES).lower(),
-    Column::time("p99_rtt_s", "p99 RTT", RTT_PERCENTILES).lower(),
-    Column::time("p999_rtt_s", "p99.9 RTT", RTT_PERCENTILES).lower(),
+    Column::time("p50_rtt_s", "median RTT", RTT_PERCENTILES).from_histogram().headed("p50 RTT").lower(),
+    Column::time("p95_rtt_s", "p95 RTT", RTT_PERCENTILES).from_histogram().lower(),
+    Column::time("p99_rtt_s", "p99 RTT", RTT_PERCENTILES).from_histogram().lower(),
+    Column::time("p999_rtt_s", "p99.9 RTT", RTT_PERCENTILES).from_histogram().lower(),
     Column::time(
         "mean_rto_s",
         "mean RTO",
@@ -162,11 +162,19 @@ pub const FLOWS: &[Column] = &[
          no queue. Not measured",
     ),
     Column::time(
+        "received_s",
+        "completion at the receiver",
+        "simulated time (not time since the start) at which the receiver had the last packet: of a \
+         finite transfer, of a response unless another has begun, or of the data sent before the \
+         flow stopped; null otherwise. What papers call the completion of a flow. null for live \
+         flows",
+    )
+    .headed("received"),
+    Column::time(
         "finish_s",
         "finish",
-        "simulated time (not time since the start) at which the ACK of the last packet reached \
-         the sender: of a finite transfer, of a response unless another has begun, or of the data \
-         sent before the flow stopped; null otherwise",
+        "the same at the sender: when the ACK of that packet reached it, the way back and a delayed \
+         ACK later (ns-2's measure)",
     ),
     Column::packets("total_sent_packets", "sent packets, whole run", "`sent_packets`, whole run"),
     Column::packets(

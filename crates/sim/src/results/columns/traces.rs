@@ -119,6 +119,7 @@ pub const TRANSFERS: &[Column] = &[
     Column::text("group", "name of its entry"),
     Column::packets("packets", "packets", "its length"),
     Column::time("fct_s", "FCT", "completion time; transfers that did not finish have no row"),
+    Column::time("received_fct_s", "FCT at the receiver", "as `mean_received_fct_s`"),
     Column::ratio("slowdown", "slowdown", "as `mean_slowdown`"),
 ];
 

@@ -3,6 +3,7 @@
 use super::Column;
 
 const FCT_PERCENTILES: &str = "percentiles of the times of `mean_fct_s`";
+const RECEIVED_PERCENTILES: &str = "percentiles of the times of `mean_received_fct_s`";
 const PAGE_PERCENTILES: &str = "percentiles of the times of `mean_page_load_s`";
 const SUMMED: &str = "as for a flow, summed";
 
@@ -68,18 +69,35 @@ pub const ARRIVALS: &[Column] = &[
         "mean_fct_s",
         "mean FCT",
         "mean of the flow completion time: from the start of a transfer (its SYN, or the request) to \
-         the ACK of its last packet at the sender, without think times; of a frame to the arrival \
-         of its last packet in order. Finished transfers only: a window that ends close to the \
+         the ACK of its last packet at the sender, without think times, as ns-2 measures it; of a \
+         frame to the arrival of its last packet in order. Finished transfers only: a window that ends close to the \
          run's end favours short ones",
     )
     .lower(),
     Column::time("p50_fct_s", "median FCT", FCT_PERCENTILES).headed("p50 FCT").lower(),
     Column::time("p95_fct_s", "p95 FCT", FCT_PERCENTILES).lower(),
     Column::time("p99_fct_s", "p99 FCT", FCT_PERCENTILES).lower(),
+    Column::time(
+        "mean_received_fct_s",
+        "mean FCT at the receiver",
+        "as `mean_fct_s`, to the arrival of the last packet at the receiver, as papers measure it: \
+         without the way back and a delayed ACK",
+    )
+    .headed("mean FCT,\nreceived")
+    .lower(),
+    Column::time("p50_received_fct_s", "median FCT at the receiver", RECEIVED_PERCENTILES)
+        .headed("p50 FCT,\nreceived")
+        .lower(),
+    Column::time("p95_received_fct_s", "p95 FCT at the receiver", RECEIVED_PERCENTILES)
+        .headed("p95 FCT,\nreceived")
+        .lower(),
+    Column::time("p99_received_fct_s", "p99 FCT at the receiver", RECEIVED_PERCENTILES)
+        .headed("p99 FCT,\nreceived")
+        .lower(),
     Column::ratio(
         "mean_slowdown",
         "mean slowdown",
-        "mean of the completion time over the shortest that the path allows: for each response a \
+        "mean of the completion time of `mean_fct_s` over the shortest that the path allows: for each response a \
          round trip of propagation delays, for a frame a single trip, and the packets' bits over the rate of the slowest link (for a \
          varying rate its largest value, for a recording its mean). Handshake and slow start make \
          it larger than 1 in an empty network too",
@@ -93,8 +111,9 @@ pub const ARRIVALS: &[Column] = &[
         "mean_page_load_s",
         "mean page load time",
         "mean of the page load time: from the request of the first object (of the first page, from \
-         the first SYN) to the ACK of the last packet of the last object at the sender, parse times \
-         included. Loaded pages only",
+         the first SYN) to the arrival of the last packet of the last object at the receiver, parse \
+         times included. What an object names is requested once its last ACK has reached the sender. \
+         Loaded pages only",
     )
     .headed("mean\npage load")
     .lower(),

@@ -84,3 +84,42 @@ fn another_flow_finds_nothing_of_the_last() {
     assert_eq!((rack.in_flight(), rack.lost_total, rack.snd_una, rack.sent_total), (0, 0, 0, 0));
     assert!(!rack.is_sacked(60) && rack.retransmissions.is_empty());
 }
+
+/// Ten packets with a round trip of 40 ms; 0 is missing, and 1 to 3 are SACKed.
+fn with_a_hole() -> Rack {
+    let mut rack = Rack::new();
+    (0..10).for_each(|number| rack.on_sent(0.0, number));
+    rack.on_ack(0.04, None, -1, 9, &[(1, 4)]);
+    rack
+}
+
+/// RFC 8985 section 6.2 step 4, with Linux's conditions (`tcp_dsack_seen`): the window of min_rtt/4
+/// = 10 ms becomes 20 ms, once a round trip, but for no DSACK of a probe.
+#[test]
+fn a_dsack_widens_the_reordering_window_once_reordering_was_seen() {
+    let mut rack = with_a_hole();
+    rack.on_dsack(0, false, -1, 9);
+    assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.0);
+    // The hole is filled by the original: reordering.
+    rack.on_ack(0.04, None, 3, 9, &[]);
+    assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.01);
+    rack.on_dsack(9, true, 3, 9);
+    assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.01);
+    rack.on_dsack(2, false, 3, 9);
+    rack.on_dsack(3, false, 3, 9);
+    assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.02);
+}
+
+/// Linux `tcp_sacktag_one`: a retransmitted packet that is SACKed and then reported twice, below
+/// another SACKed one, came late.
+#[test]
+fn a_dsack_above_the_cumulative_acknowledgement_shows_reordering() {
+    for (duplicate, is_late) in [(1, true), (2, false)] {
+        let mut rack = Rack::new();
+        (0..10).for_each(|number| rack.on_sent(0.0, number));
+        rack.on_sent(0.02, 1);
+        rack.on_ack(0.06, None, -1, 9, &[(1, 4)]);
+        rack.on_dsack(duplicate, false, -1, 9);
+        assert_eq!(rack.reordering_seen, is_late, "packet {duplicate}");
+    }
+}
