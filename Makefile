@@ -160,7 +160,7 @@ bench: $(SETUP) ## measure the engine beside ns-2, ns-3 and HTSIM=PROGRAM, profi
 	$(BIN)/python bench/document.py
 
 guard: $(SETUP) ## count instructions of five runs, and fail where they have grown by 2 %
-	@$(STEP) "instructions of five runs" "2 min" $(BIN)/python bench/guard.py
+	@$(STEP) "instructions of five runs" "1 min" $(BIN)/python bench/guard.py
 
 mutants: ## score of the tests of crates/tcp and crates/queues: which changes to the code they notice (half an hour)
 	bench/mutants.sh
