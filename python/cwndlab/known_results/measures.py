@@ -131,7 +131,7 @@ def column(found: Result, name: str) -> float | None:
     --------
     >>> from cwndlab import dumbbell, run
     >>> found = run(dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s"))
-    >>> column(found, "flows.tcp.timeouts")
+    >>> column(found, "flows.*.timeouts")
     0.0
     """
     entry = columns.find(name)
