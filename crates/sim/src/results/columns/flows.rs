@@ -105,7 +105,10 @@ pub const FLOWS: &[Column] = &[
     )
     .headed("RTT")
     .lower(),
-    Column::time("p50_rtt_s", "median RTT", RTT_PERCENTILES).from_histogram().headed("p50 RTT").lower(),
+    Column::time("p50_rtt_s", "median RTT", RTT_PERCENTILES)
+        .from_histogram()
+        .headed("p50 RTT")
+        .lower(),
     Column::time("p95_rtt_s", "p95 RTT", RTT_PERCENTILES).from_histogram().lower(),
     Column::time("p99_rtt_s", "p99 RTT", RTT_PERCENTILES).from_histogram().lower(),
     Column::time("p999_rtt_s", "p99.9 RTT", RTT_PERCENTILES).from_histogram().lower(),
@@ -173,8 +176,8 @@ pub const FLOWS: &[Column] = &[
     Column::time(
         "finish_s",
         "finish",
-        "the same at the sender: when the ACK of that packet reached it, the way back and a delayed \
-         ACK later (ns-2's measure)",
+        "the same at the sender: when the ACK of that packet reached it, the way back and a \
+         delayed ACK later (ns-2's measure)",
     ),
     Column::packets("total_sent_packets", "sent packets, whole run", "`sent_packets`, whole run"),
     Column::packets(

@@ -3,8 +3,8 @@
 use super::Column;
 
 const DELAY_PERCENTILES: &str = "percentiles of the times of `mean_queueing_delay_s`, from a \
-    histogram whose buckets are at most 1/32 of their value wide, interpolated within the bucket. The \
-    interval of a mean over runs is at least a bucket wide";
+    histogram whose buckets are at most 1/32 of their value wide, interpolated within the bucket. \
+    The interval of a mean over runs is at least a bucket wide";
 
 /// One row per link and direction.
 pub const LINKS: &[Column] = &[
@@ -75,16 +75,20 @@ pub const LINKS: &[Column] = &[
     )
     .headed("mean delay")
     .lower(),
-    Column::time("p50_queueing_delay_s", "median queueing delay", DELAY_PERCENTILES).from_histogram()
+    Column::time("p50_queueing_delay_s", "median queueing delay", DELAY_PERCENTILES)
+        .from_histogram()
         .headed("p50 delay")
         .lower(),
-    Column::time("p95_queueing_delay_s", "p95 queueing delay", DELAY_PERCENTILES).from_histogram()
+    Column::time("p95_queueing_delay_s", "p95 queueing delay", DELAY_PERCENTILES)
+        .from_histogram()
         .headed("p95 delay")
         .lower(),
-    Column::time("p99_queueing_delay_s", "p99 queueing delay", DELAY_PERCENTILES).from_histogram()
+    Column::time("p99_queueing_delay_s", "p99 queueing delay", DELAY_PERCENTILES)
+        .from_histogram()
         .headed("p99 delay")
         .lower(),
-    Column::time("p999_queueing_delay_s", "p99.9 queueing delay", DELAY_PERCENTILES).from_histogram()
+    Column::time("p999_queueing_delay_s", "p99.9 queueing delay", DELAY_PERCENTILES)
+        .from_histogram()
         .headed("p99.9 delay")
         .lower(),
     Column::rate(

@@ -68,10 +68,10 @@ pub const ARRIVALS: &[Column] = &[
     Column::time(
         "mean_fct_s",
         "mean FCT",
-        "mean of the flow completion time: from the start of a transfer (its SYN, or the request) to \
-         the ACK of its last packet at the sender, without think times, as ns-2 measures it; of a \
-         frame to the arrival of its last packet in order. Finished transfers only: a window that ends close to the \
-         run's end favours short ones",
+        "mean of the flow completion time: from the start of a transfer (its SYN, or the request) \
+         to the ACK of its last packet at the sender, without think times, as ns-2 measures it; of a \
+         frame to the arrival of its last packet in order. Finished transfers only: a window that \
+         ends close to the run's end favours short ones",
     )
     .lower(),
     Column::time("p50_fct_s", "median FCT", FCT_PERCENTILES).headed("p50 FCT").lower(),
@@ -97,10 +97,11 @@ pub const ARRIVALS: &[Column] = &[
     Column::ratio(
         "mean_slowdown",
         "mean slowdown",
-        "mean of the completion time of `mean_fct_s` over the shortest that the path allows: for each response a \
-         round trip of propagation delays, for a frame a single trip, and the packets' bits over the rate of the slowest link (for a \
-         varying rate its largest value, for a recording its mean). Handshake and slow start make \
-         it larger than 1 in an empty network too",
+        "mean of the completion time of `mean_fct_s` over the shortest that the path allows: for \
+         each response a round trip of propagation delays, for a frame a single trip, and the \
+         packets' bits over the rate of the slowest link (for a varying rate its largest value, for \
+         a recording its mean). Handshake and slow start make it larger than 1 in an empty network \
+         too",
     )
     .headed("mean\nslowdown")
     .lower(),
@@ -110,10 +111,10 @@ pub const ARRIVALS: &[Column] = &[
     Column::time(
         "mean_page_load_s",
         "mean page load time",
-        "mean of the page load time: from the request of the first object (of the first page, from \
-         the first SYN) to the arrival of the last packet of the last object at the receiver, parse \
-         times included. What an object names is requested once its last ACK has reached the sender. \
-         Loaded pages only",
+        "mean of the page load time: from the request of the first object (of the first page, \
+         from the first SYN) to the arrival of the last packet of the last object at the receiver, \
+         parse times included. What an object names is requested once its last ACK has reached the \
+         sender. Loaded pages only",
     )
     .headed("mean\npage load")
     .lower(),
