@@ -6,7 +6,6 @@ import cwndlab
 from cwndlab import environments, native
 from cwndlab import reproduction as reproduce
 from cwndlab.known_results import page as known_results_page
-from cwndlab.known_results import record as known_results_record
 from cwndlab.quantities import rate_text
 from cwndlab.reproduction import summary, summary_text, witness_page
 from parts.text import ROOT, code, code_name, table
@@ -143,7 +142,7 @@ def witness() -> str:
 
 def known_results() -> str:
     """Write the tables of known results, from the record of the last full run."""
-    return known_results_page.markdown(known_results_record.read(ROOT / "docs"))
+    return known_results_page.markdown(ROOT / "docs")
 
 
 def readings() -> str:

@@ -566,7 +566,7 @@ def _runs(folder):
 
 def test_baseline_reads_only_assessments(tmp_path):
     (tmp_path / "x.json").write_text('{"schema": "run/1"}')
-    with pytest.raises(ScenarioError, match="expected \"assessment/1\""):
+    with pytest.raises(ScenarioError, match='expected "assessment/1"'):
         baseline.read(tmp_path / "x.json")
 
 

@@ -18,7 +18,8 @@ from cwndlab.known_results.fact import FAILS, HOLDS, UNDECIDED, Band
 from cwndlab.statistics import Estimate
 
 FACTS = known_results.select()
-RECORD = record.read(ROOT / "docs")
+DOCS = ROOT / "docs"
+RECORD = record.read(DOCS)
 RECORDED = {entry["fact"]: entry for entry in RECORD["facts"]}
 
 
@@ -233,7 +234,7 @@ def test_the_record_is_of_these_facts():
 
 def test_the_page_is_current():
     text = (ROOT / "docs" / page.NAME).read_text(encoding="utf-8")
-    part = f"<!-- generated: {page.PART} -->\n{page.markdown(RECORD)}<!-- end -->\n"
+    part = f"<!-- generated: {page.PART} -->\n{page.markdown(DOCS)}<!-- end -->\n"
     assert text == page.HEAD + part
     assert 20_000 < (ROOT / "docs" / page.PICTURE).stat().st_size < 150_000
 

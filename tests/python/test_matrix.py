@@ -16,7 +16,7 @@ from cwndlab.matrix import CHECKS, Case, Found, Outcome, waveform
 from cwndlab.matrix.checks import course, idle, shares, undo
 from cwndlab.matrix.exceptions import Excepted, judged, known
 from cwndlab.matrix.outcomes import worst
-from cwndlab.matrix.page import text
+from cwndlab.matrix.page import first_of, text
 from cwndlab.matrix.path import Path as Link
 from cwndlab.matrix.path import profiles
 from cwndlab.matrix.record import Record, differences
@@ -416,7 +416,7 @@ def test_the_record_has_every_case_and_its_page_is_made_from_it():
     command = "cwndlab matrix --from docs/matrix.json --page docs"
     assert not left, f"the record lacks {len(left)} cases, which `{command}` finds"
     page = (ROOT / "docs/matrix.md").read_text(encoding="utf-8")
-    assert page == text(Summary.of(record.found), record.build)
+    assert page == text(Summary.of(record.found), record.build, first_of(ROOT / "docs"))
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path):

@@ -129,7 +129,7 @@ def write(found: Iterable[Checked], folder: Path) -> Path:
     record.write(listed, folder)
     draw(listed, folder / PICTURE)
     target = folder / NAME
-    text = f"{HEAD}<!-- generated: {PART} -->\n{markdown(record.read(folder))}<!-- end -->\n"
+    text = f"{HEAD}<!-- generated: {PART} -->\n{markdown(folder)}<!-- end -->\n"
     write_whole(target, text.encode())
     return target
 
@@ -163,8 +163,9 @@ def draw(found: Sequence[Checked], path: Path) -> Path:
     return path
 
 
-def markdown(data: dict[str, Any]) -> str:
-    """Write the page's generated part from a record."""
+def markdown(folder: Path) -> str:
+    """Write the page's generated part from the records of a folder."""
+    data = record.read(folder)
     found = record.judged(data, select())
     by_theme = {name: [one for one in found if one.fact.theme == name] for name in THEMES}
     parts = [
@@ -173,6 +174,7 @@ def markdown(data: dict[str, Any]) -> str:
         _summary(by_theme),
         f"![Every fact as measured over expected, in bands of tolerance]({PICTURE})\n",
         *_open(found),
+        *_first(found, record.read(folder, record.FIRST)["facts"]),
     ]
     for name, listed in by_theme.items():
         if listed:
@@ -207,6 +209,27 @@ def _open(found: Sequence[Checked]) -> list[str]:
         return []
     head = ["fact", "statement", "expected", "measured", "what is known"]
     return ["## What does not hold\n", _table(head, rows)]
+
+
+def _first(found: Sequence[Checked], entries: Sequence[dict[str, Any]]) -> list[str]:
+    """List what did not hold when the facts were first checked, and what became of it."""
+    verdicts = [entry["verdict"] for entry in entries]
+    now = {one.fact.id: one for one in found}
+    rows = [
+        [f"`{entry['fact']}`", f"{entry['expected']['text']} {entry['unit']}".strip(),
+         measured_text(Estimate(entry["mean"], entry["ci95_low"], entry["ci95_high"], 1)),
+         measured_text(one.measured), f"{SIGNS[one.verdict]} {one.verdict}"]
+        for entry in entries
+        if entry["verdict"] != HOLDS and (one := now.get(entry["fact"])) is not None
+    ]  # fmt: skip
+    if not rows:
+        return []
+    lead = (
+        f"{counted(verdicts)} This came out before anything was mended "
+        f"([record]({record.FIRST})).\n"
+    )
+    head = ["fact", "expected", "measured at first", "measured now", "verdict now"]
+    return ["## At first\n", lead, _table(head, rows)]
 
 
 def _facts(found: Sequence[Checked]) -> str:

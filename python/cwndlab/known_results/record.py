@@ -16,6 +16,8 @@ from cwndlab.known_results.fact import Fact
 from cwndlab.outputs import stamped
 
 NAME = "known-results.json"
+FIRST = "known-results-first.json"
+"""The record of before anything was mended, kept as it came out."""
 
 
 def of(found: Iterable[Checked]) -> str:
@@ -32,9 +34,10 @@ def write(found: Iterable[Checked], folder: Path) -> Path:
     return path
 
 
-def read(folder: Path) -> dict[str, Any]:
-    """Read the record of a folder."""
-    return json.loads((folder / NAME).read_text(encoding="utf-8"))
+def read(folder: Path, name: str = NAME) -> dict[str, Any]:
+    """Read a record of a folder; one without facts where there is none."""
+    path = folder / name
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"facts": []}
 
 
 def judged(record: dict[str, Any], facts: Iterable[Fact]) -> list[Checked]:

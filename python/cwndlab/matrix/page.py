@@ -17,6 +17,8 @@ from cwndlab.matrix.waveform import family
 from cwndlab.message import plural
 
 RECORD, PAGE, PICTURE = "matrix.json", "matrix.md", "images/matrix.png"
+FIRST = "matrix-first.json"
+"""The record of before anything was mended, kept as it came out."""
 HEAD = """# The matrix: what every rule must do under every profile
 
 Every rule of the registry, with the parameters of its example, under every
@@ -53,12 +55,18 @@ def write(found: Summary, folder: Path) -> list[Path]:
     page, record = folder / PAGE, folder / RECORD
     kept = Record.of(found.found)
     kept.write(record)
-    page.write_text(text(found, kept.build), encoding="utf-8")
+    page.write_text(text(found, kept.build, first_of(folder)), encoding="utf-8")
     return [page, save(verdicts(found), folder / PICTURE), record]
 
 
-def text(found: Summary, build: str) -> str:
-    """Return the page as Markdown."""
+def first_of(folder: Path) -> Summary | None:
+    """Return what was found before anything was mended, if the folder has it."""
+    path = folder / FIRST
+    return Summary.of(Record.read(path).found) if path.exists() else None
+
+
+def text(found: Summary, build: str, first: Summary | None = None) -> str:
+    """Return the page as Markdown; `first` was found before anything was mended."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in found.counts().items())
     head = HEAD.format(
         checks=plural(len(found.checks), "question"),
@@ -69,7 +77,8 @@ def text(found: Summary, build: str) -> str:
         legend=", ".join(f"{MARKS[verdict]} {verdict}" for verdict in reversed(MARKS)),
     )
     tables = [_profile(found, profile) for profile in found.profiles]
-    parts = [head, _red(found), _checks(found), *tables, _exceptions(found)]
+    parts = [head, f"## Where it is red\n\n{_red(found)}\n", _checks(found), *tables,
+             _exceptions(found), *([] if first is None else [_first(first)])]  # fmt: skip
     return "\n".join(parts)
 
 
@@ -96,8 +105,15 @@ def _red(found: Summary) -> str:
         (check, name, _profiles_of(groups[check, name], found.rules), _worst(groups[check, name]))
         for check, name in order
     ]
-    table = _table(("check", "case", "fails: rules by profile", "worst"), rows)
-    return f"## Where it is red\n\n{table}\n"
+    return _table(("check", "case", "fails: rules by profile", "worst"), rows)
+
+
+def _first(first: Summary) -> str:
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in first.counts().items())
+    return (
+        f"## At first\n\n{counts}, before anything was mended ([record]({FIRST})).\n\n"
+        f"{_red(first)}\n"
+    )
 
 
 def _profiles_of(found: Sequence[Found], asked: Sequence[str]) -> str:
