@@ -25,8 +25,8 @@ FLOW_FIELDS = {
     "timeouts", "fast_retransmits", "ecn_reductions", "window_reductions", "undone_reductions",
     "loss_rate",
     "dropped_packets",
-    "mean_rtt_s", "mean_rto_s", "mean_cwnd_packets", "rate_cov", "base_rtt_s", "received_s",
-    "finish_s",
+    "mean_rtt_s", "mean_rto_s", "mean_cwnd_packets", "rate_cov", "base_rtt_s",
+    "received_s", "finish_s",
 }  # fmt: skip
 LINK_FIELDS = {
     "link", "rate_bps", "delay_s", "queue", "limit_packets", "arrived_packets", "dropped_packets",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cwndlab.columns import ESTIMATE
 from cwndlab.comparison import AXES
+from cwndlab.metrics import BY_KEY
 from cwndlab.scores import scores
 from cwndlab.statistics import estimate
 
@@ -146,3 +147,17 @@ def test_settings_are_ranked_apart():
 def test_a_rule_without_a_mean_is_not_ranked():
     found = _by_rule(scores(_summary("goodput", {("1", "A"): None, ("1", "B"): 0.5})))
     assert found == {"A": (None, None), "B": (0.0, 0.0)}
+
+
+def test_no_interval_is_narrower_than_the_buckets_of_a_percentile():
+    """Runs whose percentiles lie in the same bucket of 1/32 do not tell them apart."""
+    p95 = BY_KEY["p95_queueing_delay_s"]
+    same = p95.estimate([0.064] * 10)
+    assert same.high - same.low == pytest.approx(0.064 / 32)
+    apart = p95.difference([0.065] * 10, [0.064] * 10)
+    assert apart.low < 0 < apart.high
+    # Replicates that differ by more have the interval of Student's t, and a mean is exact.
+    wide = [0.05, 0.06, 0.07]
+    assert p95.estimate(wide) == estimate(wide, bounds=p95.bounds)
+    mean = BY_KEY["mean_queueing_delay_s"].estimate([0.064] * 10)
+    assert mean.low == mean.high == 0.064
