@@ -6,7 +6,7 @@
 //! let scenario = Scenario::from_toml(r#"
 //!     duration = "10s"
 //!     [dumbbell]
-//!     rate = "1Mbit"
+//!     rate = "10Mbit"
 //!     delay = "20ms"
 //!     [[flows]]
 //!     rule = "AIMD(1, 0.5)"

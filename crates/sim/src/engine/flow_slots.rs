@@ -146,12 +146,20 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         sum_s
     }
 
+    /// When the last packet of a transfer that completes now arrived at the receiver, seconds. One
+    /// that acknowledges packets before they arrive may not have it yet: then it is now.
+    fn received_s(&self, flow: u32) -> f64 {
+        let sink = &self.datapath.sinks.receivers[flow as usize];
+        let is_optimistic = self.knobs[sink.knobs as usize].optimistic_acks > 0;
+        if is_optimistic { self.now_s } else { sink.received_s }
+    }
+
     /// A transfer completes: all of its data is acknowledged.
     #[cold]
     #[inline(never)]
     pub(crate) fn on_finished(&mut self, flow: u32) {
         let now_s = self.now_s;
-        let received_s = self.datapath.sinks.receivers[flow as usize].received_s;
+        let received_s = self.received_s(flow);
         let endpoint = &mut self.senders[flow as usize];
         let Some(app) = &mut endpoint.app else { return };
         let Some(transfer) = app.transfer.as_mut().filter(|transfer| !transfer.is_truncated) else {

@@ -170,7 +170,7 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(
             starved_s: shares.starved_s,
             convergence_s: shares.convergence_s,
             base_rtt_s,
-            received_s: received_s(endpoint, sink),
+            received_s: received_s(endpoint, sink, scenario.duration.seconds()),
             finish_s: endpoint.finish_s(),
             total_sent_packets: endpoint.sender.counters(engine.now_s).sent,
             total_delivered_packets: sink.total_delivered,
@@ -181,10 +181,11 @@ pub fn flow_results<S: EventScheduler, T: Tracer>(
     results
 }
 
-/// When the receiver had all data of a flow, seconds; none without a last packet.
-fn received_s(endpoint: &SenderEndpoint, sink: &ReceiverEndpoint) -> Option<f64> {
+/// When the receiver had all data of a flow, seconds; none without a last packet, or if it arrives
+/// after the end of the run, which lookahead may have seen.
+fn received_s(endpoint: &SenderEndpoint, sink: &ReceiverEndpoint, end_s: f64) -> Option<f64> {
     let has_all = sink.receiver.rcv_nxt() >= endpoint.sender.data_end();
-    (has_all && sink.received_s > 0.0).then_some(sink.received_s)
+    (has_all && sink.received_s > 0.0 && sink.received_s <= end_s).then_some(sink.received_s)
 }
 
 /// Starvation and convergence of the listed flows, if they are measured. A flow with transfers does
