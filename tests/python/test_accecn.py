@@ -14,7 +14,7 @@ class Counting:
         self.counted = 0
 
     def increase(self, cwnd, ack):
-        return cwnd + 1 / cwnd
+        return cwnd + ack.growth_packets / cwnd
 
     def decrease(self, cwnd, cause):
         return 0.95 * cwnd

@@ -573,12 +573,13 @@ def test_baseline_reads_only_assessments(tmp_path):
 # --- the adversary
 
 
-def test_the_adversary_finds_a_link_on_which_vegas_stalls(store):
+def test_the_adversary_finds_a_link_on_which_vegas_starves(store):
     found = cwndlab.assess(
         "Vegas", suites=["adversary"], against=["Reno"], quick=True, store=store
     ).worst
-    assert found.is_stalled
-    assert found.tried == 64 or found.tried > 50
+    vegas, reno = found.goodput.values()
+    assert vegas.high < 0.2 < reno.low
+    assert found.tried > 50
     # The scenario, run alone, says the same.
     results = [
         cwndlab.run(cwndlab.Scenario({**found.scenario(rule), "seed": 9}))

@@ -107,11 +107,12 @@ def test_formulas_subtract_the_queueing_delay_where_delay_counts():
 @pytest.mark.slow
 def test_delay_based_rules_are_better_than_those_in_use():
     found = cwndlab.design(
-        "examples/designs/delay-based.toml", budget=90, population=30, confirm=6, robustness=False
+        "examples/designs/delay-based.toml", budget=180, population=30, confirm=6, robustness=False
     )
     known = [one.rule for one in found.references]
     assert known == ["AIMD(1, 0.5)", "AIAD(1, 3)", "CUBIC"]
-    assert any(all(found.beats(one, rule) for rule in known) for one in found.frontier)
+    in_use = ("AIMD(1, 0.5)", "CUBIC")
+    assert any(all(found.beats(one, rule) for rule in in_use) for one in found.frontier)
 
 
 # --- the fluid model

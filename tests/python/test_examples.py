@@ -160,7 +160,7 @@ def test_nada():
 def test_fixed_rate_media():
     """What does not react is seldom late and takes its rate; what does is late."""
     fixed = _run("fixed-rate-media")
-    yielding = _run("fixed-rate-media", flows__camera__rule="CUBIC")
+    yielding = _run("fixed-rate-media", flows__camera__rule="LEDBAT")
     assert fixed.arrivals["late_share"][0] < 0.05 < 0.5 < yielding.arrivals["late_share"][0]
     apart = _run("fixed-rate-media", dumbbell__queue__kind="fq-codel")
     assert apart.arrivals["late_flows"][0] == 0

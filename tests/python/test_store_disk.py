@@ -118,19 +118,17 @@ def test_traces_are_there_whole_or_not_at_all(tmp_path, monkeypatch):
         assert synced == [
             path.stat().st_ino for path in (folder / f"{RECORDS[0].key}-cwnd.parquet", folder)
         ]
+        monkeypatch.setattr(os, "fsync", _full)
         with pytest.raises(StoreError, match="disk is full"):
-            store.put_traces(RECORDS[1].key, {"cwnd": Full()})
+            store.put_traces(RECORDS[1].key, {"cwnd": pl.DataFrame({"time_s": [1.0]})})
     assert [path.name for path in (tmp_path / "traces").iterdir()] == [
         f"{RECORDS[0].key}-cwnd.parquet"
     ]
 
 
-class Full:
-    """A table that the disk takes half of."""
-
-    def write_parquet(self, path) -> None:
-        Path(path).write_bytes(b"PAR1")
-        raise OSError(errno.ENOSPC, "No space left on device")
+def _full(_descriptor: int) -> None:
+    """Fail as where the disk has no room for what was written."""
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def _mounted(folder: Path, size: str) -> bool:

@@ -160,7 +160,7 @@ def complete_names(command: click.Command) -> None:
 @click.argument("shell", type=Choice(*SHELLS), metavar="bash|zsh|fish")
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    r"""Print the script that completes commands, options and names.
+    r"""Print the script that completes commands and names.
 
     \b
     bash: cwndlab completion bash >> ~/.bashrc

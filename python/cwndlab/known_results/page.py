@@ -6,7 +6,6 @@ again without a run. `cwndlab known-results --page docs` writes record, page and
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,6 @@ from cwndlab.statistics import Estimate
 
 NAME = "known-results.md"
 PICTURE = "images/known-results.png"
-COLOURS = 32
-"""Of the picture: those of three verdicts and of their edges."""
 PART = "known results"
 """Name of the generated part in the page (docs/generate.py)."""
 SIGNS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?"}
@@ -136,10 +133,8 @@ def write(found: Iterable[Checked], folder: Path) -> Path:
 
 def draw(found: Sequence[Checked], path: Path) -> Path:
     """Draw every fact as measured over expected, as a PNG with a palette of few colours."""
-    from PIL import Image  # matplotlib depends on Pillow.
-
-    from cwndlab.plots import png_bytes
     from cwndlab.plots.known_results import known_results
+    from cwndlab.plots.style import save_flat
 
     rows = [
         {
@@ -154,13 +149,7 @@ def draw(found: Sequence[Checked], path: Path) -> Path:
         }
         for one in found
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with Image.open(io.BytesIO(png_bytes(known_results(rows)))) as picture:
-        small = picture.convert("RGB").quantize(
-            COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-        )
-    small.save(path, optimize=True)
-    return path
+    return save_flat(known_results(rows), path)
 
 
 def markdown(folder: Path) -> str:

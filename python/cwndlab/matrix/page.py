@@ -50,13 +50,13 @@ def write(found: Summary, folder: Path) -> list[Path]:
         The files.
     """
     from cwndlab.plots.matrix import verdicts
-    from cwndlab.plots.style import save
+    from cwndlab.plots.style import save_flat
 
     page, record = folder / PAGE, folder / RECORD
     kept = Record.of(found.found)
     kept.write(record)
     page.write_text(text(found, kept.build, first_of(folder)), encoding="utf-8")
-    return [page, save(verdicts(found), folder / PICTURE), record]
+    return [page, save_flat(verdicts(found), folder / PICTURE), record]
 
 
 def first_of(folder: Path) -> Summary | None:

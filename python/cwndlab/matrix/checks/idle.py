@@ -82,7 +82,7 @@ def restarts(profile: str) -> bool:
     Examples
     --------
     >>> restarts("rfc"), restarts("ns2-2.35"), restarts("linux")
-    (True, True, False)
+    (True, True, True)
     """
     return bool(knobs(profile)["idle_restart"] or knobs(profile)["slow_start_restart"])
 
