@@ -15,7 +15,7 @@ from cwndlab.cli.app import app
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
 PRINTED = {"as_json", "plot", "detail", "out", "width", "height", "style", "label", "order",
            "is_list", "labels", "page", "is_all", "sensitivity", "readings",
-           "expectations", "junit", "baseline", "expect_no_worse", "allowed", "look", "expected",
+           "expectations", "junit", "baseline", "expect_no_worse", "not_run", "look", "expected",
            "format", "help", "quiet", "verbose", "wide", "rule_places", "beside", "ns",
            "witness"}  # fmt: skip
 """Options of what is printed or written, or that run ns-2: results have methods for it, or another

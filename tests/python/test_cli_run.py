@@ -177,8 +177,9 @@ def test_version(cli):
     assert cli("--version").stdout == f"cwndlab {cwndlab.__version__}\n"
 
 
-def test_closed_pipe_is_no_failure_to_speak_of():
-    command = f'"{sys.executable}" -m cwndlab schema | head -c 10'
+@pytest.mark.parametrize("printed", ["schema", "knobs", "rules"])
+def test_closed_pipe_is_no_failure_to_speak_of(printed):
+    command = f'"{sys.executable}" -m cwndlab {printed} | head -c 10'
     answer = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert len(answer.stdout) == 10
     assert answer.stderr == ""

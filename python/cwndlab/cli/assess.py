@@ -76,7 +76,7 @@ NO_WORSE_MEANS = (
     "also if something was not run.",
 )  # fmt: skip
 @click.option(
-    "--allow-not-run", "allowed", multiple=True, metavar="NAMES",
+    "--allow-not-run", "not_run", multiple=True, metavar="NAMES",
     help="With --expect-no-worse: sections or suites that need not be run, joined by commas.",
 )  # fmt: skip
 @click.option(
@@ -105,7 +105,7 @@ def assess(
     out: Path | None,
     baseline: Path | None,
     expect_no_worse: bool,
-    allowed: tuple[str, ...],
+    not_run: tuple[str, ...],
     junit: Path | None,
     jobs: int | None,
     on: str | None,
@@ -134,7 +134,7 @@ def assess(
         return
     if rule is None:
         raise click.UsageError("RULE is missing: expected a rule, such as CUBIC or mine.py:Mine")
-    if allowed and not expect_no_worse:
+    if not_run and not expect_no_worse:
         raise click.UsageError("`--allow-not-run` needs `--expect-no-worse`")
     named = (
         (*assessment.SUITES, assessment.ADVERSARY)
@@ -142,7 +142,7 @@ def assess(
         else options.names_of("--suite", suites or ("rfc9743",))
     )
     wanted = options.names_of("--section", sections) if sections else []
-    may_lack = _allowed(allowed, named, quick=quick)
+    may_lack = _may_lack(not_run, named, quick=quick)
     given: dict[str, Any] = {
         "quick": quick, "profile": profile or DEFAULT_PROFILE, "seed": 1 if seed is None else seed,
         "suites": named,
@@ -275,7 +275,7 @@ def _refuse_uncompared(changed: Iterable[Change], baseline: Path | None) -> None
         )
 
 
-def _allowed(names: tuple[str, ...], suites: Sequence[str], *, quick: bool) -> set[str]:
+def _may_lack(names: tuple[str, ...], suites: Sequence[str], *, quick: bool) -> set[str]:
     """Return what need not be run; refuse a name of nothing that could be run."""
     from cwndlab import assessment
     from cwndlab.assessment.suite import left_out

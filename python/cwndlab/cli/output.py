@@ -134,7 +134,13 @@ def _print_part(
 def _console(width: int) -> Console:
     from rich.console import Console
 
-    return Console(file=sys.stdout, width=width, highlight=False)
+    class Tables(Console):
+        """A console that leaves a closed pipe to `cwndlab.cli.main`; rich's ends the program."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Tables(file=sys.stdout, width=width, highlight=False)
 
 
 class Meter(Protocol):
