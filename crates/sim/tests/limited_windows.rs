@@ -4,10 +4,13 @@
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::Simulation;
 
+/// Time, phase and values of a rule.
+type RuleRow = (f64, &'static str, Vec<(String, f64)>);
+
 /// Window and rule trace of a flow: time and cwnd, and time, phase and values by name.
 struct Recorded {
     windows: Vec<(f64, f64)>,
-    rules: Vec<(f64, &'static str, Vec<(String, f64)>)>,
+    rules: Vec<RuleRow>,
 }
 
 fn record(toml: &str) -> Recorded {

@@ -220,7 +220,7 @@ impl Receiver {
         if knobs.repeats_syn_ack() {
             self.arm_syn_ack_timer(now_s, number, sent_s, knobs);
         }
-        let is_duplicate = !new && !(number == 0 && knobs.syn);
+        let is_duplicate = !(new || number == 0 && knobs.syn);
         if knobs.delayed_ack {
             let delayed_ack = self.delayed_ack.get_or_insert_default();
             let is_answered = knobs.immediate_ack_on_duplicate && is_duplicate;

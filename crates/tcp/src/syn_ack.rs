@@ -40,7 +40,7 @@ impl SynAck {
         if self.repetitions >= knobs.synack_retries {
             return Self { deadline_s: NEVER, ..self };
         }
-        let backoff = f64::powi(2.0, self.repetitions as i32);
+        let backoff = f64::from(1_u32 << self.repetitions.min(31));
         let timeout_s = knobs.initial_rto.seconds() * backoff;
         let deadline_s = now_s + timeout_s.min(knobs.max_rto.seconds());
         Self { deadline_s, armed_at_s: now_s, ..self }
