@@ -8,6 +8,7 @@ with the other flow's over the window's length before or after.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from cwndlab.results import Result
 PATH = Path(100, 100)
 """Windows of some 100 packets never make a queue here, whose BDP is over 800."""
 BUFFER = 10_000
-LOSS = {"kind": "list", "packets": [100], "flow": "flow"}
+LOSS: dict[str, Any] = {"kind": "list", "packets": [100], "flow": "flow"}
 """One loss ends slow start: the hundredth packet leaves when the window is 50 to 100."""
 
 
