@@ -36,6 +36,7 @@ def measure(rate_mbit: float, seconds: float) -> dict[str, Any]:
         {
             "name": f"{rate_mbit} Mbit/s",
             "duration": f"{begin_s + 2 + seconds:g}s",
+            "profile": "rfc",
             "measure": [f"{begin_s + 2:g}s", f"{begin_s + 2 + seconds:g}s"],
             "dumbbell": {
                 "rate": f"{rate_mbit}Mbit",

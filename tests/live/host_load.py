@@ -171,6 +171,7 @@ def wake_ms() -> float:
 SMALL = """
 name = "small"
 duration = "3s"
+profile = "rfc"
 measure = ["1s", "3s"]
 
 [dumbbell]

@@ -53,6 +53,7 @@ def scenario(
         {
             "name": "quic",
             "duration": f"{begin_s + seconds}s",
+            "profile": "rfc",
             "measure": [f"{begin_s}s", f"{begin_s + seconds}s"],
             "dumbbell": dumbbell | {"back_rate": "unlimited"} | link,
             "flows": flows,

@@ -200,6 +200,7 @@ def measure(rule: str, seconds: float) -> dict[str, Any]:
         {
             "name": "equations",
             "duration": f"{seconds}s",
+            "profile": "rfc",
             "dumbbell": {
                 "rate": f"{RATE_MBIT}Mbit",
                 "delay": f"{1e3 * ONE_WAY_S:g}ms",

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(REASON is not None, reason=REASON or "")
 MARKS = """
 name = "marks"
 duration = "5s"
+profile = "rfc"
 [dumbbell]
 rate = "10Mbit"
 delay = "20ms"

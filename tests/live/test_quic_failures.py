@@ -28,6 +28,7 @@ from waiting import HANG_S, wait_until
 TWO = """
 name = "two"
 duration = "{seconds}s"
+profile = "rfc"
 
 [dumbbell]
 rate = "10Mbit"

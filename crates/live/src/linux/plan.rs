@@ -223,8 +223,9 @@ mod tests {
     use cwndlab_sim::NetworkPath;
 
     fn plan(more: &str, flow: &str) -> Result<Plan, String> {
+        let profile = if more.contains("profile") { "" } else { "profile = \"rfc\"\n" };
         let text = format!(
-            "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n\
+            "duration = \"10s\"\n{profile}{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n\
              [[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
         );
         let scenario = Scenario::from_toml(&text).unwrap();

@@ -51,7 +51,7 @@ pub struct TransferPlan {
 
 const ENDPOINTS: EndpointKind = EndpointKind {
     owner: "quinn's",
-    profiles: &[ProfileName::Rfc],
+    profiles: &[ProfileName::Rfc, ProfileName::Linux],
     packet_trace_advice: "leave it out, and use qlog",
     shortest: "5ms",
 };
@@ -179,8 +179,9 @@ mod tests {
     use cwndlab_sim::NetworkPath;
 
     fn plan(more: &str, flow: &str) -> Result<TransferPlan, String> {
+        let profile = if more.contains("profile") { "" } else { "profile = \"rfc\"\n" };
         let text = format!(
-            "duration = \"10s\"\n{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n\
+            "duration = \"10s\"\n{profile}{more}\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"10ms\"\n\
              [[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
         );
         let scenario = Scenario::from_toml(&text).unwrap();
