@@ -31,7 +31,7 @@ WEB_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -pa
 WASM_SOURCES := $(shell find $(addprefix crates/,prefetch units rules queues tcp scenario sim web) -type f \( -name '*.rs' -o -name Cargo.toml \) 2>/dev/null) \
 	$(wildcard Cargo.toml Cargo.lock web/simulator.sh)
 
-.PHONY: help setup demo live web test-web bench-web pictures check test test-all test-rust test-python test-live test-live-all lint lint-quick format fuzz \
+.PHONY: help setup demo live virtual-kernel web test-web bench-web pictures check test test-all test-rust test-python test-live test-live-all lint lint-quick format fuzz \
 	docs lessons bench guard mutants demo-compiled demo-from-wheel site check-site wheel sdist clean
 
 help: ## list the targets
@@ -77,6 +77,9 @@ $(LIVE): $(LIVE_SOURCES)
 	@mkdir -p $(@D)
 	@install -m 755 "$(or $(CARGO_TARGET_DIR),target)/debug/cwndlab-live" $@
 
+virtual-kernel: $(SETUP) $(LIVE) ## build a Linux kernel for runs in virtual time (x86-64) into ~/.cache/cwndlab
+	@$(STEP) "kernel in virtual time" "10 min" $(BIN)/cwndlab virtual-kernel build
+
 web: python/cwndlab/templates/studio.html ## build the studio, a page with the simulator in it: web/dist, and for `cwndlab studio`
 
 web/node_modules/stamp: web/package-lock.json
@@ -108,11 +111,11 @@ test-rust: ## run the tests of the Rust crates
 test-live: $(SETUP) $(LIVE) ## run the tests with real flows (root, Linux); what cannot run here skips and says why
 	@$(STEP) "compile Rust tests of live runs" "2 min" cargo test --no-run $(LIVE_PACKAGES)
 	@$(STEP) "Rust tests of live runs" "30 s" cargo test --quiet $(LIVE_PACKAGES)
-	@$(STEP) "live tests" "3 min" $(BIN)/python -m pytest tests/live
+	@$(STEP) "live tests" "3 min" $(BIN)/python -m pytest tests/live tests/virtual
 
 test-live-all: test-live ## also those with real flows that take minutes
 	@$(STEP) "Rust tests of live runs that take long" "1 min" cargo test --quiet $(LIVE_PACKAGES) -- --ignored
-	@$(STEP) "live tests that take minutes" "8 min" $(BIN)/python -m pytest tests/live -m nightly
+	@$(STEP) "live tests that take minutes" "8 min" $(BIN)/python -m pytest tests/live tests/virtual -m nightly
 
 test-web: $(SETUP) ## run the tests of the studio, also in headless Chromium; where its tools are not, skip and say so
 	@.ci/studio

@@ -63,10 +63,7 @@ pub fn drive(
             wait(backend, wait_s - options.spin.as_secs_f64())?;
         }
     }
-    health.lateness_p50_s = lateness.quantile_s(0.5);
-    health.lateness_p99_s = lateness.quantile_s(0.99);
-    health.lateness_max_s = lateness.quantile_s(1.0);
-    health.lateness_histogram = lateness.buckets();
+    health.note(&lateness);
     Ok(health)
 }
 

@@ -59,6 +59,16 @@ pub struct Health {
     pub cpu_share: Option<f64>,
 }
 
+impl Health {
+    /// Notes the lateness of all packets.
+    pub fn note(&mut self, lateness: &Lateness) {
+        self.lateness_p50_s = lateness.quantile_s(0.5);
+        self.lateness_p99_s = lateness.quantile_s(0.99);
+        self.lateness_max_s = lateness.quantile_s(1.0);
+        self.lateness_histogram = lateness.buckets();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

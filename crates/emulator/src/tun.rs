@@ -28,8 +28,8 @@ impl Tun {
         }
     }
 
-    /// Classifies a packet from `side` and finds its flow.
-    fn received(&self, side: Side, packet: &[u8]) -> Received {
+    /// Classifies a packet from `side` and finds its flow; `networks` as of [`Tun::new`].
+    pub fn received(networks: [[u8; 2]; 2], side: Side, packet: &[u8]) -> Received {
         let seen = match parse_packet(packet) {
             Ok(seen) => seen,
             Err(Malformed::HeaderChecksum | Malformed::TcpChecksum) => {
@@ -38,8 +38,8 @@ impl Tun {
             Err(Malformed::NotIpv4 | Malformed::Tcp) => return Received::UnknownFlow,
         };
         let (near, far) = match side {
-            Side::Source => (self.networks[0], self.networks[1]),
-            Side::Sink => (self.networks[1], self.networks[0]),
+            Side::Source => (networks[0], networks[1]),
+            Side::Sink => (networks[1], networks[0]),
         };
         let ([a, b, high, low], [c, d, far_high, far_low]) = (seen.source, seen.destination);
         let number = u32::from(u16::from_be_bytes([high, low]));
@@ -61,7 +61,7 @@ impl Backend for Tun {
 
     fn receive(&mut self, side: Side, buffer: &mut [u8]) -> io::Result<Option<Received>> {
         match rustix::io::read(self.end(side), &mut *buffer) {
-            Ok(length) => Ok(Some(self.received(side, &buffer[..length]))),
+            Ok(length) => Ok(Some(Self::received(self.networks, side, &buffer[..length]))),
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
             Err(error) => Err(error.into()),
         }

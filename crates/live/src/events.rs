@@ -31,15 +31,23 @@ pub enum Event<'a> {
     Error {
         /// The message, one line.
         message: &'a str,
+        /// The exit code of the program.
+        code: u8,
     },
 }
 
 /// Writes an event; exits the process if standard output is closed.
 pub fn send(event: &Event<'_>) {
+    match serde_json::to_string(event) {
+        Ok(line) => send_line(&line),
+        Err(_) => std::process::exit(1),
+    }
+}
+
+/// Writes an event that is a line already.
+pub fn send_line(line: &str) {
     let mut out = std::io::stdout().lock();
-    let written = serde_json::to_writer(&mut out, event).is_ok()
-        && out.write_all(b"\n").and_then(|()| out.flush()).is_ok();
-    if !written {
+    if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
         std::process::exit(1);
     }
 }

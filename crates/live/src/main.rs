@@ -5,6 +5,7 @@
 //! other error.
 
 mod events;
+mod guest;
 mod kernel_commands;
 mod linux;
 mod panics;
@@ -13,21 +14,24 @@ mod request;
 mod result;
 mod run_control;
 mod unsupported;
+mod virtual_kernel;
 
 use cwndlab_units::message::unknown;
 use events::{Event, Failure};
 use std::process::ExitCode;
 
 /// The commands.
-const COMMANDS: [&str; 8] =
-    ["linux", "quic", "limits", "about", "install", "list", "remove", "clean"];
+const COMMANDS: [&str; 10] =
+    ["linux", "virtual", "guest", "quic", "limits", "about", "install", "list", "remove", "clean"];
 
 fn main() -> ExitCode {
     panics::are_fatal();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let command = arguments.first().map_or("", String::as_str);
     let done = match command {
-        "linux" => request::read().and_then(linux::run),
+        "linux" => request::read().and_then(|request| linux::run(request, linux::Clock::Real)),
+        "virtual" => virtual_kernel::run(),
+        "guest" => guest::run(&arguments[1..]),
         "quic" => request::read().and_then(quic::run),
         "limits" => linux::limits(),
         "about" => kernel_commands::about(),
@@ -39,7 +43,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            events::send(&Event::Error { message: &failure.message });
+            events::send(&Event::Error { message: &failure.message, code: failure.code });
             ExitCode::from(failure.code)
         }
     }

@@ -8,7 +8,7 @@ use std::thread;
 /// Installs the hook: any panic is an `error` event and exit code 1.
 pub fn are_fatal() {
     set_hook(Box::new(|info| {
-        send(&Event::Error { message: &message(info) });
+        send(&Event::Error { message: &message(info), code: 1 });
         std::process::exit(1);
     }));
 }

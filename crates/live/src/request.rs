@@ -20,7 +20,10 @@ pub struct Request {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
-    scenario: serde_json::Value,
+    scenario: Option<serde_json::Value>,
+    /// The folder to which the scenario's paths are relative; none for the process's.
+    #[serde(default)]
+    directory: Option<String>,
     #[serde(default)]
     parent: Option<i32>,
     #[serde(default)]
@@ -42,16 +45,28 @@ impl Resolver for Files {
     }
 }
 
-/// Reads and checks the request.
+/// Reads and checks the request on standard input.
 pub fn read() -> Result<Request, Failure> {
     let mut text = String::new();
     std::io::stdin()
         .read_to_string(&mut text)
         .map_err(|error| Failure::broken("request", error))?;
-    let form: Form = serde_json::from_str(&text)
+    parse(&text)?.ok_or_else(|| Failure::refused("request: scenario is missing"))
+}
+
+/// Checks a scenario.
+pub fn checked(scenario: &serde_json::Value) -> Result<Scenario, Failure> {
+    Scenario::from_json_with(&scenario.to_string(), &Files).map_err(Failure::refused)
+}
+
+/// Checks a request; none for one without a scenario.
+pub fn parse(text: &str) -> Result<Option<Request>, Failure> {
+    let form: Form = serde_json::from_str(text)
         .map_err(|error| Failure::refused(format!("request: {error}")))?;
-    let scenario =
-        Scenario::from_json_with(&form.scenario.to_string(), &Files).map_err(Failure::refused)?;
-    let Form { parent, qlog, port, .. } = form;
-    Ok(Request { scenario, parent, qlog, port })
+    if let Some(directory) = &form.directory {
+        std::env::set_current_dir(directory).map_err(|error| Failure::broken(directory, error))?;
+    }
+    let Form { scenario, parent, qlog, port, .. } = form;
+    let scenario = scenario.as_ref().map(checked).transpose()?;
+    Ok(scenario.map(|scenario| Request { scenario, parent, qlog, port }))
 }

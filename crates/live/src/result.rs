@@ -4,7 +4,7 @@
 use cwndlab_emulator::{Emulator, FlowCounters};
 use cwndlab_scenario::{NetworkGraph, Scenario};
 use cwndlab_sim::results::{FlowResult, RunResult, fairness_spread, jain_index, lowest_share};
-use cwndlab_sim::{ExternalFlow, NetworkPath};
+use cwndlab_sim::{ExternalFlow, NetworkPath, TraceHash};
 use serde_json::{Value, json};
 
 /// Limit of the 99th percentile of lateness, seconds.
@@ -54,12 +54,13 @@ pub fn mean(sum: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// The result of the run.
+/// The result of the run; only runs in virtual time have a trace hash.
 pub fn run_result(
     scenario: &Scenario,
     profile: &'static str,
     emulator: &Emulator,
     flows: Vec<FlowResult>,
+    trace_hash: Option<TraceHash>,
 ) -> RunResult {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
     let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
@@ -71,7 +72,7 @@ pub fn run_result(
         duration_s: scenario.duration.seconds(),
         measure_from_s: from_s,
         measure_to_s: to_s,
-        trace_hash: "-".into(),
+        trace_hash: trace_hash.map_or("-".into(), |hash| format!("{:016x}", hash.value())),
         simulated_s: scenario.duration.seconds(),
         delivered_packets: emulator
             .flow_counters()

@@ -32,6 +32,7 @@ pub fn watch(begin: Instant, end_s: f64, released: &AtomicU64, is_over: impl Fn(
                     "time limit: the run did not end {END_TIMEOUT_S} s after its {end_s} s were \
                      over"
                 ),
+                code: 1,
             });
             std::process::exit(1);
         }
@@ -58,10 +59,10 @@ pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     order
 }
 
-/// Makes this process end when the process that requested the run ends.
-pub fn end_with_parent(parent: Option<i32>) -> Result<(), Failure> {
+/// Makes this process get `signal` when the process that requested the run ends.
+pub fn end_with_parent(parent: Option<i32>, signal: i32) -> Result<(), Failure> {
     if let Some(parent) = parent {
-        socket::die_with_parent();
+        socket::signal_with_parent(signal);
         if nix::unistd::getppid().as_raw() != parent {
             return Err(Failure::broken("start", "the process that requested this run has ended"));
         }

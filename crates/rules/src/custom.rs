@@ -65,15 +65,22 @@ impl CustomRuleFactory {
     }
 }
 
-impl Default for CustomRuleFactory {
-    fn default() -> Self {
-        Self::new(|| Missing)
+impl CustomRuleFactory {
+    /// A factory of placeholders, which report why the rule is missing.
+    pub(crate) fn missing(why: &'static str) -> Self {
+        Self::new(move || Missing(why))
     }
 }
 
-/// Placeholder for a custom rule that is named but has no factory.
+impl Default for CustomRuleFactory {
+    fn default() -> Self {
+        Self::missing("has no implementation: only its name is known")
+    }
+}
+
+/// Placeholder for a rule that is named but cannot run, with the reason.
 #[derive(Clone, Debug)]
-struct Missing;
+struct Missing(&'static str);
 
 impl WindowRule for Missing {
     fn increase(&mut self, cwnd: f64, _: &Ack) -> f64 {
@@ -89,6 +96,6 @@ impl WindowRule for Missing {
     }
 
     fn fault(&self) -> Option<&str> {
-        Some("has no implementation: only its name is known")
+        Some(self.0)
     }
 }

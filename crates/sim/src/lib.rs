@@ -41,6 +41,7 @@ pub use external_flow::ExternalFlow;
 pub use measure::trace::{
     LossRow, PacketEvent, PacketRow, RuleRow, RuleTrace, TraceRecorder, WindowRow,
 };
+pub use measure::trace_hash::TraceHash;
 pub use network::link::QueueSampler;
 pub use network_path::NetworkPath;
 pub use rate::opportunities::opportunities_ms;

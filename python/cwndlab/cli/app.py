@@ -31,6 +31,7 @@ from cwndlab.cli.studio import studio
 from cwndlab.cli.sweep import sweep
 from cwndlab.cli.theory import theory
 from cwndlab.cli.topology import topology
+from cwndlab.cli.virtual_kernel import virtual_kernel
 from cwndlab.message import unknown
 
 
@@ -78,7 +79,7 @@ COMMANDS = (
     run, export, compare, assess, matrix, sweep, results, report, reproduce, known_results, search,
     design,
     environments, cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live,
-    doctor, init, completion,
+    virtual_kernel, doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:
     share_options(_command)

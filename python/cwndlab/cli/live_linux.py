@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 @click.command()
 @file_argument
 @click.option(
+    "--virtual", is_flag=True,
+    help="In virtual time, with a kernel of `cwndlab virtual-kernel build`: no root, equal runs.",
+)  # fmt: skip
+@click.option(
+    "--kernel", metavar="NAME",
+    help="With --virtual, the kernel.  [default: default, or the only one]",
+)  # fmt: skip
+@click.option(
     "--beside",
     is_flag=True,
     help="Also simulate the scenario with profile linux; print and plot both.",
@@ -31,6 +39,8 @@ if TYPE_CHECKING:
 @options.seed_option
 def linux(
     file: Path,
+    virtual: bool,
+    kernel: str | None,
     beside: bool,
     as_json: bool,
     out: Path | None,
@@ -43,5 +53,7 @@ def linux(
 
     They cross an emulated network on this machine.
     """
+    if kernel is not None and not virtual:
+        raise click.UsageError("`--kernel` names a kernel in virtual time and needs `--virtual`")
     asked = Asked(file, beside, as_json, out, plot, settings, seed, look)
-    carry_out(asked, "linux", print_live)
+    carry_out(asked, "linux", print_live, virtual=virtual, kernel=kernel)

@@ -212,6 +212,26 @@ def steps() -> Generator[Callable[[str, int, int], None]]:
         )
 
 
+@contextmanager
+def counter(description: str) -> Generator[Callable[[str, int], None]]:
+    """Yield a function that shows the step and a count without a known total.
+
+    Silent when standard error is no terminal, or the program is quiet.
+    """
+    if not display.shows_progress:
+        yield lambda _step, _done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task(description, total=None)
+        yield lambda step, done: progress.update(
+            bar, description=f"{description}: {step}" + (f", {done} files" if done else "")
+        )
+
+
 class _Silent:
     def simulated(self, seconds: float, packets: int) -> None:
         pass

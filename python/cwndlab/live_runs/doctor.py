@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cwndlab.errors import LiveError
-from cwndlab.live_runs import program
+from cwndlab.live_runs import kernel_building, kernels, program
 from cwndlab.ns2.program import Ns2
 
 # linux/capability.h
@@ -148,6 +148,19 @@ def _program() -> str | None:
     return "with rules in the kernel" if rules else "without rules in the kernel"
 
 
+def _virtual_kernel() -> str | None:
+    found = kernels.find()
+    return f"{found.name}, Linux {found.release}, HZ {found.hz}"
+
+
+def _source() -> str | None:
+    return kernel_building.packaged().name
+
+
+def _build_tools() -> str | None:
+    return None if kernel_building.absent_tools() else "yes"
+
+
 def _on_path(name: str) -> Callable[[], str | None]:
     return lambda: shutil.which(name)
 
@@ -182,6 +195,24 @@ PARTS: tuple[tuple[str, Callable[[], str | None], str, str], ...] = (
         "modprobe tcp_cubic, tcp_bbr",
     ),
     ("cwndlab-live", _program, f"{RUNS}, live quic, live install", "make live"),
+    (
+        "kernel in virtual time",
+        _virtual_kernel,
+        "live linux --virtual",
+        "cwndlab virtual-kernel build (x86-64)",
+    ),
+    (
+        "source of Linux",
+        _source,
+        "virtual-kernel build",
+        "apt-get install linux-source, or --source",
+    ),
+    (
+        "flex, bison, bc, make, gcc, xz",
+        _build_tools,
+        "virtual-kernel build",
+        "apt-get install flex bison bc make gcc xz-utils",
+    ),
     ("clang with BPF", _clang, BUILD, "apt-get install clang"),
     ("libelf headers", _header("libelf.h"), BUILD, "apt-get install libelf-dev"),
     ("zlib headers", _header("zlib.h"), BUILD, "apt-get install zlib1g-dev"),

@@ -63,8 +63,13 @@ def _started(command: str) -> Generator[subprocess.Popen[str]]:
         yield process
     finally:
         if process.poll() is None:
+            # It removes its folder, and ends the kernel in virtual time that it has started.
+            process.terminate()
+        try:
+            process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
             process.kill()
-        process.wait(GRACE_S)
+            process.wait(GRACE_S)
         for end in (process.stdin, process.stdout):
             if end is not None:
                 end.close()

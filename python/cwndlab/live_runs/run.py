@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import polars as pl
 from cwndlab import native
 from cwndlab.columns import SCHEMAS, TABLES
 from cwndlab.errors import RunError
+from cwndlab.live_runs.kernels import Kernel
 from cwndlab.live_runs.protocol import exchange
 from cwndlab.live_runs.result import LiveResult
 from cwndlab.runs.execute import Progress, Source, as_scenario
@@ -25,16 +27,21 @@ _TRACES = {
 """Columns of traces; names replace the numbers of flows and links."""
 
 
-def linux(scenario: Source, *, progress: Progress | None = None) -> LiveResult:
-    """Run a scenario with TCP flows of this machine's kernel.
+def linux(
+    scenario: Source, *, kernel: Kernel | None = None, progress: Progress | None = None
+) -> LiveResult:
+    """Run a scenario with TCP flows of this machine's kernel, or of one in virtual time.
 
-    It takes the scenario's duration.
+    With this machine's kernel it takes the scenario's duration.
 
     Parameters
     ----------
     scenario : Scenario, mapping, str or Path
         The scenario. Rules are the kernel's own (``kernel:reno``, ``kernel:cubic``, ``kernel:bbr``)
         or any rule that can run in the kernel.
+    kernel : Kernel, optional
+        A kernel in virtual time (`cwndlab.live_runs.kernels.find`): needs no root, and equal
+        scenarios give equal results. Rules are all congestion controls that it has.
     progress : callable, optional
         Gets (seconds, released packets) some times a second. An exception it raises ends the run.
 
@@ -42,7 +49,8 @@ def linux(scenario: Source, *, progress: Progress | None = None) -> LiveResult:
     -------
     LiveResult
         As of a simulated run, with ``valid`` (bool), ``reasons`` (list of str), ``health``,
-        ``namespaces``, ``kernel_flows``, ``kernel_rules``: see docs/live.md.
+        ``namespaces``, ``kernel_flows``, ``kernel_rules``: see docs/live.md. With a kernel in
+        virtual time also ``trace_hash``, and ``virtual_kernel``: its name, identity and HZ.
 
     Raises
     ------
@@ -51,7 +59,19 @@ def linux(scenario: Source, *, progress: Progress | None = None) -> LiveResult:
     RunError
         If the run fails.
     """
-    return play("linux", as_scenario(scenario), {}, progress)
+    if kernel is None:
+        return play("linux", as_scenario(scenario), {}, progress)
+    begun = time.perf_counter()
+    request = {"kernel": str(kernel.binary)}
+    run, traces = _exchange("virtual", as_scenario(scenario), request, progress)
+    # The kernel's own clock is virtual.
+    wall_s = time.perf_counter() - begun
+    run.update(
+        wall_s=wall_s,
+        packets_per_wall_s=run["delivered_packets"] / wall_s,
+        virtual_kernel={"name": kernel.name, "identity": kernel.identity, "hz": kernel.hz},
+    )
+    return _result(run, traces, as_scenario(scenario))
 
 
 def counterpart(scenario: Scenario) -> Scenario:
@@ -98,11 +118,18 @@ def play(
     command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
 ) -> LiveResult:
     """Run a scenario with the program, and further keys of the request."""
+    return _result(*_exchange(command, scenario, more, progress), scenario)
+
+
+def _exchange(
+    command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Fields and traces of the run."""
     for event in exchange(command, {"scenario": scenario.to_dict(), **more}):
         if event["event"] == "progress" and progress is not None:
             progress(event["time_s"], event["packets"])
         if event["event"] == "result":
-            return _result(event["run"], event["traces"], scenario)
+            return event["run"], event["traces"]
     raise RunError("live: the program ended without a result")
 
 

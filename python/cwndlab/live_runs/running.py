@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from cwndlab.live_runs import quic, run
+from cwndlab.errors import ScenarioError
+from cwndlab.live_runs import kernels, quic, run
 from cwndlab.live_runs.result import LiveResult
 from cwndlab.runs import execute
 from cwndlab.scenario import Scenario
@@ -19,6 +20,8 @@ def live(
     scenario: execute.Source,
     kind: Literal["linux", "quic"] = "linux",
     *,
+    virtual: bool = False,
+    kernel: str | None = None,
     beside: bool = False,
     seed: int | None = None,
     patch: Mapping[str, Any] | None = None,
@@ -29,7 +32,8 @@ def live(
 ) -> LiveResult:
     """Run a scenario with real flows on this machine: Linux TCP, or QUIC.
 
-    It takes the scenario's duration. Linux TCP needs Linux and root, both need ``make live``.
+    It takes the scenario's duration, but in virtual time. Linux TCP needs Linux, and root except in
+    virtual time; both need ``make live``.
 
     Parameters
     ----------
@@ -39,6 +43,12 @@ def live(
         alone.
     kind : {"linux", "quic"}
         The flows.
+    virtual : bool
+        With Linux, in virtual time with a kernel that ``cwndlab virtual-kernel build`` has built:
+        without root, faster than real time where packets are few, and equal scenarios give equal
+        packets.
+    kernel : str, optional
+        Name of that kernel; by default ``default``, or the only one.
     beside : bool
         Also simulate the scenario, with the endpoints and packets of the live run.
     seed : int, optional
@@ -76,12 +86,15 @@ def live(
     >>> found.table()["run"].to_list()
     ['live', 'simulated']
     """
+    if kind != "linux" and (virtual or kernel is not None):
+        raise ScenarioError('`virtual` and `kernel` are for `kind="linux"`')
     asked = execute.as_scenario(scenario)
     asked = asked.patch({**(patch or {}), **({} if seed is None else {"seed": seed})})
     traces = {**(trace or (TRACES if beside else {})), **asked.to_dict().get("trace", {})}
     asked = asked.set("trace", traces) if traces else asked
     if kind == "linux":
-        found = run.linux(asked, progress=progress)
+        chosen = kernels.find(kernel) if virtual else None
+        found = run.linux(asked, kernel=chosen, progress=progress)
     else:
         found = quic.quic(asked, progress=progress, qlog=qlog, port=port)
     if beside:

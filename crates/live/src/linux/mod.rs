@@ -5,11 +5,13 @@ mod congestion_controls;
 mod namespace;
 mod plan;
 mod play;
+mod play_virtual;
 pub(crate) mod result;
+mod ring;
 mod routes;
 mod run;
 mod sink;
 pub(crate) mod socket;
 mod source;
 
-pub use run::{limits, run};
+pub use run::{Clock, limits, run};

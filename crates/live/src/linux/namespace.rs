@@ -4,7 +4,7 @@
 use super::plan::{FlowPlan, Plan};
 use super::routes::Routes;
 use crate::events::Failure;
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use std::fs;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -99,6 +99,24 @@ fn metrics(end: End, flow: &FlowPlan) -> Vec<super::routes::Metric> {
             .into_iter()
             .chain(flow.window_bytes.map(Metric::Window))
             .collect(),
+    }
+}
+
+/// A network namespace that this thread was in, and can enter again.
+pub struct NetworkNamespace(fs::File);
+
+impl NetworkNamespace {
+    /// The namespace of this thread.
+    pub fn current() -> Result<Self, Failure> {
+        fs::File::open("/proc/thread-self/ns/net")
+            .map(Self)
+            .map_err(|error| Failure::broken("network namespace", error))
+    }
+
+    /// Moves this thread into the namespace.
+    pub fn enter(&self) -> Result<(), Failure> {
+        setns(&self.0, CloneFlags::CLONE_NEWNET)
+            .map_err(|error| Failure::broken("network namespace", error))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::result::Sample;
 use crate::run_control::{join, seconds, shuffled, watch};
 use cwndlab_emulator::{Emulator, Health, LoopOptions, Tun, drive};
 use cwndlab_scenario::{Sampling, Scenario};
+use cwndlab_sim::TraceHash;
 use nix::sys::resource::{UsageWho, getrusage};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,6 +36,16 @@ pub struct Measurements {
     pub watched: Vec<source::FlowMeasurements>,
     pub rows: Vec<Sample>,
     pub losses: [Losses; 2],
+    /// The hash of all packets; none in real time, where no two runs are equal.
+    pub trace_hash: Option<TraceHash>,
+}
+
+/// Time between the rows of the trace of windows, seconds; none without it.
+pub fn row_every_s(scenario: &Scenario) -> Option<f64> {
+    match scenario.trace.cwnd {
+        Some(Sampling::Every(every)) => Some(every.seconds()),
+        _ => None,
+    }
 }
 
 /// Plays a scenario in real time.
@@ -45,10 +56,7 @@ pub fn play(
 ) -> Result<Measurements, Failure> {
     let end_s = scenario.duration.seconds();
     let window = scenario.window().map(|time| time.seconds());
-    let row_every_s = match scenario.trace.cwnd {
-        Some(Sampling::Every(every)) => Some(every.seconds()),
-        _ => None,
-    };
+    let row_every_s = row_every_s(scenario);
     let order = shuffled(plan.flows.len(), scenario.seed);
     let released = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -56,15 +64,15 @@ pub fn play(
         let (sink_device, sink_start) = (sync_channel(1), sync_channel::<Instant>(1));
         let source = scope.spawn(move || {
             let ready = namespace::enter(End::Source, plan).and_then(|device| {
-                let sources = source::Sources::new(plan, &algorithms.names, window, row_every_s)?;
+                let sources =
+                    source::Sources::new(plan, &algorithms.names, window, row_every_s, &order)?;
                 Ok((device, sources))
             });
             let Some((sources, begin)) = handshake(ready, &source_device.0, &source_start.1) else {
                 return Ok(None);
             };
-            let (watched, rows) = sources
-                .play(begin, end_s, &order)
-                .map_err(|error| Failure::broken("sources", error))?;
+            let (watched, rows) =
+                sources.play(begin, end_s).map_err(|error| Failure::broken("sources", error))?;
             let losses = namespace::losses(End::Source)
                 .map_err(|error| Failure::broken("counters", error))?;
             Ok::<_, Failure>(Some(SourceReport { watched, rows, losses }))
@@ -118,7 +126,14 @@ pub fn play(
         let gone = || Failure::broken("start", "a thread ended before the run");
         let SourceReport { watched, rows, losses } = join(source)??.ok_or_else(gone)?;
         let sink_losses = join(sink)??.ok_or_else(gone)?;
-        Ok(Measurements { emulator, health, watched, rows, losses: [losses, sink_losses] })
+        Ok(Measurements {
+            emulator,
+            health,
+            watched,
+            rows,
+            losses: [losses, sink_losses],
+            trace_hash: None,
+        })
     })
 }
 

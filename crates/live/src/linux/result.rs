@@ -26,7 +26,13 @@ pub fn json(
     reported: &[RuleReport],
     wall_s: f64,
 ) -> (Value, Value) {
-    let run = run_result(scenario, "linux", &measured.emulator, flows(scenario, measured));
+    let run = run_result(
+        scenario,
+        "linux",
+        &measured.emulator,
+        flows(scenario, measured),
+        measured.trace_hash,
+    );
     let (delivered, mut fields) = (run.delivered_packets as f64, json!(run));
     let reasons = reasons(scenario, plan, measured);
     if let Value::Object(fields) = &mut fields {

@@ -3,6 +3,7 @@
 use super::congestion_controls::CongestionControls;
 use super::plan::Plan;
 use super::play::play;
+use super::play_virtual::play as play_virtual;
 use super::result;
 use crate::events::{Event, Failure, send};
 use crate::request::Request;
@@ -10,10 +11,19 @@ use crate::run_control::{end_with_parent, lock_live_runs};
 use cwndlab_sim::NetworkPath;
 use std::time::Instant;
 
+/// The clock of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The machine's.
+    Real,
+    /// That of a kernel in virtual time, whose first process this is.
+    Virtual,
+}
+
 /// Runs a scenario and sends its result.
-pub fn run(request: Request) -> Result<(), Failure> {
+pub fn run(request: Request, clock: Clock) -> Result<(), Failure> {
     let Request { scenario, parent, .. } = request;
-    end_with_parent(parent)?;
+    end_with_parent(parent, libc::SIGKILL)?;
     if !nix::unistd::geteuid().is_root() {
         return Err(Failure::refused(
             "a live run needs root: it makes network namespaces and TUN devices (CAP_SYS_ADMIN, \
@@ -25,7 +35,10 @@ pub fn run(request: Request) -> Result<(), Failure> {
     let _lock = lock_live_runs()?;
     let algorithms = CongestionControls::new(&scenario)?;
     let begun = Instant::now();
-    let run = play(&scenario, &plan, &algorithms)?;
+    let run = match clock {
+        Clock::Real => play(&scenario, &plan, &algorithms),
+        Clock::Virtual => play_virtual(&scenario, &plan, &algorithms),
+    }?;
     let reported = algorithms.report()?;
     let wall_s = begun.elapsed().as_secs_f64();
     let (run, traces) = result::json(&scenario, &plan, &run, &reported, wall_s);

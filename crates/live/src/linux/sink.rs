@@ -20,12 +20,23 @@ const PAUSE: Duration = Duration::from_micros(500);
 /// The epoll data of the listening socket.
 const LISTENER: u64 = u64::MAX;
 
+/// The receiver of a flow.
+enum Connection {
+    Awaited,
+    Open(Socket),
+    Closed,
+}
+
 /// All receivers, in the sink namespace.
 pub struct Sinks<'a> {
     plan: &'a Plan,
     listener: Socket,
-    connections: Vec<Option<Socket>>,
+    connections: Vec<Connection>,
     epoll: OwnedFd,
+    /// In virtual time, flows with packets that have arrived since their last read.
+    arrived: Vec<usize>,
+    /// In virtual time, the end of the pause, seconds.
+    pause_s: f64,
 }
 
 impl<'a> Sinks<'a> {
@@ -44,7 +55,8 @@ impl<'a> Sinks<'a> {
             epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
         epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)
             .map_err(|error| failed(error.into()))?;
-        Ok(Self { plan, listener, connections: plan.flows.iter().map(|_| None).collect(), epoll })
+        let connections = plan.flows.iter().map(|_| Connection::Awaited).collect();
+        Ok(Self { plan, listener, connections, epoll, arrived: Vec::new(), pause_s: 0.0 })
     }
 
     /// Discards received data until `end_s` seconds after `begin`.
@@ -77,6 +89,33 @@ impl<'a> Sinks<'a> {
         }
     }
 
+    /// Notes that a packet of a flow arrives now.
+    pub fn arrives(&mut self, number: usize) {
+        if !self.arrived.contains(&number) {
+            self.arrived.push(number);
+        }
+    }
+
+    /// In virtual time, reads what has arrived, unless it is paused at `now`.
+    pub fn serve(&mut self, now: f64) -> io::Result<()> {
+        if self.arrived.is_empty() || now < self.pause_s {
+            return Ok(());
+        }
+        self.pause_s = now + PAUSE.as_secs_f64();
+        for number in std::mem::take(&mut self.arrived) {
+            if matches!(self.connections[number], Connection::Awaited) {
+                self.accept()?;
+            }
+            self.take(number);
+        }
+        Ok(())
+    }
+
+    /// When `serve` has something to do, seconds; infinite for never.
+    pub fn next_s(&self) -> f64 {
+        if self.arrived.is_empty() { f64::INFINITY } else { self.pause_s }
+    }
+
     fn accept(&mut self) -> io::Result<()> {
         loop {
             let (connection, _) = match self.listener.accept() {
@@ -95,7 +134,7 @@ impl<'a> Sinks<'a> {
                 epoll::EventData::new_u64(number as u64),
                 epoll::EventFlags::IN,
             )?;
-            self.connections[number] = Some(connection);
+            self.connections[number] = Connection::Open(connection);
         }
     }
 
@@ -106,7 +145,7 @@ impl<'a> Sinks<'a> {
     }
 
     fn take(&mut self, number: usize) {
-        let Some(connection) = &self.connections[number] else { return };
+        let Connection::Open(connection) = &self.connections[number] else { return };
         match socket::discard(connection, READ_BYTES) {
             Ok(1..) => {
                 // If the connection has failed, the next read returns the error.
@@ -120,7 +159,7 @@ impl<'a> Sinks<'a> {
                     io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
                 ) => {}
             // The source has closed or the connection has failed: this end closes it, too.
-            Ok(0) | Err(_) => self.connections[number] = None,
+            Ok(0) | Err(_) => self.connections[number] = Connection::Closed,
         }
     }
 }

@@ -6,6 +6,8 @@ use std::ffi::c_int;
 use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 /// Constants of linux/tcp.h and linux/if_tun.h.
 const TCP_INFO: c_int = 11;
@@ -210,8 +212,27 @@ pub fn set_priority(nice: c_int) {
     }
 }
 
-/// Makes the kernel kill this process when its parent ends.
-pub fn die_with_parent() {
+/// Makes the kernel send `signal` to this process when its parent ends.
+pub fn signal_with_parent(signal: c_int) {
     // SAFETY: a number; the call affects this process only.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal) };
+}
+
+/// Makes a kernel in virtual time end with this process, run on one core, and have its memory at
+/// the same addresses in each run, which its size depends on.
+pub fn prepare_guest(command: &mut Command, core: usize) {
+    let prepare = move || {
+        signal_with_parent(libc::SIGKILL);
+        // SAFETY: numbers, and a set of cores that the kernel reads.
+        unsafe {
+            let mut cores: libc::cpu_set_t = mem::zeroed();
+            libc::CPU_SET(core, &mut cores);
+            libc::sched_setaffinity(0, mem::size_of::<libc::cpu_set_t>(), &raw const cores);
+            let persona = libc::personality(0xffff_ffff);
+            libc::personality(persona as libc::c_ulong | libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec it makes system calls alone.
+    unsafe { command.pre_exec(prepare) };
 }

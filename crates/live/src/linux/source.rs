@@ -8,9 +8,11 @@ use crate::result::Sample;
 use rustix::event::{Timespec, epoll};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
+use std::iter::Peekable;
 use std::net::{Shutdown, SocketAddr};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
+use std::vec::IntoIter;
 
 /// Port of the listening sockets.
 pub const PORT: u16 = 5201;
@@ -75,23 +77,31 @@ struct Sender<'a> {
     seen: FlowMeasurements,
 }
 
-/// All senders, in the source namespace.
+/// All senders, in the source namespace, and what they have to do at which time.
 pub struct Sources<'a> {
     senders: Vec<Sender<'a>>,
     epoll: OwnedFd,
+    events: Vec<epoll::Event>,
     plan: &'a Plan,
     window: [f64; 2],
     row_every_s: Option<f64>,
     rows: Vec<Sample>,
+    starts: Peekable<IntoIter<(f64, usize)>>,
+    stops: Peekable<IntoIter<(f64, usize)>>,
+    edges: Peekable<IntoIter<(f64, usize)>>,
+    sample_s: f64,
+    row_s: f64,
 }
 
 impl<'a> Sources<'a> {
     /// Opens the sockets of all flows, each with its congestion control, without connecting them.
+    /// `order` decides between flows that start at the same time.
     pub fn new(
         plan: &'a Plan,
         algorithms: &[String],
         window: [f64; 2],
         row_every_s: Option<f64>,
+        order: &[usize],
     ) -> Result<Self, Failure> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|error| Failure::broken("epoll", error))?;
@@ -108,32 +118,32 @@ impl<'a> Sources<'a> {
             })
         });
         let senders = senders.collect::<Result<_, Failure>>()?;
-        Ok(Self { senders, epoll, plan, window, row_every_s, rows: Vec::new() })
+        let starts = order.iter().map(|&number| (plan.flows[number].start_s, number));
+        let stops = plan.flows.iter().enumerate().map(|(number, flow)| (flow.stop_s, number));
+        let edges = window.into_iter().enumerate().map(|(edge, at_s)| (at_s, edge));
+        Ok(Self {
+            senders,
+            epoll,
+            events: Vec::with_capacity(plan.flows.len().max(16)),
+            plan,
+            window,
+            row_every_s,
+            rows: Vec::new(),
+            starts: in_order(starts),
+            stops: in_order(stops),
+            edges: in_order(edges),
+            sample_s: 0.0,
+            row_s: 0.0,
+        })
     }
 
-    /// Runs all flows from `begin` for `end_s` seconds. `order` decides between flows that start at
-    /// the same time.
+    /// Runs all flows in real time, from `begin` for `end_s` seconds.
     pub fn play(
         mut self,
         begin: Instant,
         end_s: f64,
-        order: &[usize],
     ) -> io::Result<(Vec<FlowMeasurements>, Vec<Sample>)> {
         let now_s = || Instant::now().saturating_duration_since(begin).as_secs_f64();
-        let mut starts: Vec<(f64, usize)> =
-            order.iter().map(|&number| (self.senders[number].plan.start_s, number)).collect();
-        starts.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut stops: Vec<(f64, usize)> = self
-            .senders
-            .iter()
-            .enumerate()
-            .map(|(number, sender)| (sender.plan.stop_s, number))
-            .collect();
-        stops.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut starts, mut stops) = (starts.into_iter().peekable(), stops.into_iter().peekable());
-        let (mut sample_s, mut row_s, mut edges) =
-            (0.0, 0.0, self.window.into_iter().chain([f64::INFINITY]).enumerate().peekable());
-        let mut events = Vec::with_capacity(self.senders.len().max(16));
         while Instant::now() < begin {
             std::thread::sleep(begin.saturating_duration_since(Instant::now()));
         }
@@ -142,50 +152,63 @@ impl<'a> Sources<'a> {
             if now >= end_s {
                 break;
             }
-            while let Some((_, number)) = starts.next_if(|start| start.0 <= now) {
-                self.start(number);
+            let next_s = self.advance(now).min(end_s);
+            self.wait(next_s - now_s())?;
+        }
+        Ok(self.finish())
+    }
+
+    /// Does what is due by `now`, and returns when the next is due; in seconds of the run.
+    pub fn advance(&mut self, now: f64) -> f64 {
+        while let Some((_, number)) = self.starts.next_if(|start| start.0 <= now) {
+            self.start(number);
+        }
+        while let Some((_, number)) = self.stops.next_if(|stop| stop.0 <= now) {
+            self.stop(number);
+        }
+        while let Some((_, edge)) = self.edges.next_if(|edge| edge.0 <= now) {
+            self.at_edge(edge);
+        }
+        if self.sample_s <= now {
+            let keep = self.row_every_s.is_some() && self.row_s <= now;
+            self.sample(now, keep);
+            while self.sample_s <= now {
+                self.sample_s += self.plan.sampling_s;
             }
-            while let Some((_, number)) = stops.next_if(|stop| stop.0 <= now) {
-                self.stop(number);
+            while let Some(every_s) = self.row_every_s.filter(|_| self.row_s <= now) {
+                self.row_s += every_s;
             }
-            while let Some((edge, _)) = edges.next_if(|edge| edge.1 <= now) {
-                self.at_edge(edge);
-            }
-            if sample_s <= now {
-                let keep = self.row_every_s.is_some() && row_s <= now;
-                self.sample(now, keep);
-                while sample_s <= now {
-                    sample_s += self.plan.sampling_s;
-                }
-                while let Some(every_s) = self.row_every_s.filter(|_| row_s <= now) {
-                    row_s += every_s;
-                }
-            }
-            let next_s = [
-                starts.peek().map(|start| start.0),
-                stops.peek().map(|stop| stop.0),
-                edges.peek().map(|edge| edge.1),
-            ]
+        }
+        [self.starts.peek(), self.stops.peek(), self.edges.peek()]
             .into_iter()
             .flatten()
-            .fold(sample_s.min(end_s), f64::min);
-            self.wait(&mut events, next_s - now_s())?;
-        }
+            .fold(self.sample_s, |next_s, event| next_s.min(event.0))
+    }
+
+    /// The measurements at the end of the run.
+    pub fn finish(mut self) -> (Vec<FlowMeasurements>, Vec<Sample>) {
         self.at_edge(1);
-        Ok((self.senders.into_iter().map(|sender| sender.seen).collect(), self.rows))
+        (self.senders.into_iter().map(|sender| sender.seen).collect(), self.rows)
+    }
+
+    /// A descriptor that is readable while a socket is writable.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
     }
 
     /// Polls the sockets and writes to those that are writable.
-    fn wait(&mut self, events: &mut Vec<epoll::Event>, wait_s: f64) -> io::Result<()> {
+    pub fn wait(&mut self, wait_s: f64) -> io::Result<()> {
         let wait = std::time::Duration::from_secs_f64(wait_s.clamp(0.0, 1.0));
         let timeout =
             Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
-        events.clear();
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), Some(&timeout)) {
+        self.events.clear();
+        let room = rustix::buffer::spare_capacity(&mut self.events);
+        match epoll::wait(&self.epoll, room, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        for event in events.iter() {
+        for i in 0..self.events.len() {
+            let event = self.events[i];
             self.ready(event.data.u64() as usize, event.flags);
         }
         Ok(())
@@ -337,6 +360,13 @@ impl Sender<'_> {
             seen.ecn_reductions += u64::from(mark);
         }
     }
+}
+
+/// Events in order of time; those of one time keep their order.
+fn in_order(events: impl Iterator<Item = (f64, usize)>) -> Peekable<IntoIter<(f64, usize)>> {
+    let mut events: Vec<_> = events.collect();
+    events.sort_by(|a, b| a.0.total_cmp(&b.0));
+    events.into_iter().peekable()
 }
 
 /// Opens a socket with the options of a flow.

@@ -118,7 +118,8 @@ fn named(part: &str) -> thread::Builder {
 /// Exits the process after a part of the run has failed, because the others would wait until the
 /// end of the run.
 fn exit_with(part: &str, error: std::io::Error) -> ! {
-    send(&Event::Error { message: &Failure::broken(part, error).message });
+    let Failure { message, code } = Failure::broken(part, error);
+    send(&Event::Error { message: &message, code });
     std::process::exit(1)
 }
 

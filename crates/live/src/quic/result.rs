@@ -24,7 +24,8 @@ pub fn json(
     measured: &TransferMeasurements,
     wall_s: f64,
 ) -> (Value, Value) {
-    let run = run_result(scenario, "quic", &measured.emulator, flows(scenario, plan, measured));
+    let run =
+        run_result(scenario, "quic", &measured.emulator, flows(scenario, plan, measured), None);
     let (delivered, mut fields) = (run.delivered_packets as f64, json!(run));
     let reasons = reasons(scenario, plan, measured);
     if let Value::Object(fields) = &mut fields {

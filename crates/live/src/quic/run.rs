@@ -13,7 +13,7 @@ use std::time::Instant;
 /// Runs a scenario and sends its result.
 pub fn run(request: Request) -> Result<(), Failure> {
     let Request { scenario, parent, qlog, port } = request;
-    end_with_parent(parent)?;
+    end_with_parent(parent, libc::SIGKILL)?;
     let network_path = NetworkPath::new(&scenario);
     let qlog = qlog.as_deref().map(Path::new);
     let plan = TransferPlan::new(

@@ -5,7 +5,7 @@
 //! 0.125, compare=scaled)`. Formulas are quoted and named.
 //!
 //! `kernel:cubic` names a congestion control of the Linux kernel, for runs with real flows; a
-//! simulation runs its counterpart among the rules.
+//! simulation runs its counterpart among the rules, if it has one.
 //!
 //! `Reno` is `NewReno`: they differ in loss recovery, which is not part of a rule.
 //!
@@ -30,7 +30,7 @@ enum RuleSource {
     /// A built-in rule: its family and parameters.
     BuiltIn(BuiltIn),
     /// A congestion control of the Linux kernel, and its counterpart in simulations.
-    Kernel { name: &'static str, counterpart: BuiltIn },
+    Kernel { name: String, counterpart: Option<BuiltIn> },
     /// A custom rule.
     Custom { text: String, factory: CustomRuleFactory },
 }
@@ -41,10 +41,24 @@ const OTHER_NAMES: &[(&str, &str)] = &[("Reno", "NewReno")];
 /// Prefix of the kernel's congestion controls.
 const KERNEL: &str = "kernel:";
 
-/// Congestion controls of Linux with their counterparts: Reno is RFC 5681, CUBIC RFC 9438, BBR
-/// version 1.
-const KERNEL_ALGORITHMS: [(&str, &str); 3] =
-    [("reno", "AIMD(1, 0.5)"), ("cubic", "CUBIC"), ("bbr", "BBR1")];
+/// Congestion controls of Linux with their counterparts, whose parameters are Linux's defaults.
+const COUNTERPARTS: [(&str, &str); 11] = [
+    ("reno", "AIMD(1, 0.5)"),
+    ("cubic", "CUBIC"),
+    ("bbr", "BBR1"),
+    ("bic", "BIC"),
+    ("dctcp", "DCTCP"),
+    ("westwood", "Westwood"),
+    ("highspeed", "HighSpeed"),
+    ("htcp", "HTCP"),
+    ("vegas", "Vegas(2, 4)"),
+    ("scalable", "Scalable(0.01, 0.125)"),
+    ("illinois", "Illinois"),
+];
+/// Longest name of a congestion control (TCP_CA_NAME_MAX of linux/tcp.h, less its end).
+const LONGEST_NAME: usize = 15;
+/// Why a simulation cannot run a congestion control without a counterpart.
+const NO_MODEL: &str = "the simulator has no model of it: run it with the kernel (--home linux)";
 
 #[derive(Clone)]
 struct BuiltIn {
@@ -76,8 +90,11 @@ impl RuleSpec {
     pub fn build(&self, arithmetic: Arithmetic) -> Rule {
         match &self.0 {
             RuleSource::BuiltIn(rule) => (rule.family.build)(&rule.values(arithmetic)),
-            RuleSource::Kernel { counterpart, .. } => {
-                (counterpart.family.build)(&counterpart.values(arithmetic))
+            RuleSource::Kernel { counterpart: Some(rule), .. } => {
+                (rule.family.build)(&rule.values(arithmetic))
+            }
+            RuleSource::Kernel { counterpart: None, .. } => {
+                Rule::Custom(CustomRuleFactory::missing(NO_MODEL).make())
             }
             RuleSource::Custom { factory, .. } => Rule::Custom(factory.make()),
         }
@@ -99,11 +116,25 @@ impl RuleSpec {
     /// assert_eq!("kernel:cubic".parse::<RuleSpec>().unwrap().kernel_name(), Some("cubic"));
     /// assert_eq!("CUBIC".parse::<RuleSpec>().unwrap().kernel_name(), None);
     /// ```
-    pub fn kernel_name(&self) -> Option<&'static str> {
+    pub fn kernel_name(&self) -> Option<&str> {
         match &self.0 {
             RuleSource::Kernel { name, .. } => Some(name),
             RuleSource::BuiltIn(_) | RuleSource::Custom { .. } => None,
         }
+    }
+}
+
+impl RuleSpec {
+    /// Whether a simulation can run it: all but congestion controls of the kernel without a
+    /// counterpart.
+    ///
+    /// ```
+    /// use cwndlab_rules::RuleSpec;
+    /// assert!("kernel:vegas".parse::<RuleSpec>().unwrap().has_model());
+    /// assert!(!"kernel:yeah".parse::<RuleSpec>().unwrap().has_model());
+    /// ```
+    pub fn has_model(&self) -> bool {
+        !matches!(self.0, RuleSource::Kernel { counterpart: None, .. })
     }
 }
 
@@ -168,17 +199,19 @@ impl FromStr for RuleSpec {
 }
 
 fn kernel(text: &str, name: &str) -> Result<RuleSpec, RuleError> {
-    let known = KERNEL_ALGORITHMS.iter().find(|(known, _)| *known == name.trim());
-    let Some((name, counterpart)) = known else {
-        let known = KERNEL_ALGORITHMS.map(|(known, _)| format!("{KERNEL}{known}"));
+    let name = name.trim().to_string();
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_allowed) {
+        let known: Vec<String> =
+            COUNTERPARTS.iter().map(|(known, _)| format!("{KERNEL}{known}")).collect();
         return Err(RuleError(message::unknown("rule", text, &known)));
-    };
-    match counterpart.parse()? {
-        RuleSpec(RuleSource::BuiltIn(counterpart)) => {
-            Ok(RuleSpec(RuleSource::Kernel { name, counterpart }))
-        }
-        other => Ok(other),
     }
+    let known = COUNTERPARTS.iter().find(|(known, _)| *known == name);
+    let counterpart = match known.map(|(_, rule)| rule.parse()).transpose()? {
+        Some(RuleSpec(RuleSource::BuiltIn(rule))) => Some(rule),
+        _ => None,
+    };
+    Ok(RuleSpec(RuleSource::Kernel { name, counterpart }))
 }
 
 impl fmt::Display for RuleSpec {

@@ -1,0 +1,237 @@
+"""Tests of kernels in virtual time, with a kernel where one is built, else with a stand-in."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from virtual.kept import every, read, run
+from virtual.scenarios import NAMED
+
+from cwndlab.cli.app import app
+from cwndlab.errors import LiveError, RunError
+from cwndlab.live_runs import kernel_building, kernels, program
+from cwndlab.live_runs.run import linux
+from cwndlab.scenario import Scenario
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or not program.BUILT.is_file(), reason="needs `make live`"
+)
+
+FAKE = """#!/bin/sh
+for argument; do folder=$argument; done
+{body}
+"""
+RESULT = '{"event":"result","run":{},"traces":{}}'
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def fake(home: Path, body: str, name: str = "default") -> kernels.Kernel:
+    """A stand-in for a kernel: a script that gets the kernel's arguments."""
+    kernel = kernels.Kernel(name, "6.12.0", 1000, ("cubic", "reno"), "0" * 16, "test")
+    kernel.binary.parent.mkdir(parents=True)
+    kernel.binary.write_text(FAKE.format(body=body))
+    kernel.binary.chmod(0o755)
+    kernel.save()
+    return kernel
+
+
+def scenario() -> Scenario:
+    return Scenario.from_dict(NAMED["drop-tail"])
+
+
+def test_without_a_kernel_it_says_how_to_get_one(home):
+    with pytest.raises(LiveError, match="cwndlab virtual-kernel build"):
+        kernels.find()
+
+
+def test_an_unknown_kernel_is_refused_by_name(home):
+    fake(home, "exit 0")
+    with pytest.raises(LiveError, match='kernel: "defualt" is not known: .*did you mean default'):
+        kernels.find("defualt")
+    fake(home, "exit 0", "mine")
+    assert [kernel.name for kernel in kernels.installed()] == ["default", "mine"]
+
+
+def test_other_machines_are_refused_in_one_sentence(home, monkeypatch):
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    with pytest.raises(LiveError, match="run on Linux on x86-64, and this is Linux on aarch64"):
+        kernels.find()
+
+
+def test_an_error_of_the_guest_keeps_its_message_and_code(home):
+    line = '{"event":"error","message":"kernel:x is not available","code":2}'
+    kernel = fake(home, f"echo '{line}' > $folder/events.jsonl; sleep 60")
+    with pytest.raises(LiveError, match=r"^kernel:x is not available$"):
+        linux(scenario(), kernel=kernel)
+
+
+def test_a_panic_is_one_sentence(home):
+    kernel = fake(home, "echo '[0.1] Kernel panic - not syncing: Out of memory'; exit 1")
+    with pytest.raises(RunError, match="virtual kernel: the kernel panicked: Out of memory"):
+        linux(scenario(), kernel=kernel)
+
+
+def test_a_kernel_that_ends_without_a_result_says_its_last_line(home):
+    kernel = fake(home, "echo first; echo 'cannot map'; exit 3")
+    with pytest.raises(RunError, match="ended without a result: cannot map"):
+        linux(scenario(), kernel=kernel)
+
+
+def test_the_kernel_gets_the_seed_and_no_other_environment(home, tmp_path):
+    seen = tmp_path / "seen"
+    kernel = fake(home, f"env > {seen}; exit 1")
+    with pytest.raises(RunError):
+        linux(scenario().set("seed", 7), kernel=kernel)
+    names = {line.split("=")[0] for line in seen.read_text().splitlines()}
+    assert "CWNDLAB_SEED=7" in seen.read_text().splitlines()
+    assert names <= {"CWNDLAB_SEED", "TMPDIR", "PWD", "SHLVL", "_", "OLDPWD"}
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_kernel_and_removes_its_folder(home, tmp_path, stop):
+    kernel = fake(home, f"echo $$ $folder > {tmp_path}/started; sleep 300")
+    request = {"scenario": scenario().to_dict(), "kernel": str(kernel.binary)}
+    process = subprocess.Popen(
+        [program.find(), "virtual"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    process.stdin.write(json.dumps(request))
+    process.stdin.close()
+    started = tmp_path / "started"
+    _until(lambda: started.exists() and len(started.read_text().split()) == 2)
+    pid, folder = started.read_text().split()
+    process.send_signal(stop)
+    assert "stopped" in process.stdout.read()
+    process.stdout.close()
+    assert process.wait(20) == 1
+    assert not Path(folder).exists()
+    _until(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def _until(condition, limit_s: float = 60) -> None:
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.02)
+
+
+def test_list_and_live_name_kernels(home):
+    fake(home, "exit 1")
+    found = CliRunner().invoke(app, ["virtual-kernel", "list"])
+    assert (found.exit_code, "6.12.0" in found.output) == (0, True)
+    refused = CliRunner().invoke(app, ["live", "linux", "x.toml", "--kernel", "default"])
+    assert (refused.exit_code, "needs `--virtual`" in refused.output) == (2, True)
+
+
+# A tree that has what a build edits and asks for.
+TREE = {
+    "net/ipv4/tcp.c": "int tcp;\n",
+    "arch/um/Kconfig": "config HZ\n\tint\n\tdefault 100\n\nconfig X\n",
+    "arch/um/os-Linux/util.c": "\treturn getrandom(buf, len, flags);\n",
+    "arch/um/os-Linux/Makefile": "obj-y = util.o\nUSER_OBJS := util.o\n",
+    "drivers/char/random.c": "\t_mix_pool_bytes(command_line, strlen(command_line));\n\tx();\n",
+}
+
+
+def tree(at: Path) -> Path:
+    for path, text in TREE.items():
+        (at / path).parent.mkdir(parents=True, exist_ok=True)
+        (at / path).write_text(text)
+    return at
+
+
+def copied(source: Path, to: Path, hz: int = 250) -> None:
+    to.mkdir(exist_ok=True)
+    kernel_building._copy(source, to, kernel_building._edits(hz), lambda _step, _done: None)
+
+
+def test_a_copy_is_edited_and_the_source_stays(tmp_path):
+    source, build = tree(tmp_path / "source"), tmp_path / "build"
+    copied(source, build)
+    assert "default 250" in (build / "arch/um/Kconfig").read_text()
+    assert "cwndlab_getrandom(buf, len, flags)" in (build / "arch/um/os-Linux/util.c").read_text()
+    assert (build / "drivers/char/random.c").read_text() == "\tx();\n"
+    assert {path: (source / path).read_text() for path in TREE} == TREE
+
+
+def test_only_what_changed_is_copied_again_and_what_is_gone_goes(tmp_path):
+    source, build = tree(tmp_path / "source"), tmp_path / "build"
+    (source / "net/ipv4/old.c").write_text("old")
+    copied(source, build)
+    made = build / "net/ipv4/tcp.o"
+    made.write_text("compiled")
+    before = {path: os.stat(build / path).st_mtime_ns for path in TREE}
+    (source / "net/ipv4/old.c").unlink()
+    (source / "net/ipv4/tcp.c").write_text("int tcp = 2;\n")
+    copied(source, build)
+    changed = [path for path in TREE if os.stat(build / path).st_mtime_ns != before[path]]
+    assert changed == ["net/ipv4/tcp.c"]
+    assert made.exists()
+    assert not (build / "net/ipv4/old.c").exists()
+
+
+def test_a_tree_that_is_none_of_linux_is_refused(tmp_path, home):
+    with pytest.raises(LiveError, match="a tree of Linux, or a tarball of one"):
+        kernel_building.build(tmp_path)
+
+
+def test_a_kernel_that_lacks_a_line_to_edit_is_refused_by_it(tmp_path):
+    source = tree(tmp_path / "source")
+    (source / "drivers/char/random.c").write_text("x();\n")
+    with pytest.raises(LiveError, match=r"drivers/char/random\.c of this kernel lacks the line"):
+        copied(source, tmp_path / "build")
+
+
+def test_the_identity_forgets_the_compiler():
+    a = 'CONFIG_CC_VERSION_TEXT="gcc 12"\nCONFIG_GCC_VERSION=120200\nCONFIG_HZ=1000\n# X\n'
+    b = 'CONFIG_CC_VERSION_TEXT="gcc 14"\nCONFIG_GCC_VERSION=140200\nCONFIG_HZ=1000\n'
+    assert kernel_building._configuration(a) == kernel_building._configuration(b)
+    c = b.replace("1000", "250")
+    assert kernel_building._configuration(b) != kernel_building._configuration(c)
+
+
+def built() -> kernels.Kernel:
+    """The kernel of the kept outputs, if this user has it."""
+    try:
+        kernel = kernels.find()
+    except LiveError as error:
+        pytest.skip(str(error))
+    if kernel.identity != read()["identity"]:
+        pytest.skip(f"kernel {kernel.name} is not the one of the kept outputs")
+    return kernel
+
+
+def test_kept_outputs_are_valid_and_whole():
+    kept = read()["runs"]
+    assert sorted(kept) == sorted(every())
+    assert {name: output["reasons"] for name, output in kept.items() if output["reasons"]} == {}
+
+
+@pytest.mark.parametrize("name", sorted(every())[::10])
+def test_the_kernel_repeats_its_kept_packets(name):
+    assert run(built(), every()[name])["hash"] == read()["runs"][name]["hash"]
+
+
+@pytest.mark.nightly
+def test_the_kernel_repeats_all_its_kept_packets_beside_busy_processes():
+    kernel, kept = built(), read()["runs"]
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        found = {name: run(kernel, case)["hash"] for name, case in every().items()}
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert {name for name in found if found[name] != kept[name]["hash"]} == set()
