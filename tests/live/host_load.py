@@ -20,7 +20,7 @@ from statistics import median
 
 import pytest
 
-from cwndlab.live_runs import program
+from cwndlab.kernel_runs import program
 from cwndlab.results import Result
 from waiting import wait_until
 

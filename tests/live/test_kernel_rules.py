@@ -17,7 +17,8 @@ from host_load import measured, once_more, unless_busy
 from netns_path import Row
 
 from cwndlab.errors import LiveError
-from cwndlab.live_runs import doctor, program
+from cwndlab.kernel_runs import program
+from cwndlab.live_runs import doctor
 from waiting import HANG_S, wait_until
 
 OPEN, DISORDER, RECOVERY = 0, 1, 3

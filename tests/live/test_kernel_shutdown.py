@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from test_kernel_rules import REASON, available
 
-from cwndlab.live_runs import program
+from cwndlab.kernel_runs import program
 from waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.skipif(REASON is not None, reason=REASON or "")

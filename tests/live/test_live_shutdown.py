@@ -14,7 +14,7 @@ from host_load import SMALL
 
 from cwndlab import Scenario
 from cwndlab.errors import LiveError, ScenarioError
-from cwndlab.live_runs import program
+from cwndlab.kernel_runs import program
 from cwndlab.live_runs.run import linux
 from waiting import HANG_S, wait_until
 

@@ -21,7 +21,7 @@ from host_load import Load, is_running, measured, unless_busy
 
 from cwndlab import Scenario
 from cwndlab.errors import RunError
-from cwndlab.live_runs import program
+from cwndlab.kernel_runs import program
 from cwndlab.live_runs.quic import quic
 from waiting import HANG_S, wait_until
 

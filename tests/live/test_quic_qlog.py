@@ -20,7 +20,7 @@ import pytest
 from host_load import SMALL, Load, measured, unless_busy, wait_for_others
 
 from cwndlab import Scenario
-from cwndlab.live_runs import program
+from cwndlab.kernel_runs import program
 from cwndlab.live_runs.quic import quic
 from cwndlab.results import Result
 

@@ -17,7 +17,7 @@ from quic_checks import CUTS, HALF, answered, scenario
 
 from cwndlab import Result, Scenario, outputs
 from cwndlab.errors import LiveError, ScenarioError
-from cwndlab.live_runs import program
+from cwndlab.kernel_runs import program
 from cwndlab.live_runs.quic import counterpart, quic
 from cwndlab.runs import execute
 from waiting import HANG_S, wait_until

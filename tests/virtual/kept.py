@@ -16,10 +16,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from virtual import scenarios  # noqa: E402
-
-from cwndlab.live_runs import kernels  # noqa: E402
-from cwndlab.live_runs.run import linux  # noqa: E402
+from cwndlab.kernel_runs import kernels
+from cwndlab.live_runs.run import linux
+from virtual import scenarios
 
 FILE = Path(__file__).with_name("kept.json.gz")
 COUNTS = {"delivered": "total_delivered_packets", "sent": "total_sent_packets",

@@ -52,7 +52,9 @@ NAMED: dict[str, Toml] = {
     "late-flow": scenario(link("10Mbit", "20ms", "1bdp"),
                           [*flows("cubic"), {**flows("reno")[0], "name": "late", "start": "2s"}]),
     "transfers": scenario(link("10Mbit", "20ms", "1bdp"), flows("cubic", "reno", packets=500)),
-    "random-loss": scenario(link("10Mbit", "20ms", "2bdp", loss=[{"kind": "bernoulli", "p": 0.01}]), flows("cubic")),
+    "random-loss": scenario(
+        link("10Mbit", "20ms", "2bdp", loss=[{"kind": "bernoulli", "p": 0.01}]), flows("cubic")
+    ),
     "no-delayed-acks": scenario(link("10Mbit", "20ms", "1bdp"), flows("reno"),
                                 tcp={"packet_size": 1448, "delayed_ack": False}),
     "no-sack": scenario(link("10Mbit", "20ms", "1bdp"), flows("reno", recovery="newreno")),
@@ -68,7 +70,8 @@ NAMED: dict[str, Toml] = {
         link("50Mbit", "20ms", policer={"rate": "10Mbit", "burst": "30kB"}), flows("cubic")
     ),
     "reordering": scenario(
-        link("10Mbit", "20ms", "2bdp", jitter={"kind": "bernoulli", "p": 0.02, "by": "15ms", "reorder": True}),
+        link("10Mbit", "20ms", "2bdp",
+             jitter={"kind": "bernoulli", "p": 0.02, "by": "15ms", "reorder": True}),
         flows("cubic"),
     ),
     "others": scenario(link("20Mbit", "20ms", "1bdp"),

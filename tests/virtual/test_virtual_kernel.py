@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -12,14 +11,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from virtual.kept import every, read, run
-from virtual.scenarios import NAMED
 
 from cwndlab.cli.app import app
 from cwndlab.errors import LiveError, RunError
-from cwndlab.live_runs import kernel_building, kernels, program
+from cwndlab.kernel_runs import building, kernels, program
 from cwndlab.live_runs.run import linux
 from cwndlab.scenario import Scenario
+from virtual.kept import every, read, run
+from virtual.scenarios import NAMED
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not program.BUILT.is_file(), reason="needs `make live`"
@@ -33,12 +32,14 @@ RESULT = '{"event":"result","run":{},"traces":{}}'
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def _home(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path
 
 
-def fake(home: Path, body: str, name: str = "default") -> kernels.Kernel:
+at_home = pytest.mark.usefixtures("_home")
+
+
+def fake(body: str, name: str = "default") -> kernels.Kernel:
     """A stand-in for a kernel: a script that gets the kernel's arguments."""
     kernel = kernels.Kernel(name, "6.12.0", 1000, ("cubic", "reno"), "0" * 16, "test")
     kernel.binary.parent.mkdir(parents=True)
@@ -52,47 +53,54 @@ def scenario() -> Scenario:
     return Scenario.from_dict(NAMED["drop-tail"])
 
 
-def test_without_a_kernel_it_says_how_to_get_one(home):
+@at_home
+def test_without_a_kernel_it_says_how_to_get_one():
     with pytest.raises(LiveError, match="cwndlab virtual-kernel build"):
         kernels.find()
 
 
-def test_an_unknown_kernel_is_refused_by_name(home):
-    fake(home, "exit 0")
-    with pytest.raises(LiveError, match='kernel: "defualt" is not known: .*did you mean default'):
+@at_home
+def test_an_unknown_kernel_is_refused_by_name():
+    fake("exit 0")
+    with pytest.raises(LiveError, match=r'kernel: "defualt" is not known: .*did you mean default'):
         kernels.find("defualt")
-    fake(home, "exit 0", "mine")
+    fake("exit 0", "mine")
     assert [kernel.name for kernel in kernels.installed()] == ["default", "mine"]
 
 
-def test_other_machines_are_refused_in_one_sentence(home, monkeypatch):
+@at_home
+def test_other_machines_are_refused_in_one_sentence(monkeypatch):
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
     with pytest.raises(LiveError, match="run on Linux on x86-64, and this is Linux on aarch64"):
         kernels.find()
 
 
-def test_an_error_of_the_guest_keeps_its_message_and_code(home):
+@at_home
+def test_an_error_of_the_guest_keeps_its_message_and_code():
     line = '{"event":"error","message":"kernel:x is not available","code":2}'
-    kernel = fake(home, f"echo '{line}' > $folder/events.jsonl; sleep 60")
+    kernel = fake(f"echo '{line}' > $folder/events.jsonl; sleep 60")
     with pytest.raises(LiveError, match=r"^kernel:x is not available$"):
         linux(scenario(), kernel=kernel)
 
 
-def test_a_panic_is_one_sentence(home):
-    kernel = fake(home, "echo '[0.1] Kernel panic - not syncing: Out of memory'; exit 1")
+@at_home
+def test_a_panic_is_one_sentence():
+    kernel = fake("echo '[0.1] Kernel panic - not syncing: Out of memory'; exit 1")
     with pytest.raises(RunError, match="virtual kernel: the kernel panicked: Out of memory"):
         linux(scenario(), kernel=kernel)
 
 
-def test_a_kernel_that_ends_without_a_result_says_its_last_line(home):
-    kernel = fake(home, "echo first; echo 'cannot map'; exit 3")
+@at_home
+def test_a_kernel_that_ends_without_a_result_says_its_last_line():
+    kernel = fake("echo first; echo 'cannot map'; exit 3")
     with pytest.raises(RunError, match="ended without a result: cannot map"):
         linux(scenario(), kernel=kernel)
 
 
-def test_the_kernel_gets_the_seed_and_no_other_environment(home, tmp_path):
+@at_home
+def test_the_kernel_gets_the_seed_and_no_other_environment(tmp_path):
     seen = tmp_path / "seen"
-    kernel = fake(home, f"env > {seen}; exit 1")
+    kernel = fake(f"env > {seen}; exit 1")
     with pytest.raises(RunError):
         linux(scenario().set("seed", 7), kernel=kernel)
     names = {line.split("=")[0] for line in seen.read_text().splitlines()}
@@ -100,9 +108,10 @@ def test_the_kernel_gets_the_seed_and_no_other_environment(home, tmp_path):
     assert names <= {"CWNDLAB_SEED", "TMPDIR", "PWD", "SHLVL", "_", "OLDPWD"}
 
 
+@at_home
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_kernel_and_removes_its_folder(home, tmp_path, stop):
-    kernel = fake(home, f"echo $$ $folder > {tmp_path}/started; sleep 300")
+def test_a_signal_ends_the_kernel_and_removes_its_folder(tmp_path, stop):
+    kernel = fake(f"echo $$ $folder > {tmp_path}/started; sleep 300")
     request = {"scenario": scenario().to_dict(), "kernel": str(kernel.binary)}
     process = subprocess.Popen(
         [program.find(), "virtual"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -127,8 +136,9 @@ def _until(condition, limit_s: float = 60) -> None:
         time.sleep(0.02)
 
 
-def test_list_and_live_name_kernels(home):
-    fake(home, "exit 1")
+@at_home
+def test_list_and_live_name_kernels():
+    fake("exit 1")
     found = CliRunner().invoke(app, ["virtual-kernel", "list"])
     assert (found.exit_code, "6.12.0" in found.output) == (0, True)
     refused = CliRunner().invoke(app, ["live", "linux", "x.toml", "--kernel", "default"])
@@ -154,7 +164,7 @@ def tree(at: Path) -> Path:
 
 def copied(source: Path, to: Path, hz: int = 250) -> None:
     to.mkdir(exist_ok=True)
-    kernel_building._copy(source, to, kernel_building._edits(hz), lambda _step, _done: None)
+    building._copy(source, to, building._edits(hz), lambda _step, _done: None)
 
 
 def test_a_copy_is_edited_and_the_source_stays(tmp_path):
@@ -172,19 +182,20 @@ def test_only_what_changed_is_copied_again_and_what_is_gone_goes(tmp_path):
     copied(source, build)
     made = build / "net/ipv4/tcp.o"
     made.write_text("compiled")
-    before = {path: os.stat(build / path).st_mtime_ns for path in TREE}
+    before = {path: (build / path).stat().st_mtime_ns for path in TREE}
     (source / "net/ipv4/old.c").unlink()
     (source / "net/ipv4/tcp.c").write_text("int tcp = 2;\n")
     copied(source, build)
-    changed = [path for path in TREE if os.stat(build / path).st_mtime_ns != before[path]]
+    changed = [path for path in TREE if (build / path).stat().st_mtime_ns != before[path]]
     assert changed == ["net/ipv4/tcp.c"]
     assert made.exists()
     assert not (build / "net/ipv4/old.c").exists()
 
 
-def test_a_tree_that_is_none_of_linux_is_refused(tmp_path, home):
+@at_home
+def test_a_tree_that_is_none_of_linux_is_refused(tmp_path):
     with pytest.raises(LiveError, match="a tree of Linux, or a tarball of one"):
-        kernel_building.build(tmp_path)
+        building.build(tmp_path)
 
 
 def test_a_kernel_that_lacks_a_line_to_edit_is_refused_by_it(tmp_path):
@@ -197,9 +208,9 @@ def test_a_kernel_that_lacks_a_line_to_edit_is_refused_by_it(tmp_path):
 def test_the_identity_forgets_the_compiler():
     a = 'CONFIG_CC_VERSION_TEXT="gcc 12"\nCONFIG_GCC_VERSION=120200\nCONFIG_HZ=1000\n# X\n'
     b = 'CONFIG_CC_VERSION_TEXT="gcc 14"\nCONFIG_GCC_VERSION=140200\nCONFIG_HZ=1000\n'
-    assert kernel_building._configuration(a) == kernel_building._configuration(b)
+    assert building._configuration(a) == building._configuration(b)
     c = b.replace("1000", "250")
-    assert kernel_building._configuration(b) != kernel_building._configuration(c)
+    assert building._configuration(b) != building._configuration(c)
 
 
 def built() -> kernels.Kernel:

@@ -96,6 +96,11 @@ impl PyScenario {
         Ok((py.get_type::<Self>(), (self.to_json()?, "json")))
     }
 
+    /// Checks that every rule runs at the scenario's home.
+    fn check_home(&self) -> PyResult<()> {
+        self.scenario.check_home().map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
     /// Runs the scenario.
     #[pyo3(signature = (progress=None, scheduler="fast", pcap=None, look_ahead=true))]
     fn run(
@@ -107,6 +112,7 @@ impl PyScenario {
         look_ahead: bool,
     ) -> PyResult<PyRun> {
         let scheduler = scheduler_kind(scheduler)?;
+        self.check_home()?;
         let mut scenario = self.scenario.clone();
         // Rules in Python get a place for their exceptions in each run: runs may be concurrent.
         let resolver = PythonResolver::new(None);

@@ -22,6 +22,7 @@ mod distribution;
 mod error;
 mod files;
 mod graph;
+mod home;
 mod knobs;
 mod link;
 mod parse;
@@ -48,6 +49,7 @@ pub use distribution::{Distribution, Law, Packets, Quantity};
 pub use error::ScenarioError;
 pub use files::{DeliveryOpportunities, EmpiricalCdf};
 pub use graph::{NetworkGraph, OneWayLink};
+pub use home::Home;
 pub use knobs::KnobOverrides;
 pub use link::{
     Dumbbell, EcnMangling, Excess, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutagePolicy,

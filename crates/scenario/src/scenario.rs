@@ -1,6 +1,7 @@
 //! A scenario: a network, its traffic, and the measurements to take.
 
 use crate::arrivals::ArrivalSpec;
+use crate::home::Home;
 use crate::knobs::KnobOverrides;
 use crate::link::{Dumbbell, LinkSpec};
 use crate::router_profile::RouterProfile;
@@ -27,6 +28,9 @@ pub struct Scenario {
     /// Seed of every random stream.
     #[serde(default = "one")]
     pub seed: u64,
+    /// Where it runs.
+    #[serde(default, skip_serializing_if = "Home::is_simulator")]
+    pub home: Home,
     /// Profile of the endpoints' knobs.
     #[serde(default)]
     pub profile: ProfileName,

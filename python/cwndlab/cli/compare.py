@@ -14,6 +14,7 @@ from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.hints import warn_of_bare_rates
+from cwndlab.cli.home import home_option, homes_of
 from cwndlab.cli.many_runs import end_unmet, execute_plan
 from cwndlab.cli.output import say
 from cwndlab.cli.profile import assumptions, profile_option
@@ -94,6 +95,7 @@ class QueueOption(click.Option):
 @options.most_option
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
 @profile_option("linux")
+@home_option()
 @options.assume_option
 @options.seed_option
 @options.set_option
@@ -130,6 +132,7 @@ def compare(
     most: int | None,
     duration: str | None,
     profile: str | None,
+    home: str | None,
     assume: tuple[str, ...],
     seed: int | None,
     settings: tuple[str, ...],
@@ -169,6 +172,7 @@ def compare(
     from cwndlab.metrics import BY_KEY, chosen
 
     patch = options.patch_of(settings)
+    patch.update([("home", name) for name in homes_of(home)])
     warn_of_bare_rates({"--rate": rate, **patch})
     assumed = assumptions(assume, profile)
     given = {

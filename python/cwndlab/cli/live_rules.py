@@ -34,7 +34,7 @@ def install(
 
     Any program may then select it.
     """
-    from cwndlab.live_runs import program
+    from cwndlab.kernel_runs import program
 
     arguments = ["install", rule, "--name", name]
     if initial_ssthresh is not None:
@@ -73,7 +73,7 @@ def _tell(answer: Mapping[str, Any], as_json: bool) -> None:
 @options.json_option
 def list_(as_json: bool) -> None:
     """List the rules of this package on this host."""
-    from cwndlab.live_runs import program
+    from cwndlab.kernel_runs import program
 
     answer = program.ask("list")
     if as_json:
@@ -98,7 +98,7 @@ def _row(entry: Mapping[str, Any]) -> list[str]:
 @click.argument("name", metavar="NAME")
 def remove(name: str) -> None:
     """Remove an installed rule."""
-    from cwndlab.live_runs import program
+    from cwndlab.kernel_runs import program
 
     program.ask("remove", name)
     say(f"{name} is removed")
@@ -110,7 +110,7 @@ def clean() -> None:
 
     Also remove what an interrupted command left.
     """
-    from cwndlab.live_runs import program
+    from cwndlab.kernel_runs import program
 
     removed = program.ask("clean")["removed"]
     say(f"removed: {', '.join(removed)}" if removed else "nothing was installed")

@@ -67,7 +67,7 @@ def carry_out(
         plot = (asked.out or Path()) / f"{asked.file.stem}-beside.png"
     options.check_plot(plot)
 
-    from cwndlab.live_runs import program
+    from cwndlab.kernel_runs import program
     from cwndlab.live_runs.running import TRACES, live
     from cwndlab.scenario import Scenario
 

@@ -11,6 +11,7 @@ import click
 from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
+from cwndlab.cli.home import home_option, homes_of
 from cwndlab.cli.output import detail, meter, say
 from cwndlab.cli.profile import profile_option
 from cwndlab.cli.run_tables import print_result
@@ -53,6 +54,7 @@ DEFAULT_PLOT = "="
 @options.rules_option
 @options.seed_option
 @profile_option("the scenario's, else linux")
+@home_option()
 @besides.beside_options
 @click.option(
     "--replicates", type=options.whole_number(1, 1_000_000), metavar="N",
@@ -70,6 +72,7 @@ def run(
     settings: tuple[str, ...],
     seed: int | None,
     profile: str | None,
+    home: str | None,
     look: FigureStyle | None,
     expected: expect_options.Expected,
     beside: str | None,
@@ -77,7 +80,7 @@ def run(
     replicates: int | None,
     jobs: int | None,
 ) -> None:
-    """Simulate a scenario and print its flows and links.
+    """Run a scenario and print its flows and links.
 
     FILE is TOML or JSON. With --beside it also runs in ns-2. The test flows of --env are
     named "flow": --set flows.flow.rule=CUBIC chooses their rule.
@@ -103,6 +106,7 @@ def run(
         option = "--replicates" if replicates else "--jobs"
         raise click.UsageError(f"`{option}` needs `--beside ns2`; replicates are those of a sweep")
     patch = options.patch_of(settings)
+    patch.update([("home", name) for name in homes_of(home)])
     given = _of_environment(env, assume, seed) if file is None else _of_file(file, patch)
     scenario = _scenario(given, patch, seed, profile, with_traces=picture is not None)
     if beside is not None:
@@ -211,6 +215,8 @@ def _scenario(
     if with_traces:
         # Traces change nothing but what is recorded: the trace hash stays the same.
         missing = {"cwnd": "20ms", "rule": "20ms", "queue": "20ms", "rate": "500ms"}
+        if scenario.to_dict().get("home", "simulator") != "simulator":
+            del missing["rule"]
         traced = scenario.to_dict().get("trace", {})
         scenario = scenario.set("trace", {**missing, **traced})
     return scenario

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.display import display
 from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
+from cwndlab.cli.home import home_option, homes_of
 from cwndlab.cli.many_runs import says_what_is_kept
 from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.profile import profile_option
@@ -42,6 +44,7 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
 @options.set_option
 @options.rules_option
 @profile_option("the sweep's, else linux")
+@home_option(is_axis=True)
 @options.jobs_option
 @options.on_option
 @click.option("--yes", is_flag=True, help="Allow more than ten million runs.")
@@ -71,6 +74,7 @@ def sweep(
     seed: int | None,
     settings: tuple[str, ...],
     profile: str | None,
+    home: str | None,
     jobs: int | None,
     on: str | None,
     yes: bool,
@@ -96,12 +100,17 @@ def sweep(
     patch = options.patch_of(settings)
     if profile is not None:
         patch["profile"] = profile
+    homes = homes_of(home, is_axis=True)
+    if len(homes) == 1:
+        patch["home"] = homes[0]
     refuse_other(file, "sweep")
     warn_of_bare_rates({**document(file), **patch})
     chosen = as_sweep(
         file, patch=patch, until=until, most=most, replicates=replicates, seed=seed,
         yes=yes or None,
     )  # fmt: skip
+    if len(homes) > 1:
+        chosen = dataclasses.replace(chosen, axes={**chosen.axes, "home": homes})
     if beside is not None:
         folder = store or Path("out") / chosen.name
         besides.run_beside(chosen, folder, ns, jobs=jobs, again=again, as_json=as_json)

@@ -35,13 +35,11 @@ def build(source: Path | None, name: str, config: Path | None, hz: str) -> None:
 
     Its files are compiled again only where they have changed. The source stays as it is.
     """
-    from cwndlab.live_runs import kernel_building, program
+    from cwndlab.kernel_runs import building, program
 
     program.find()
     with counter(f"kernel {name}") as progress:
-        kernel = kernel_building.build(
-            source, name=name, config=config, hz=int(hz), progress=progress
-        )
+        kernel = building.build(source, name=name, config=config, hz=int(hz), progress=progress)
     say(
         f"kernel {kernel.name}: Linux {kernel.release}, HZ {kernel.hz}, identity "
         f"{kernel.identity}; for example: cwndlab live linux FILE --virtual"
@@ -55,7 +53,7 @@ def list_(as_json: bool) -> None:
     """List the kernels that are built."""
     from dataclasses import asdict
 
-    from cwndlab.live_runs import kernels
+    from cwndlab.kernel_runs import kernels
 
     found = kernels.installed()
     if as_json:

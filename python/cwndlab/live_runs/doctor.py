@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cwndlab.errors import LiveError
-from cwndlab.live_runs import kernel_building, kernels, program
+from cwndlab.kernel_runs import building, kernels, program
 from cwndlab.ns2.program import Ns2
 
 # linux/capability.h
@@ -154,11 +154,11 @@ def _virtual_kernel() -> str | None:
 
 
 def _source() -> str | None:
-    return kernel_building.packaged().name
+    return building.packaged().name
 
 
 def _build_tools() -> str | None:
-    return None if kernel_building.absent_tools() else "yes"
+    return None if building.absent_tools() else "yes"
 
 
 def _on_path(name: str) -> Callable[[], str | None]:

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
 from cwndlab import native
-from cwndlab.columns import SCHEMAS, TABLES
+from cwndlab.columns import tables_from
 from cwndlab.errors import RunError
-from cwndlab.live_runs.kernels import Kernel
-from cwndlab.live_runs.protocol import exchange
+from cwndlab.kernel_runs import outcomes, virtual
+from cwndlab.kernel_runs.kernels import Kernel
+from cwndlab.kernel_runs.protocol import exchange
 from cwndlab.live_runs.result import LiveResult
 from cwndlab.runs.execute import Progress, Source, as_scenario
 from cwndlab.scenario import DEFAULT_PROFILE, Scenario
-
-_TRACES = {
-    "cwnd": {"time_s": pl.Float64, "flow": pl.UInt32, "cwnd_packets": pl.Float64,
-             "ssthresh_packets": pl.Float64,
-             "srtt_s": pl.Float64},
-    "queue": {"time_s": pl.Float64, "link": pl.UInt32, "queue_packets": pl.UInt32},
-    "rate": {"time_s": pl.Float64, "flow": pl.UInt32, "goodput_bps": pl.Float64},
-}  # fmt: skip
-"""Columns of traces; names replace the numbers of flows and links."""
 
 
 def linux(
@@ -61,17 +50,8 @@ def linux(
     """
     if kernel is None:
         return play("linux", as_scenario(scenario), {}, progress)
-    begun = time.perf_counter()
-    request = {"kernel": str(kernel.binary)}
-    run, traces = _exchange("virtual", as_scenario(scenario), request, progress)
-    # The kernel's own clock is virtual.
-    wall_s = time.perf_counter() - begun
-    run.update(
-        wall_s=wall_s,
-        packets_per_wall_s=run["delivered_packets"] / wall_s,
-        virtual_kernel={"name": kernel.name, "identity": kernel.identity, "hz": kernel.hz},
-    )
-    return _result(run, traces, as_scenario(scenario))
+    asked = as_scenario(scenario)
+    return _result(*virtual.perform(asked.to_dict(), kernel, progress), asked)
 
 
 def counterpart(scenario: Scenario) -> Scenario:
@@ -118,35 +98,17 @@ def play(
     command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
 ) -> LiveResult:
     """Run a scenario with the program, and further keys of the request."""
-    return _result(*_exchange(command, scenario, more, progress), scenario)
-
-
-def _exchange(
-    command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fields and traces of the run."""
     for event in exchange(command, {"scenario": scenario.to_dict(), **more}):
         if event["event"] == "progress" and progress is not None:
             progress(event["time_s"], event["packets"])
         if event["event"] == "result":
-            return event["run"], event["traces"]
+            return _result(event["run"], event["traces"], scenario)
     raise RunError("live: the program ended without a result")
 
 
 def _result(
-    run: dict[str, Any], traces: Mapping[str, Mapping[str, list[Any]]], scenario: Scenario
+    run: Mapping[str, Any], traces: Mapping[str, Mapping[str, list[Any]]], scenario: Scenario
 ) -> LiveResult:
-    frames = {table: pl.DataFrame(run.pop(table, []), schema=SCHEMAS[table]) for table in TABLES}
-    names = {"flow": frames["flows"]["flow"].to_list(), "link": frames["links"]["link"].to_list()}
-    courses = {table: _trace(table, columns, names) for table, columns in traces.items()}
-    return LiveResult(run, traces=courses, scenario=scenario.to_dict(), **frames)
-
-
-def _trace(
-    table: str, columns: Mapping[str, list[Any]], names: Mapping[str, list[str]]
-) -> pl.DataFrame:
-    frame = pl.DataFrame(dict(columns), schema=_TRACES[table])
-    for column in names.keys() & set(frame.columns):
-        labels = pl.Series(column, names[column], dtype=pl.Enum(names[column]))
-        frame = frame.with_columns(labels.gather(frame[column]).alias(column))
-    return frame
+    tables = tables_from(run)
+    courses = outcomes.traces(traces, tables)
+    return LiveResult(outcomes.fields(run), traces=courses, scenario=scenario.to_dict(), **tables)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cwndlab.errors import ScenarioError
-from cwndlab.live_runs import kernels, quic, run
+from cwndlab.kernel_runs import kernels
+from cwndlab.live_runs import quic, run
 from cwndlab.live_runs.result import LiveResult
 from cwndlab.runs import execute
 from cwndlab.scenario import Scenario

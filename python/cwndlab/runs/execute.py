@@ -10,7 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from cwndlab.columns import tables_from
+from cwndlab.errors import ScenarioError
 from cwndlab.files import written_whole
+from cwndlab.kernel_runs import outcomes, virtual
 from cwndlab.results import Result
 from cwndlab.scenario import Scenario
 
@@ -28,12 +31,13 @@ def run(
     *,
     seed: int | None = None,
     profile: str | None = None,
+    home: str | None = None,
     patch: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     scheduler: Literal["fast", "tree", "calendar", "heap"] = "fast",
     pcap: str | Path | None = None,
 ) -> Result:
-    """Simulate one scenario.
+    """Run one scenario, in the simulator unless `home` says otherwise.
 
     Parameters
     ----------
@@ -43,6 +47,9 @@ def run(
         Seed that replaces the scenario's.
     profile : str, optional
         Profile of the TCP endpoints that replaces the scenario's.
+    home : {"simulator", "linux", "linux:NAME"}, optional
+        Where it runs, instead of the scenario's home: the simulator, or TCP of a Linux kernel in
+        virtual time (``cwndlab virtual-kernel build``), the default one or one by name.
     patch : mapping, optional
         Dotted keys of the scenario to set.
     progress : callable, optional
@@ -75,11 +82,21 @@ def run(
     True
     """
     found = as_scenario(scenario)
-    changes = {**(patch or {}), **({} if profile is None else {"profile": profile})}
+    given = {"profile": profile, "home": home}
+    changes = {**(patch or {}), **{key: text for key, text in given.items() if text is not None}}
     if changes:
         found = found.patch(changes)
     if seed is not None:
         found = found.with_seed(seed)
+    document = found.to_dict()
+    if not virtual.is_simulated(document):
+        if pcap is not None:
+            raise ScenarioError("`pcap` cannot be used with `home`: only the simulator writes it")
+        found.core.check_home()
+        run, columns = virtual.perform(document, virtual.kernel_of(document), progress)
+        tables = tables_from(run)
+        traces = outcomes.traces(columns, tables)
+        return Result(outcomes.fields(run), traces=traces, scenario=document, **tables)
     if pcap is None:
         done = found.core.run(progress, scheduler)
     else:

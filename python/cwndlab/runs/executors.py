@@ -13,6 +13,7 @@ must end.
 from __future__ import annotations
 
 import functools
+import json
 import platform
 import time
 from collections.abc import Callable, Generator, Hashable, Iterable
@@ -20,7 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from cwndlab import native
-from cwndlab.errors import RunError, ScenarioError
+from cwndlab.columns import tables_from
+from cwndlab.errors import LiveError, RunError, ScenarioError
+from cwndlab.kernel_runs import outcomes, virtual
 from cwndlab.runs.execute import Progress, default_jobs, side_by_side
 
 if TYPE_CHECKING:
@@ -77,9 +80,17 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
     began_s = time.perf_counter()
     result, error, traces, ends = "", "", None, False
     try:
-        run = native.Scenario(scenario, "json").run(progress)
-        result, traces = run.to_json(), _traces(run)
-    except (ScenarioError, RunError) as raised:
+        checked = native.Scenario(scenario, "json")
+        document: dict[str, Any] = json.loads(scenario)
+        if virtual.is_simulated(document):
+            run = checked.run(progress)
+            result, traces = run.to_json(), _traces(run)
+        else:
+            checked.check_home()
+            found, columns = virtual.perform(document, virtual.kernel_of(document), progress)
+            result = json.dumps(found, separators=(",", ":"))
+            traces = outcomes.traces(columns, tables_from(found)) or None
+    except (ScenarioError, RunError, LiveError) as raised:
         # The message of a rule's exception is part of it.
         error = " ".join(str(raised).split())
         ends = isinstance(raised.__cause__, SystemExit)

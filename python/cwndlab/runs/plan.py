@@ -254,7 +254,7 @@ class Plan:
             With the message of the first invalid cell.
         """
         for cell in self.cells():
-            Scenario(cell.document())
+            Scenario(cell.document()).core.check_home()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, which `from_dict` reads back."""

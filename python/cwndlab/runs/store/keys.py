@@ -12,6 +12,7 @@ from typing import Any
 
 from cwndlab import custom_rules, native
 from cwndlab.documents import is_list, is_mapping, is_sequence, is_table
+from cwndlab.kernel_runs import virtual
 from cwndlab.names import TRACE
 
 SCHEME = "cwndlab run 1"
@@ -90,6 +91,8 @@ def scenario_digest(document: Mapping[str, Any], counted_s: float | None = None)
         json.dumps(document, sort_keys=True, separators=(",", ":")),
         *outside,
     ]
+    if not virtual.is_simulated(document):
+        parts.append(f"kernel {virtual.kernel_of(document).identity}")
     if counted_s is not None:
         parts.append(f"arrivals counted in {counted_s} s")
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()

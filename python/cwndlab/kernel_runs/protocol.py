@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from cwndlab.errors import LiveError, RunError
-from cwndlab.live_runs import program
+from cwndlab.kernel_runs import program
 
 GRACE_S = 5.0
 """Time that the program may take to end after a kill, seconds."""

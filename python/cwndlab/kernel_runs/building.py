@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cwndlab.errors import LiveError
-from cwndlab.live_runs import kernels
-from cwndlab.live_runs.kernels import Kernel
-from cwndlab.live_runs.protocol import exchange
+from cwndlab.kernel_runs import kernels
+from cwndlab.kernel_runs.kernels import Kernel
+from cwndlab.kernel_runs.protocol import exchange
 from cwndlab.message import invalid
 
 ADDITIONS = Path(__file__).resolve().parent / "_user_mode"
@@ -137,8 +137,8 @@ def packaged() -> Path:
     found = sorted(_PACKAGES_FOLDER.glob("linux-source-*.tar.*"), key=_version)
     if not found:
         raise LiveError(
-            f"no source of Linux under {_PACKAGES_FOLDER}: on Debian and Ubuntu, `{PACKAGES}`, or give "
-            "a tree or tarball with `--source`"
+            f"no source of Linux under {_PACKAGES_FOLDER}: on Debian and Ubuntu, `{PACKAGES}`, or "
+            "give a tree or tarball with `--source`"
         )
     return found[-1]
 
@@ -349,7 +349,7 @@ def _identity(tree: Path) -> str:
 
 
 def _configuration(text: str) -> str:
-    """A configuration without what tells the compiler."""
+    """Return a configuration without what tells the compiler."""
     compiler = re.compile(r"CONFIG_(CC|GCC|CLANG|LD|LLD|AS|PAHOLE|RUSTC|TOOLS|HAVE|BINDGEN)_")
     lines = [line for line in text.splitlines() if line.startswith("CONFIG_")]
     return "\n".join(line for line in lines if compiler.match(line) is None)

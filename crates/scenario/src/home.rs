@@ -1,0 +1,145 @@
+//! Where a scenario runs: in the simulator, or with TCP of a Linux kernel in virtual time.
+
+use crate::error::ScenarioError;
+use crate::scenario::Scenario;
+use cwndlab_rules::RuleSpec;
+use cwndlab_units::message::invalid_value;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+
+const SIMULATOR: &str = "simulator";
+const LINUX: &str = "linux";
+
+/// Where a scenario runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Home {
+    /// The simulator; `kernel:NAME` is the model.
+    #[default]
+    Simulator,
+    /// A Linux kernel in virtual time, by its name; without a name the user's default.
+    Linux(Option<String>),
+}
+
+impl Home {
+    /// Whether it is the simulator.
+    pub(crate) fn is_simulator(&self) -> bool {
+        *self == Self::Simulator
+    }
+}
+
+impl Serialize for Home {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Simulator => serializer.serialize_str(SIMULATOR),
+            Self::Linux(None) => serializer.serialize_str(LINUX),
+            Self::Linux(Some(kernel)) => serializer.collect_str(&format_args!("{LINUX}:{kernel}")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Home {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        match text.split_once(':') {
+            None if text == SIMULATOR => Ok(Self::Simulator),
+            None if text == LINUX => Ok(Self::Linux(None)),
+            Some((LINUX, kernel)) if !kernel.is_empty() && kernel.chars().all(is_allowed) => {
+                Ok(Self::Linux(Some(kernel.into())))
+            }
+            _ => {
+                let expected = "simulator, linux, or linux:NAME for one of several kernels";
+                Err(D::Error::custom(invalid_value(format!("\"{text}\""), expected)))
+            }
+        }
+    }
+}
+
+impl JsonSchema for Home {
+    fn schema_name() -> Cow<'static, str> {
+        "Home".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "\"simulator\", \"linux\" or \"linux:NAME\"",
+            "type": "string",
+            "pattern": "^(simulator|linux(:[A-Za-z0-9._-]+)?)$",
+        })
+    }
+}
+
+impl Scenario {
+    /// Checks that every rule runs at the scenario's home.
+    pub fn check_home(&self) -> Result<(), ScenarioError> {
+        let flows = self.flows.iter().enumerate();
+        let flows = flows.map(|(i, flow)| (format!("flows[{i}].rule"), &flow.rule.0));
+        let arrivals = self.arrivals.iter().enumerate();
+        let arrivals = arrivals.map(|(i, group)| (format!("arrivals[{i}].rule"), &group.rule.0));
+        for (key, rule) in flows.chain(arrivals) {
+            match &self.home {
+                Home::Simulator if !rule.has_model() => {
+                    let why = "the simulator has no model of it: run it with `home = \"linux\"`";
+                    return Err(ScenarioError::at(key, format!("{rule}: {why}")));
+                }
+                Home::Linux(_) if rule.kernel_name().is_none() => {
+                    return Err(ScenarioError::at(key, not_in_a_kernel(rule)));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn not_in_a_kernel(rule: &RuleSpec) -> String {
+    format!(
+        "{rule}: `home = \"linux\"` runs congestion controls of the kernel, such as kernel:cubic; \
+         use one, or `home = \"simulator\"`"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(home: &str, rule: &str) -> Result<Scenario, String> {
+        Scenario::from_toml(&format!(
+            "duration = \"1s\"\n{home}\n[dumbbell]\nrate = \"1Mbit\"\ndelay = \"10ms\"\n[[flows]]\n\
+             rule = \"{rule}\"\n"
+        ))
+        .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_home_reads_as_it_is_written() {
+        for home in ["simulator", "linux", "linux:my-tree_6.12"] {
+            let read = scenario(&format!("home = \"{home}\""), "kernel:cubic").unwrap();
+            assert_eq!(serde_json::to_value(&read.home).unwrap(), home);
+        }
+        for wrong in ["kernel", "linux:", "linux:a b", "simulator:x"] {
+            let message = scenario(&format!("home = \"{wrong}\""), "kernel:cubic").unwrap_err();
+            let expected = format!("home: \"{wrong}\" is not valid: expected simulator, linux, or");
+            assert!(message.starts_with(&expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_home_names_the_rules_that_it_cannot_run() {
+        for (home, rule, wrong) in [
+            ("", "CUBIC", None),
+            ("", "kernel:cubic", None),
+            ("", "kernel:yeah", Some("flows[0].rule: kernel:yeah: the simulator has no model")),
+            ("home = \"linux\"", "kernel:yeah", None),
+            ("home = \"linux\"", "CUBIC", Some("flows[0].rule: CUBIC: `home = \"linux\"` runs")),
+        ] {
+            let found = scenario(home, rule).unwrap().check_home().map_err(|e| e.to_string());
+            match wrong {
+                None => assert_eq!(found, Ok(())),
+                Some(start) => assert!(found.clone().unwrap_err().starts_with(start), "{found:?}"),
+            }
+        }
+    }
+}
