@@ -8,7 +8,7 @@ use crate::events::Failure;
 use rustix::event::{Timespec, epoll};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -85,6 +85,7 @@ impl<'a> Sinks<'a> {
                 Err(error) => return Err(error),
             };
             let Some(number) = self.number(&connection) else { continue };
+            socket::reset_when_closed(&connection)?;
             if let Some(bytes) = self.plan.flows[number].window_bytes {
                 socket::set_buffer(&connection, bytes)?;
                 socket::set_window(&connection, bytes)?;
@@ -119,8 +120,12 @@ impl<'a> Sinks<'a> {
                     error.kind(),
                     io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
                 ) => {}
-            // The source has closed or the connection has failed: this end closes it, too.
-            Ok(0) | Err(_) => self.connections[number] = None,
+            // The source has closed or the connection has failed: this end closes it, too. Both
+            // fail if nothing is left to close.
+            Ok(0) | Err(_) => {
+                let _ = connection.shutdown(Shutdown::Write);
+                let _ = epoll::delete(&self.epoll, connection);
+            }
         }
     }
 }
