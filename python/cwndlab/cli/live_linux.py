@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cwndlab.cli import figure_options, options
-from cwndlab.cli.live_run import Asked, carry_out, file_argument, plot_option
+from cwndlab.cli.live_run import Asked, carry_out, file_argument, plot_option, replicates_option
 from cwndlab.cli.live_tables import print_live
 
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 @click.option(
     "--beside",
     is_flag=True,
-    help="Also simulate the scenario with profile linux; print and plot both.",
+    help="Also simulate the scenario with profile linux; judge by the spread.",
 )
+@replicates_option
 @options.json_option
 @options.out_option
 @plot_option
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 def linux(
     file: Path,
     beside: bool,
+    replicates: int | None,
     as_json: bool,
     out: Path | None,
     plot: Path | None,
@@ -43,5 +45,5 @@ def linux(
 
     They cross an emulated network on this machine.
     """
-    asked = Asked(file, beside, as_json, out, plot, settings, seed, look)
+    asked = Asked(file, beside, replicates, as_json, out, plot, settings, seed, look)
     carry_out(asked, "linux", print_live)
