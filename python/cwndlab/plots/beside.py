@@ -55,6 +55,7 @@ def beside(live: LiveResult) -> Figure:
             panel.set_xlim(0, result.simulated_s)
             panel.set_xlabel("time [s]")
             what, _, note = panel.get_title("left").partition(" (")
+            note = note.replace(") (", ")\n(")
             panel.set_title(f"{what}, {title}" + (f"\n({note}" if note else ""), loc="left")
     for row in (2, 4):
         top = max(axes[row].get_ylim()[1], axes[row + 1].get_ylim()[1])
