@@ -30,7 +30,8 @@ EXAMPLES = {
         "links": [{"name": "west", "rate": "10Mbit", "delay": "15ms"}],
         "flows": [{"rule": "AIMD(1, 0.5)"}],
         "arrivals": [{"rule": "AIMD(1, 0.5)", "gap": "100ms", "size": 12}],
-        "cross": [{"rate": "5Mbit"}], "tcp": {"window": 64}, "trace": {"cwnd": "10ms"},
+        "cross": [{"rate": "5Mbit"}], "host_jitter": "1ms", "tcp": {"window": 64},
+        "trace": {"cwnd": "10ms"},
     },
     "Bdp": {"rate": "10Mbit", "rtt": "120ms"},
     "Dumbbell": {

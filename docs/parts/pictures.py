@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from cwndlab import Result
+from cwndlab import Result, Scenario, dumbbell, run
 from cwndlab.metrics import BY_KEY
 from cwndlab.plots.style import LOOKS, REFERENCE, panels, png_bytes, styled
 from parts import four
@@ -19,6 +19,7 @@ from parts.families import families, picture, windows
 from parts.text import ROOT
 
 OVERVIEW = "docs/images/rules-four.png"
+KEPT = "docs/images/bbr3-cellular.png"
 MOST_PACKETS = 340
 BURST_S, DOWN_S = 20.0, (40.0, 41.0)
 """When the link of examples/rules-window.toml drops all arriving packets."""
@@ -29,6 +30,12 @@ def draw_all() -> Iterator[str]:
     for family in families():
         yield _written(window_figure(dict(windows(family))), picture(family))
     yield _written(four_figure(), OVERVIEW)
+    yield draw_kept()
+
+
+def draw_kept() -> str:
+    """Draw what BBR3 keeps on a cellular link."""
+    return _written(kept_figure(), KEPT)
 
 
 def reduce_colours(path: Path) -> None:
@@ -97,6 +104,53 @@ def _window(axes: Axes, title: str, result: Result) -> None:
     )
 
 
+WIRE_BITS = 8 * 1500
+"""Of a packet in profile linux."""
+CELLULAR_SEED = 16
+"""A link whose rate falls for good: on 5 of the links of the seeds 1 to 20 (3, 12, 15, 16, 18) the
+mean queueing delay of BBR3 is above 0.5 s, and that of BBR1 on none above 0.1 s."""
+
+
+def cellular(rule: str, seed: int = CELLULAR_SEED) -> Scenario:
+    """One flow on a synthetic cellular link with an unlimited queue."""
+    return dumbbell(
+        {"kind": "cellular", "mean": "4Mbit"}, "20ms", flows=rule, duration="100s", seed=seed,
+        queue={"kind": "drop-tail", "limit": "unlimited"}, link={"back_rate": "unlimited"},
+        trace={"rule": "100ms", "queue": "100ms", "rate": "1s"},
+    )  # fmt: skip
+
+
+@styled
+def kept_figure() -> Figure:
+    """Draw the bandwidth that BBR3 and BBR1 keep on a cellular link, and the queue it makes."""
+    figure, (rates, delays) = panels(2, sharex=True, width=8.0, height=2.3)
+    for index, rule in enumerate(("BBR3", "BBR1")):
+        result = run(cellular(rule))
+        look = LOOKS[1 - index]
+        trace, link = result.traces["rule"], result.links.to_dicts()[0]
+        rate = result.traces["available"]
+        if index == 0:
+            rates.step(rate["time_s"], rate["available_bps"] / 1e6, where="post", color=REFERENCE,
+                       linewidth=1.0, label="rate of the link")  # fmt: skip
+        rates.plot(trace["time_s"], trace["max_bw_packets_s"] * WIRE_BITS / 1e6,
+                   color=look.color, linewidth=1.8, label=f"max_bw of {rule}")  # fmt: skip
+        queue = result.traces["queue"].filter(pl.col("link") == link["link"])
+        mean_s = link["mean_queueing_delay_s"]
+        delays.plot(queue["time_s"], queue["queue_packets"], color=look.color, linewidth=1.3,
+                    label=f"{rule}: waits {mean_s:.2g} s on average")  # fmt: skip
+    rates.set_ylabel("rate [Mbit/s]", fontsize=9)
+    rates.set_ylim(0, None)
+    rates.set_title("BBR3 keeps a bandwidth that the link has lost; BBR1 forgets it")
+    delays.set_ylabel("queue [packets]", fontsize=9)
+    delays.set_yscale("symlog", linthresh=10)
+    delays.set_ylim(0, None)
+    delays.set_xlabel("time [s]")
+    delays.set_xlim(0, 100)
+    for axes in (rates, delays):
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8.5)
+    return figure
+
+
 QUESTIONS = {
     "shared": ("jain_index", "Who shares a drop-tail queue fairly?"),
     "unequal": ("mean_queueing_delay_s", "Who keeps RED's queue short?"),
@@ -146,4 +200,4 @@ def _wrapped(setting: str) -> str:
 @functools.cache
 def names() -> tuple[str, ...]:
     """Every picture that `draw_all` writes."""
-    return (*(picture(family) for family in families()), OVERVIEW)
+    return (*(picture(family) for family in families()), OVERVIEW, KEPT)

@@ -333,7 +333,9 @@ def _live() -> Schema:
 
 
 def _live_beside() -> Schema:
-    return _object({"live": _live(), "simulated": _run()})
+    judged = {"metric": TEXT, "simulated": _list(NUMBER), "inside": _or_null(TRUTH),
+              **{key: _or_null(NUMBER) for key in ("mean", "low", "high", "live")}}  # fmt: skip
+    return _object({"live": _live(), "simulated": _list(_run()), "judged": _list(_object(judged))})
 
 
 _ROWS = {"rows": _list(TABLE)}

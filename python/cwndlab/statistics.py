@@ -130,6 +130,34 @@ def difference_bounds(bounds: Bounds) -> Bounds:
     return low - high, high - low
 
 
+def prediction(
+    values: Sequence[float], level: float = 0.95, bounds: Bounds = UNBOUNDED
+) -> Bounds | None:
+    """Where one more value lies with this probability; None with fewer than two values.
+
+    By Student's t, of values that are independent and normal: ``t * s * sqrt(1 + 1 / n)`` on both
+    sides of the mean [1]_, cut off at the bounds. An interval of the mean gets narrower with more
+    values, this one does not.
+
+    References
+    ----------
+    .. [1] G. J. Hahn, W. Q. Meeker, "Statistical Intervals", Wiley, 1991, section 4.7.
+
+    Examples
+    --------
+    >>> low, high = prediction([1.0, 2.0, 3.0])
+    >>> round(low, 3), round(high, 3)
+    (-2.968, 6.968)
+    >>> prediction([1.0, 2.0, 3.0], bounds=(0, 3)), prediction([1.0])
+    ((0, 3), None)
+    """
+    found = estimate(values, level)
+    if found.mean is None or found.half_width is None:
+        return None
+    half_width = found.half_width * math.sqrt(1 + found.count)
+    return (max(found.mean - half_width, bounds[0]), min(found.mean + half_width, bounds[1]))
+
+
 def _interval(mean: float, half_width: float, bounds: Bounds) -> tuple[float, float]:
     """Return the interval of a mean whose symmetric interval has this half-width."""
     low, high = bounds

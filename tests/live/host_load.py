@@ -3,9 +3,11 @@ after."""
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -218,6 +220,41 @@ def machine() -> tuple[str, str, str, str]:
         str(ours),
         (ipv4 / "tcp_ecn").read_text(),
     )
+
+
+def rules_in_memory() -> int:
+    """Count the rules that the kernel holds, also those that no name leads to any more.
+
+    Each has a map of kind 26, BPF_MAP_TYPE_STRUCT_OPS (linux/bpf.h).
+    """
+    system = ctypes.CDLL(None, use_errno=True)
+
+    def bpf(command: int, *numbers: int, size: int) -> tuple[int, bytes]:
+        attributes = ctypes.create_string_buffer(
+            b"".join(number.to_bytes(4, sys.byteorder) for number in numbers), size
+        )
+        return system.syscall(BPF_SYSCALL[platform.machine()], command, attributes, size), (
+            attributes.raw
+        )
+
+    count, number = 0, 0
+    while True:
+        # BPF_MAP_GET_NEXT_ID, BPF_MAP_GET_FD_BY_ID, BPF_OBJ_GET_INFO_BY_FD.
+        failed, answer = bpf(12, number, 0, 0, size=12)
+        if failed:
+            return count
+        number = int.from_bytes(answer[4:8], sys.byteorder)
+        descriptor, _ = bpf(14, number, 0, 0, size=12)
+        if descriptor < 0:
+            continue
+        info = ctypes.create_string_buffer(88)
+        address = ctypes.addressof(info)
+        bpf(15, descriptor, 88, address & 0xFFFFFFFF, address >> 32, size=16)
+        os.close(descriptor)
+        count += int.from_bytes(info.raw[:4], sys.byteorder) == 26
+
+
+BPF_SYSCALL = {"x86_64": 321, "aarch64": 280}
 
 
 def wait_for_others() -> None:

@@ -161,13 +161,15 @@ def test_the_window_of_the_receiver_limits_a_flow():
 
 def test_the_command_prints_and_writes_what_a_run_does(cli, tmp_path):
     (tmp_path / "small.toml").write_text(SMALL.replace('"3s"', '"2s"'))
-    done = cli("live", "linux", "small.toml", "--beside", "--out", "out", "--json")
+    done = cli("live", "linux", "small.toml", "--beside", "--replicates", "3", "--out", "out",
+               "--json")  # fmt: skip
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     jsonschema.validate(answer, outputs.schema("live-beside"))
     assert answer["live"]["backend"] == "linux"
     assert isinstance(answer["live"]["valid"], bool)
-    for name in ("live", "simulated"):
+    assert len(answer["simulated"]) == 3
+    for name in ("live", "simulated/seed-1", "simulated/seed-3"):
         assert cwndlab.Result.load(tmp_path / "out" / name).flows.height == 1
     assert (tmp_path / "out" / "small-beside.png").stat().st_size > 20_000
     plain = cli("live", "linux", "small.toml")

@@ -4,13 +4,15 @@ refused."""
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from host_load import SMALL
+from host_load import BPF_SYSCALL, SMALL, rules_in_memory
 
 from cwndlab import Scenario
 from cwndlab.errors import LiveError, ScenarioError
@@ -20,6 +22,7 @@ from waiting import HANG_S, wait_until
 
 LONG = SMALL.replace('"3s"', f'"{HANG_S:.0f}s"')
 """A run that ends only because something ends it."""
+AUTOGROUP = Path("/proc/self/autogroup")
 
 
 @pytest.fixture
@@ -27,8 +30,8 @@ def start(tmp_path):
     """Start a long run, which ends with the test."""
     started = []
 
-    def run() -> subprocess.Popen[str]:
-        (tmp_path / "long.toml").write_text(LONG)
+    def run(scenario: str = LONG) -> subprocess.Popen[str]:
+        (tmp_path / "long.toml").write_text(scenario)
         command = [sys.executable, "-m", "cwndlab", "live", "linux", "long.toml"]
         pipe = subprocess.PIPE
         started.append(subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True))
@@ -85,6 +88,45 @@ def test_nothing_stays_behind(start, how, code, lines):
     assert (
         linux(Scenario.load(SMALL).patch({"duration": "0.3s", "measure": None})).duration_s == 0.3
     )
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize("how", ["its end", "a kill"])
+@pytest.mark.skipif(platform.machine() not in BPF_SYSCALL, reason="number of bpf(2) not known")
+def test_the_kernel_forgets_a_rule_within_seconds(start, how):
+    """Its connections keep a rule: closed, they would send for two minutes what was buffered."""
+    if not program.ask("about")["rules_in_kernel"]:
+        pytest.skip("cwndlab-live was built without rules in the kernel")
+    before = rules_in_memory()
+    rule = {"flows.0.rule": "AIMD(0.31, 0.875)"}
+    if how == "its end":
+        linux(Scenario.load(SMALL).patch({**rule, "duration": "1s", "measure": None}))
+    else:
+        process = start(LONG.replace("kernel:reno", rule["flows.0.rule"]))
+        child = _running(process)
+        wait_until(lambda: rules_in_memory() == before + 1, "the rule in the kernel")
+        os.kill(child, signal.SIGKILL)
+        process.communicate(timeout=HANG_S)
+    since_s = time.monotonic()
+    wait_until(lambda: rules_in_memory() == before, "the end of the rule")
+    # Reported were 2.5 minutes; RCU grace periods take well below a second.
+    assert time.monotonic() - since_s < 20
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="a kernel without autogroups")
+def test_a_run_has_a_session_with_the_highest_priority(start):
+    """Niceness of threads counts within the autogroup of their session only (sched(7))."""
+    own = AUTOGROUP.read_text()
+    process = start()
+    child = _running(process)
+    assert os.getsid(child) == child
+    group, _, nice = Path(f"/proc/{child}/autogroup").read_text().split()
+    assert nice == "-20"
+    assert group != own.split()[0]
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=HANG_S)
+    assert AUTOGROUP.read_text() == own
 
 
 @pytest.mark.usefixtures("unchanged")

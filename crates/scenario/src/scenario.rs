@@ -8,6 +8,7 @@ use crate::router_profile::RouterProfile;
 use crate::share_spec::ShareSpec;
 use crate::trace_spec::TraceSpec;
 use crate::traffic::{CrossSpec, FlowSpec};
+use crate::web_page::is_zero_time;
 use cwndlab_tcp::Profile;
 use cwndlab_units::{Rate, Time};
 use schemars::JsonSchema;
@@ -62,6 +63,10 @@ pub struct Scenario {
     /// Cross traffic: open-loop sources.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cross: Vec<CrossSpec>,
+    /// Longest time that a sender needs to send a packet: each leaves late by a time drawn
+    /// uniformly from 0 to this, and in order.
+    #[serde(default, skip_serializing_if = "is_zero_time")]
+    pub host_jitter: Time,
     /// Endpoint knobs of all flows; they override the profile's.
     #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
     pub tcp: KnobOverrides,

@@ -52,6 +52,7 @@ fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
 
-fn is_zero_time(time: &Time) -> bool {
+/// Whether a time is left out.
+pub(crate) fn is_zero_time(time: &Time) -> bool {
     *time == Time::default()
 }

@@ -1,4 +1,4 @@
-"""Live evidence: the rule in the kernel (BPF) and in QUIC, with its simulation beside it.
+"""Live evidence: the rule in the kernel (BPF) and in QUIC, with simulated runs beside it.
 
 A live run takes its duration, and the host's scheduling is part of it; so these runs are few. They
 do not decide a criterion, but say whether the rule does on real endpoints what it does in the
@@ -7,7 +7,7 @@ simulator, and where it cannot run at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from cwndlab.live_runs.running import live
 from cwndlab.patching import patched
 from cwndlab.results import Result
 from cwndlab.runs.execute import as_scenario
+from cwndlab.statistics import estimate
 from cwndlab.sweeps.base import parse
 
 KINDS: tuple[Literal["linux", "quic"], ...] = ("linux", "quic")
@@ -25,7 +26,7 @@ NAMES = {"linux": "Linux TCP", "quic": "QUIC"}
 
 @dataclass(frozen=True)
 class LiveRun:
-    """A test with real flows, and its simulation."""
+    """A test with real flows, and the mean of its simulated runs."""
 
     kind: str
     test: str
@@ -82,13 +83,15 @@ def _run(rule: str, kind: Literal["linux", "quic"], test: Mapping[str, Any]) -> 
     run = done.to_dict()["live"]
     return replace(
         about, valid=bool(run["valid"]), reasons="; ".join(run["reasons"]),
-        measured=_measured(done), simulated=_measured(done.simulated),
+        measured=_measured(done), simulated=_mean(list(map(_measured, done.simulated or ()))),
     )  # fmt: skip
 
 
-def _measured(run: Result | None) -> dict[str, float | None]:
-    if run is None:
-        return {}
+def _mean(runs: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    return {key: estimate(run[key] for run in runs).mean for key in (runs[0] if runs else ())}
+
+
+def _measured(run: Result) -> dict[str, float | None]:
     rows = {row["group"]: row for row in run.flows.to_dicts()}
     own, other = rows["test"], rows.get("other")
     return {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cwndlab.cli import figure_options, options
-from cwndlab.cli.live_run import Asked, carry_out, file_argument, plot_option
+from cwndlab.cli.live_run import Asked, carry_out, file_argument, plot_option, replicates_option
 from cwndlab.cli.live_tables import print_live
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 @click.option(
     "--beside",
     is_flag=True,
-    help="Also simulate the scenario with profile linux; print and plot both.",
+    help="Also simulate the scenario with profile linux; judge by the spread.",
 )
+@replicates_option
 @options.json_option
 @options.out_option
 @plot_option
@@ -42,6 +43,7 @@ def linux(
     virtual: bool,
     kernel: str | None,
     beside: bool,
+    replicates: int | None,
     as_json: bool,
     out: Path | None,
     plot: Path | None,
@@ -55,5 +57,5 @@ def linux(
     """
     if kernel is not None and not virtual:
         raise click.UsageError("`--kernel` names a kernel in virtual time and needs `--virtual`")
-    asked = Asked(file, beside, as_json, out, plot, settings, seed, look)
+    asked = Asked(file, beside, replicates, as_json, out, plot, settings, seed, look)
     carry_out(asked, "linux", print_live, virtual=virtual, kernel=kernel)

@@ -9,7 +9,7 @@ import click
 
 from cwndlab.cli import figure_options, options
 from cwndlab.cli.live_quic_tables import print_quic
-from cwndlab.cli.live_run import Asked, carry_out, file_argument, plot_option
+from cwndlab.cli.live_run import Asked, carry_out, file_argument, plot_option, replicates_option
 from cwndlab.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 @click.option(
     "--beside",
     is_flag=True,
-    help="Also simulate the scenario with quinn's packets and pacing; print and plot both.",
+    help="Also simulate the scenario with quinn's packets and pacing; judge by the spread.",
 )
+@replicates_option
 @options.json_option
 @options.out_option
 @plot_option
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 def quic(
     file: Path,
     beside: bool,
+    replicates: int | None,
     as_json: bool,
     out: Path | None,
     plot: Path | None,
@@ -56,5 +58,5 @@ def quic(
     if qlog and out is None:
         raise ScenarioError("`--qlog` needs `--out`, the directory of its files")
 
-    asked = Asked(file, beside, as_json, out, plot, settings, seed, look)
+    asked = Asked(file, beside, replicates, as_json, out, plot, settings, seed, look)
     carry_out(asked, "quic", print_quic, qlog=out / "qlog" if qlog and out else None, port=port)

@@ -1,6 +1,6 @@
 """Runs, files and output that `cwndlab live linux` and `cwndlab live quic` share.
 
-With --beside, the same scenario is simulated, too.
+With --beside, the same scenario is simulated several times, too.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ plot_option: options.Option = click.option(
     "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Plot windows, goodput and queue (.png, .svg, .pdf); with --beside of both.",
 )  # fmt: skip
+replicates_option: options.Option = click.option(
+    "--replicates", type=options.whole_number(2, 1_000_000), metavar="N",
+    help="With --beside: simulated runs, with seeds from the scenario's on.  [default: 10]",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Asked:
 
     file: Path
     beside: bool
+    replicates: int | None
     as_json: bool
     out: Path | None
     plot: Path | None
@@ -62,12 +67,15 @@ def carry_out(
     **more
         Further arguments of `cwndlab.live`.
     """
+    if asked.replicates is not None and not asked.beside:
+        raise click.UsageError("`--replicates` needs `--beside`: they are simulated runs")
     plot = asked.plot
     if plot is None and asked.beside:
         plot = (asked.out or Path()) / f"{asked.file.stem}-beside.png"
     options.check_plot(plot)
 
     from cwndlab.kernel_runs import program
+    from cwndlab.live_runs.ensemble import REPLICATES
     from cwndlab.live_runs.running import TRACES, live
     from cwndlab.scenario import Scenario
 
@@ -79,6 +87,7 @@ def carry_out(
             scenario,
             kind,
             beside=asked.beside,
+            replicates=asked.replicates or REPLICATES,
             seed=asked.seed,
             trace=None if plot is None else TRACES,
             progress=progress.simulated,
@@ -93,4 +102,4 @@ def carry_out(
         return
     show(found)
     if found.simulated is not None:
-        print_beside(found.simulated, found)
+        print_beside(found)

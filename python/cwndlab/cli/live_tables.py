@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.cli.output import print_line, print_table, say
 from cwndlab.cli.run_tables import print_sums, print_tables, scaled
 
 if TYPE_CHECKING:
-    from cwndlab.columns import Column
+    from cwndlab.live_runs.result import LiveResult
     from cwndlab.results import Result
 
 LATENESS = ("late p50\n[ms]", "late p99\n[ms]", "late max\n[ms]")
 """Headings of `lateness`."""
-_OF_LINK = (
-    "utilization",
-    "mean_queueing_delay_s",
-    "p95_queueing_delay_s",
-    "dropped_packets",
-    "marked_packets",
-)
-"""What is compared of the bottleneck of a live run and a simulated one."""
 
 
 def print_live(result: Result) -> None:
@@ -67,44 +58,26 @@ def print_verdict(result: Result, network: str, document: str) -> None:
         say(f"this run says little: see above why (docs/{document}, what makes a run valid)")
 
 
-def print_beside(simulated: Result, live: Result) -> None:
-    """Print shares, delay and losses of both runs, and their differences."""
-    from cwndlab.columns import COLUMNS, RUN
-    from cwndlab.plots.beside import shares
-    from cwndlab.plots.timelines import bottleneck
-
-    both = (simulated, live)
-    found = [shares(result) for result in both]
-    rows = [[label, f"{100 * share:.1f}", f"{100 * found[1][label]:.1f}",
-            f"{100 * (found[1][label] - share):+.1f}"]
-            for label, share in found[0].items()]  # fmt: skip
-    print_table(
-        "Shares of the goodput",
-        ["group", "simulated\n[%]", "live\n[%]", "difference\n[points]"],
-        rows,
-    )
-    links = [bottleneck(result) for result in both]
-    fields = [result.fields for result in both]
-    rows = [
-        _row(RUN["aggregate_goodput_bps"], fields, 2),
-        *(_row(COLUMNS["links"][key], links, 2) for key in _OF_LINK),
-        _row(RUN["jain_index"], fields, 4),
-    ]
-    print_table(
-        f"Beside each other, at {links[0]['link']}",
-        ["", "simulated", "live", "difference\n[%]"],
-        rows,
-    )
-
-
-def _row(column: Column, both: Sequence[Mapping[str, Any]], digits: int) -> list[str]:
-    from cwndlab.metrics import Metric
+def print_beside(live: LiveResult) -> None:
+    """Print where the live run is among the simulated ones."""
+    from cwndlab.live_runs.ensemble import sentence
     from cwndlab.tables import number
 
-    metric = Metric.of(column, digits=digits)
-    simulated, live = (values[column.name] or 0 for values in both)
-    apart = f"{100 * (live / simulated - 1):+.1f}" if simulated else "-"
-    return [metric.title, number(simulated, metric), number(live, metric), apart]
+    assert live.simulated is not None, "it was asked for"
+    judged, count = live.judged, len(live.simulated)
+    rows = [
+        [one.metric.title, number(one.mean, one.metric), one.spread,
+         number(one.live, one.metric), one.says]
+        for one in judged
+    ]  # fmt: skip
+    seeds = [run.fields["seed"] for run in live.simulated]
+    print_table(
+        f"Beside {count} simulated runs, seeds {seeds[0]} to {seeds[-1]}, "
+        f"host jitter {live.simulated.host_jitter}",
+        ["", "simulated\n(mean)", "95 % of\nsuch runs", "live", "live is"],
+        rows,
+    )
+    print_line(sentence(judged, count))
 
 
 def lateness(health: dict[str, Any]) -> list[str]:

@@ -39,9 +39,12 @@ def execute_plan(
 
     With `out`, each finished run is written at once, and the tables are written after Ctrl-C, too.
     """
+    from cwndlab.phase_effects import first_note
     from cwndlab.runs.collection import collect
 
     began_s, plan = time.perf_counter(), collection.plan
+    for note in first_note(cell.document() for cell in plan.cells()):
+        say(f"note: {note}")
     make_folder(out)
     if out is not None:
         # Files of an earlier comparison would be mistaken for runs of this one.

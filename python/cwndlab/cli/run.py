@@ -117,12 +117,15 @@ def run(
     options.make_folder(out)
     options.check_parent("--pcap", pcap)
     from cwndlab.metrics import patch_of
+    from cwndlab.phase_effects import first_note
     from cwndlab.runs import execute
 
     measures = _measures(expected)
     if needed := patch_of(measures):
         scenario = scenario.patch(needed)
 
+    for note in first_note([scenario.to_dict()]):
+        say(f"note: {note}")
     with meter(stem, scenario.duration_s, "s") as progress:
         result = execute.run(scenario, progress=progress.simulated, pcap=pcap)
 

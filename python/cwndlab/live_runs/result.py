@@ -1,4 +1,4 @@
-"""The result of a live run, with its simulation beside it where that was asked for."""
+"""The result of a live run, with simulated runs beside it where that was asked for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from cwndlab.live_runs.ensemble import Ensemble, Judged
 from cwndlab.results import Result
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ class LiveResult(Result):
 
     Attributes
     ----------
-    simulated : Result or None
-        The same scenario simulated, for a comparison.
+    simulated : Ensemble or None
+        Simulated runs of the same scenario with several seeds, for a comparison: a tuple of
+        `Result`.
 
     Examples
     --------
@@ -32,29 +34,43 @@ class LiveResult(Result):
     (['AIMD(1, 0.5)'], True)
     """
 
-    simulated: Result | None = None
+    simulated: Ensemble | None = None
 
     def table(self) -> pl.DataFrame:
-        """One row per flow; the flows of the simulation follow, with ``run`` to tell them apart."""
+        """One row per flow; those of simulated runs follow, told apart by ``run`` and ``seed``."""
+        own = super().table()
         if self.simulated is None:
-            return super().table()
-        both = {"live": super().table(), "simulated": self.simulated.table()}
+            return own
+        seed = pl.lit(self.fields["seed"]).alias("seed")
+        both = {"live": own.select(seed, pl.all()), "simulated": self.simulated.table()}
         return pl.concat(
             table.select(pl.lit(name).alias("run"), pl.all()) for name, table in both.items()
         )
 
+    @property
+    def judged(self) -> list[Judged]:
+        """The live run by the spread of the simulated ones; without these empty."""
+        return [] if self.simulated is None else self.simulated.judge(self)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return both runs as plain data; without a simulation the live run alone."""
+        """Return all runs as plain data, and where the live one is among the simulated ones.
+
+        Without simulated runs the live one alone.
+        """
         if self.simulated is None:
             return super().to_dict()
-        return {"live": super().to_dict(), "simulated": self.simulated.to_dict()}
+        return {
+            "live": super().to_dict(),
+            "simulated": [run.to_dict() for run in self.simulated],
+            "judged": [one.to_dict() for one in self.judged],
+        }
 
     @property
     def _output(self) -> str:
         return "live" if self.simulated is None else "live-beside"
 
     def plot(self, **figure: Any) -> Figure:
-        """Plot windows, goodput and queue over time; both runs, if there is a simulation.
+        """Plot windows, goodput and queue over time, also of simulated runs.
 
         Parameters
         ----------
@@ -65,10 +81,12 @@ class LiveResult(Result):
 
         if self.simulated is None:
             return super().plot(**figure)
-        return FigureStyle.of(**figure).draw(beside, self.simulated, self)
+        return FigureStyle.of(**figure).draw(beside, self)
 
     def save(self, directory: str | Path) -> Path:
-        """Write the tables as `Result.save` does; of two runs, into ``live`` and ``simulated``.
+        """Write the tables as `Result.save` does.
+
+        With simulated runs into ``live`` and ``simulated/seed-N``.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""`cwndlab.live`: a scenario with real flows, and its simulation beside it."""
+"""`cwndlab.live`: a scenario with real flows, and simulated runs beside it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any, Literal
 from cwndlab.errors import ScenarioError
 from cwndlab.kernel_runs import kernels
 from cwndlab.live_runs import quic, run
+from cwndlab.live_runs.ensemble import REPLICATES, Ensemble
 from cwndlab.live_runs.result import LiveResult
+from cwndlab.message import invalid
 from cwndlab.runs import execute
 from cwndlab.scenario import Scenario
 
@@ -24,6 +26,7 @@ def live(
     virtual: bool = False,
     kernel: str | None = None,
     beside: bool = False,
+    replicates: int = REPLICATES,
     seed: int | None = None,
     patch: Mapping[str, Any] | None = None,
     trace: Mapping[str, Any] | None = None,
@@ -51,7 +54,10 @@ def live(
     kernel : str, optional
         Name of that kernel; by default ``default``, or the only one.
     beside : bool
-        Also simulate the scenario, with the endpoints and packets of the live run.
+        Also simulate the scenario, with the endpoints and packets of the live run and host jitter
+        of 1 ms (or the scenario's own).
+    replicates : int
+        With `beside`, number of simulated runs, each with its own seed, from the scenario's on.
     seed : int, optional
         Seed that replaces the scenario's.
     patch : mapping, optional
@@ -63,8 +69,8 @@ def live(
     port : int
         With QUIC, port of the relay on 127.0.0.1; 0 takes a free one.
     progress : callable, optional
-        Gets (seconds, packets) some times a second, of the live run and then of the simulation. An
-        exception it raises ends the run.
+        Gets (seconds, packets) some times a second, of the live run and then of each simulated
+        one. An exception it raises ends the run.
 
     Returns
     -------
@@ -83,12 +89,14 @@ def live(
     --------
     >>> from cwndlab import dumbbell
     >>> path = dumbbell("2Mbit", "5ms", flows="AIMD(1, 0.5)", duration="1s")
-    >>> found = live(path, "quic", beside=True)
+    >>> found = live(path, "quic", beside=True, replicates=2)
     >>> found.table()["run"].to_list()
-    ['live', 'simulated']
+    ['live', 'simulated', 'simulated']
     """
     if kind != "linux" and (virtual or kernel is not None):
         raise ScenarioError('`virtual` and `kernel` are for `kind="linux"`')
+    if beside and replicates < 2:
+        raise ScenarioError(invalid("replicates", replicates, "at least 2: one says no spread"))
     asked = execute.as_scenario(scenario)
     asked = asked.patch({**(patch or {}), **({} if seed is None else {"seed": seed})})
     traces = {**(trace or (TRACES if beside else {})), **asked.to_dict().get("trace", {})}
@@ -99,7 +107,7 @@ def live(
     else:
         found = quic.quic(asked, progress=progress, qlog=qlog, port=port)
     if beside:
-        found.simulated = execute.run(_counterpart(asked, kind, found), progress=progress)
+        found.simulated = Ensemble.run(_counterpart(asked, kind, found), replicates, progress)
     return found
 
 

@@ -100,6 +100,8 @@ def _check(document: Mapping[str, Any]) -> None:
     """Refuse what concerns no single link or flow."""
     if not document["profile"].startswith("ns2-"):
         raise refused("profile", document["profile"], PROFILES)
+    if seconds(document.get("host_jitter", 0)):
+        raise refused_key("host_jitter", "ns-2's overhead_ delays all packets of an ACK together")
     tables = (
         {"dumbbell": document["dumbbell"]}
         if "dumbbell" in document

@@ -1,8 +1,10 @@
-"""Plots the same scenario simulated and live, side by side."""
+"""Plots the same scenario simulated, with several seeds, and live, side by side."""
 
 from __future__ import annotations
 
+import math
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +15,13 @@ from cwndlab.custom_rules import shown
 from cwndlab.plots import timelines
 from cwndlab.plots.drawing import as_float, name, points, room_in
 from cwndlab.plots.style import REFERENCE, look, panels, styled
+from cwndlab.statistics import Bounds, prediction
 
 if TYPE_CHECKING:
+    from cwndlab.live_runs.result import LiveResult
     from cwndlab.results import Result
 
-TITLES = ("simulated", "live")
+TITLES = ("simulated: mean, 95 % of runs", "live")
 WARNING = "#B00020"
 USUAL_IN, LEAST_IN = 11.0, 3.2
 """Width of the figure, and least width of a panel, inches."""
@@ -26,26 +30,32 @@ LINE = 120
 
 
 @styled
-def beside(simulated: Result, live: Result) -> Figure:
-    """Draw the shares of goodput and the delays of both runs, and below windows and queue of each.
+def beside(live: LiveResult) -> Figure:
+    """Draw shares and delays of a live run and of simulated ones, and windows and queues.
 
     Parameters
     ----------
-    simulated, live : Result
-        Results of one scenario, each with the traces ``cwnd`` and ``queue``.
+    live : LiveResult
+        A live run with simulated ones; it and the first of them have the traces ``cwnd`` and
+        ``queue``.
     """
+    from cwndlab.live_runs.ensemble import sentence
+
+    runs = live.simulated
+    assert runs is not None, "the figure needs them"
     height = 3.2 if _is_narrow() else 2.4
     figure, axes = panels(3, 2, width=USUAL_IN, height=height, least=LEAST_IN)
-    results = (simulated, live)
-    _shares(axes[0], results)
-    _delays(axes[1], results)
-    for column, (result, title) in enumerate(zip(results, TITLES, strict=True)):
+    _shares(axes[0], live, runs)
+    _delays(axes[1], live, runs)
+    titles = (f"simulated, seed {runs[0].fields['seed']}", "live")
+    for column, (result, title) in enumerate(zip((runs[0], live), titles, strict=True)):
         timelines.windows(axes[2 + column], result)
         timelines.queue(axes[4 + column], result)
         for panel in (axes[2 + column], axes[4 + column]):
             panel.set_xlim(0, result.simulated_s)
             panel.set_xlabel("time [s]")
             what, _, note = panel.get_title("left").partition(" (")
+            note = note.replace(") (", ")\n(")
             panel.set_title(f"{what}, {title}" + (f"\n({note}" if note else ""), loc="left")
     for row in (2, 4):
         top = max(axes[row].get_ylim()[1], axes[row + 1].get_ylim()[1])
@@ -54,7 +64,7 @@ def beside(simulated: Result, live: Result) -> Figure:
     # Both panels of a row have the same legend: right of both, or above the first.
     for row in (0, 2, 4):
         timelines.legend(axes[row if _is_narrow() else row + 1])
-    words, color = _difference(results), REFERENCE
+    words, color = textwrap.fill(sentence(live.judged, len(runs)), LINE), REFERENCE
     if not live.fields.get("valid", True):
         words = textwrap.fill(
             "The live run is NOT valid: " + "; ".join(live.reasons), LINE, max_lines=2
@@ -62,17 +72,6 @@ def beside(simulated: Result, live: Result) -> Figure:
         color = WARNING
     figure.suptitle(words, color=color, fontsize=points(10.5), fontweight="bold", x=0.01, ha="left")
     return figure
-
-
-def _difference(results: tuple[Result, Result]) -> str:
-    """Say how far the live run is from the simulated one."""
-    expected, found = map(shares, results)
-    apart = max(abs(100 * (found.get(group, 0.0) - expected[group])) for group in expected)
-    words = [f"{apart:.1f} points of the goodput"] if len(expected) > 1 else []
-    delays = [timelines.bottleneck(result)["mean_queueing_delay_s"] for result in results]
-    if all(delays):
-        words.append(f"{abs(100 * (delays[1] / delays[0] - 1)):.1f} % of the mean queueing delay")
-    return f"Live and simulated differ by {' and by '.join(words)}" if words else ""
 
 
 def _is_narrow() -> bool:
@@ -95,41 +94,57 @@ def shares(result: Result) -> dict[str, float]:
     return found
 
 
-def _shares(axes: Axes, results: tuple[Result, Result]) -> None:
-    found = [shares(result) for result in results]
-    labels = list(found[0])
-    places = np.arange(len(labels))
-    for index, (values, title) in enumerate(zip(found, TITLES, strict=True)):
-        heights = [100 * values[label] for label in labels]
-        bars = axes.barh(places + 0.38 * (index - 0.5), heights, 0.34, color=look(index).color,
-                         label=title,
-                         hatch=look(index).hatch)  # fmt: skip
-        axes.bar_label(bars, fmt="%.1f %%", padding=3, fontsize=points(8))
+def _shares(axes: Axes, live: Result, simulated: Sequence[Result]) -> None:
+    own = shares(live)
+    # By place: a rule may have another name in the simulation (kernel:cubic, CUBIC).
+    others = [list(shares(run).values()) for run in simulated]
     # The group above its rule, so that the bars have room.
-    axes.set_yticks(places, [label.replace(": ", ":\n", 1) for label in labels])
-    axes.invert_yaxis()
+    labels = [label.replace(": ", ":\n", 1) for label in own]
+    values = [(share, [run[place] for run in others]) for place, share in enumerate(own.values())]
+    _bars(axes, labels, values, 100, "%", (0.0, 1.0))
     axes.set_xlim(0, 118)
     axes.set_xticks(range(0, 101, 25))
     axes.set_xlabel("share of the goodput [%]")
     axes.set_title("Shares")
-    axes.grid(visible=False, axis="y")
 
 
-def _delays(axes: Axes, results: tuple[Result, Result]) -> None:
-    links = [timelines.bottleneck(result) for result in results]
-    names = ("mean", "95 % below")
-    places = np.arange(len(names))
-    for index, (link, title) in enumerate(zip(links, TITLES, strict=True)):
-        values = [link["mean_queueing_delay_s"], link["p95_queueing_delay_s"]]
-        heights = [1e3 * (value or 0.0) for value in values]
-        bars = axes.barh(places + 0.38 * (index - 0.5), heights, 0.34, color=look(index).color,
-                         label=title,
-                         hatch=look(index).hatch)  # fmt: skip
-        axes.bar_label(bars, fmt="%.1f ms", padding=3, fontsize=points(8))
-    axes.set_yticks(places, names)
-    axes.invert_yaxis()
+def _delays(axes: Axes, live: Result, simulated: Sequence[Result]) -> None:
+    links = [timelines.bottleneck(result) for result in (live, *simulated)]
+    keys = ("mean_queueing_delay_s", "p95_queueing_delay_s")
+    found = [[link[key] or 0.0 for link in links] for key in keys]
+    values = [(own, others) for own, *others in found]
+    _bars(axes, ["mean", "95 % below"], values, 1e3, "ms", (0.0, math.inf))
     axes.set_xlim(0, 1.25 * max(axes.get_xlim()[1], 1e-3))
     axes.axvline(0, color=REFERENCE, linewidth=0.8)
     axes.set_xlabel(f"time in the queue of {links[0]['link']} [ms]")
     axes.set_title("Queueing delay")
+
+
+def _bars(
+    axes: Axes, labels: Sequence[str], values: Sequence[tuple[float, list[float]]],
+    scale: float, unit: str, bounds: Bounds,
+) -> None:  # fmt: skip
+    """Draw a live value below the mean of the simulated ones, with where 95 % of such runs lie."""
+    places = np.arange(len(labels))
+    means = [sum(others) / len(others) for _, others in values]
+    spreads = [prediction(others, bounds=bounds) for _, others in values]
+    errors = [
+        (mean - low, high - mean)
+        for mean, (low, high) in (
+            (mean, spread or (mean, mean)) for mean, spread in zip(means, spreads, strict=True)
+        )
+    ]
+    both = (means, [own for own, _ in values])
+    for index, (heights, title) in enumerate(zip(both, TITLES, strict=True)):
+        spread = [*map(list, zip(*errors, strict=True))] if index == 0 else None
+        bars = axes.barh(
+            places + 0.38 * (index - 0.5), [scale * height for height in heights], 0.34,
+            color=look(index).color, label=title, hatch=look(index).hatch,
+            xerr=None if spread is None else scale * np.array(spread),
+            error_kw={"ecolor": REFERENCE, "elinewidth": 1.4, "capsize": 4},
+        )  # fmt: skip
+        axes.bar_label(bars, fmt=f"%.1f {unit}{'%' if unit == '%' else ''}", padding=3,
+                       fontsize=points(8))  # fmt: skip
+    axes.set_yticks(places, labels)
+    axes.invert_yaxis()
     axes.grid(visible=False, axis="y")

@@ -7,7 +7,7 @@ use super::play_virtual::play as play_virtual;
 use super::result;
 use crate::events::{Event, Failure, send};
 use crate::request::Request;
-use crate::run_control::{end_with_parent, lock_live_runs};
+use crate::run_control::{end_with_parent, lock_live_runs, own_session};
 use cwndlab_sim::NetworkPath;
 use std::time::Instant;
 
@@ -33,6 +33,7 @@ pub fn run(request: Request, clock: Clock) -> Result<(), Failure> {
     let emulator_plan = NetworkPath::new(&scenario);
     let plan = Plan::new(&scenario, emulator_plan.flows(), crate::result::fastest_bps(&scenario))?;
     let _lock = lock_live_runs()?;
+    own_session();
     let algorithms = CongestionControls::new(&scenario)?;
     let begun = Instant::now();
     let run = match clock {

@@ -8,7 +8,7 @@ use crate::events::Failure;
 use rustix::event::{Timespec, epoll};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -20,18 +20,11 @@ const PAUSE: Duration = Duration::from_micros(500);
 /// The epoll data of the listening socket.
 const LISTENER: u64 = u64::MAX;
 
-/// The receiver of a flow.
-enum Connection {
-    Awaited,
-    Open(Socket),
-    Closed,
-}
-
 /// All receivers, in the sink namespace.
 pub struct Sinks<'a> {
     plan: &'a Plan,
     listener: Socket,
-    connections: Vec<Connection>,
+    connections: Vec<Option<Socket>>,
     epoll: OwnedFd,
     /// In virtual time, flows with packets that have arrived since their last read.
     arrived: Vec<usize>,
@@ -55,7 +48,7 @@ impl<'a> Sinks<'a> {
             epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
         epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)
             .map_err(|error| failed(error.into()))?;
-        let connections = plan.flows.iter().map(|_| Connection::Awaited).collect();
+        let connections = plan.flows.iter().map(|_| None).collect();
         Ok(Self { plan, listener, connections, epoll, arrived: Vec::new(), pause_s: 0.0 })
     }
 
@@ -103,7 +96,7 @@ impl<'a> Sinks<'a> {
         }
         self.pause_s = now + PAUSE.as_secs_f64();
         for number in std::mem::take(&mut self.arrived) {
-            if matches!(self.connections[number], Connection::Awaited) {
+            if self.connections[number].is_none() {
                 self.accept()?;
             }
             self.take(number);
@@ -124,6 +117,7 @@ impl<'a> Sinks<'a> {
                 Err(error) => return Err(error),
             };
             let Some(number) = self.number(&connection) else { continue };
+            socket::reset_when_closed(&connection)?;
             if let Some(bytes) = self.plan.flows[number].window_bytes {
                 socket::set_buffer(&connection, bytes)?;
                 socket::set_window(&connection, bytes)?;
@@ -134,7 +128,7 @@ impl<'a> Sinks<'a> {
                 epoll::EventData::new_u64(number as u64),
                 epoll::EventFlags::IN,
             )?;
-            self.connections[number] = Connection::Open(connection);
+            self.connections[number] = Some(connection);
         }
     }
 
@@ -145,7 +139,7 @@ impl<'a> Sinks<'a> {
     }
 
     fn take(&mut self, number: usize) {
-        let Connection::Open(connection) = &self.connections[number] else { return };
+        let Some(connection) = &self.connections[number] else { return };
         match socket::discard(connection, READ_BYTES) {
             Ok(1..) => {
                 // If the connection has failed, the next read returns the error.
@@ -158,8 +152,12 @@ impl<'a> Sinks<'a> {
                     error.kind(),
                     io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
                 ) => {}
-            // The source has closed or the connection has failed: this end closes it, too.
-            Ok(0) | Err(_) => self.connections[number] = Connection::Closed,
+            // The source has closed or the connection has failed: this end closes it, too. Both
+            // fail if nothing is left to close.
+            Ok(0) | Err(_) => {
+                let _ = connection.shutdown(Shutdown::Write);
+                let _ = epoll::delete(&self.epoll, connection);
+            }
         }
     }
 }

@@ -145,6 +145,13 @@ pub fn set_pacing(socket: &impl AsRawFd) -> io::Result<()> {
     set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, u64::MAX - 1)
 }
 
+/// Makes the kernel drop the connection when its descriptor is closed (SO_LINGER of 0). Otherwise
+/// it tries for minutes to deliver what the buffer holds, although the other end is gone, and
+/// keeps the namespace and the congestion control until then.
+pub fn reset_when_closed(socket: &socket2::Socket) -> io::Result<()> {
+    socket.set_linger(Some(std::time::Duration::ZERO))
+}
+
 /// Discards up to `most` received bytes; returns 0 if the peer has closed.
 pub fn discard(socket: &impl AsRawFd, most: usize) -> io::Result<usize> {
     // SAFETY: with MSG_TRUNC, TCP drops the bytes and writes none (tcp(7)).

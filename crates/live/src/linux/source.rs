@@ -375,6 +375,7 @@ fn open(plan: &Plan, number: usize, flow: &FlowPlan, algorithm: &str) -> Result<
     let socket =
         Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).map_err(failed("socket"))?;
     socket.set_nonblocking(true).map_err(failed("socket"))?;
+    socket::reset_when_closed(&socket).map_err(failed("SO_LINGER"))?;
     socket.set_tcp_congestion(algorithm.as_bytes()).map_err(|error| unknown(algorithm, &error))?;
     socket.set_tcp_mss(flow.mss_bytes).map_err(failed("TCP_MAXSEG"))?;
     socket::set_unsent(&socket, plan.unsent_bytes).map_err(failed("TCP_NOTSENT_LOWAT"))?;

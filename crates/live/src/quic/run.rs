@@ -5,7 +5,7 @@ use super::play::play;
 use super::result;
 use crate::events::{Event, Failure, send};
 use crate::request::Request;
-use crate::run_control::{end_with_parent, lock_live_runs};
+use crate::run_control::{end_with_parent, lock_live_runs, own_session};
 use cwndlab_sim::NetworkPath;
 use std::path::Path;
 use std::time::Instant;
@@ -26,6 +26,7 @@ pub fn run(request: Request) -> Result<(), Failure> {
         return Err(Failure::refused(format!("qlog: {} is not a folder", folder.display())));
     }
     let _lock = lock_live_runs()?;
+    own_session();
     let begun = Instant::now();
     let measured = play(&scenario, &plan, port)?;
     let (run, traces) = result::json(&scenario, &plan, &measured, begun.elapsed().as_secs_f64());

@@ -10,6 +10,13 @@ const MAX_JITTER: Time = Time::ns(60_000_000_000);
 const MAX_WIFI: Time = Time::ns(91_000_000);
 
 impl Scenario {
+    pub(super) fn check_host_jitter(&self) -> Checked {
+        if self.host_jitter > MAX_JITTER {
+            return invalid("host_jitter", self.host_jitter, format!("at most {MAX_JITTER}"));
+        }
+        Ok(())
+    }
+
     /// Checks the links and returns them as a graph.
     pub(super) fn check_links(&self) -> Result<NetworkGraph<'_>, ScenarioError> {
         let graph = NetworkGraph::new(self)?;

@@ -27,6 +27,7 @@ impl Scenario {
     /// Checks everything beyond types.
     pub(super) fn check(&self) -> Checked {
         self.check_times()?;
+        self.check_host_jitter()?;
         let graph = self.check_links()?;
         let mut names = BTreeSet::new();
         self.check_flows(&mut names)?;

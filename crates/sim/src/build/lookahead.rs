@@ -97,7 +97,7 @@ impl Search<'_> {
             let mut upstream = Upstream {
                 from: None,
                 low_s: source.low.link_delay_s(),
-                high_s: source.high.link_delay_s(),
+                high_s: source.high.link_delay_s() + self.plan.host_jitter_s(),
                 max_deferral_s: 0.0,
             };
             for &link in &group.path.forward {

@@ -197,6 +197,11 @@ impl<'a> NetworkPlan<'a> {
         (self.access_rates(flow), source, sink)
     }
 
+    /// Longest time that a sender needs for a packet, seconds.
+    pub fn host_jitter_s(&self) -> f64 {
+        self.scenario.host_jitter.seconds()
+    }
+
     /// The endpoint knobs of a flow.
     pub fn knobs(&self, flow: &FlowSpec) -> Knobs {
         let mut knobs = self.scenario.knobs(&flow.tcp);

@@ -79,12 +79,14 @@ fn put_on_route<S: EventScheduler, T: Tracer>(
         .with(Flags::RETRANSMISSION, segment.retransmission)
         .with_ecn(segment.ecn)
         .with(Flags::CWR, segment.cwr);
-    let packet = Packet { tx_start_s, lead_s, ..Packet::sent(now_s, number, size_bytes, flags) };
+    let mut packet =
+        Packet { tx_start_s, lead_s, ..Packet::sent(now_s, number, size_bytes, flags) };
     if datapath.trace.records_packets() {
         let &DataSegment { cwnd, ssthresh, .. } = segment;
         let row = row(PacketEvent::Send, flow, &packet);
         datapath.trace.packet(PacketRow { cwnd, ssthresh, ..row });
     }
+    packet.at_s = datapath.host_jitter.departure_s(flow, now_s);
     let first = datapath.routes[indices.route as usize].first;
     datapath.reach::<false>(flow, indices, first, packet);
 }

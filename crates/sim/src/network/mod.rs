@@ -2,6 +2,7 @@
 
 pub mod access_links;
 pub mod datapath;
+pub mod host_jitter;
 pub mod impairment;
 pub mod link;
 pub mod route;

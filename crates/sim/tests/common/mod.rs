@@ -496,9 +496,14 @@ pub fn scenario() -> impl Strategy<Value = Value> {
                     optional_features::arrivals(numbers),
                 );
                 let shares = option::weighted(0.15, numbers.time(0.02, 0.3));
-                (Just(flows), Just(cross), network, whole, (option::weighted(0.6, extras), shares))
-                    .prop_map(move |(flows, cross, network, whole, (extras, shares))| {
+                let host_jitter = option::weighted(0.15, numbers.time(0.0, 0.05));
+                let more = (option::weighted(0.6, extras), shares, host_jitter);
+                (Just(flows), Just(cross), network, whole, more).prop_map(
+                    move |(flows, cross, network, whole, (extras, shares, host_jitter))| {
                         let mut scenario = assemble(numbers, flows, cross, network, whole);
+                        if let Some(longest) = host_jitter {
+                            scenario["host_jitter"] = json!(longest);
+                        }
                         if let Some(bin) = shares {
                             scenario["trace"] = json!({ "shares": true });
                             scenario["shares"] = json!({ "bin": bin, "hold": 2.0 * bin });
@@ -514,7 +519,8 @@ pub fn scenario() -> impl Strategy<Value = Value> {
                         }
                         remove_without_effect(&mut scenario);
                         scenario
-                    })
+                    },
+                )
             },
         )
     })
