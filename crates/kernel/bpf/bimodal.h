@@ -62,6 +62,7 @@ inline_always u64 bimodal_cut(const volatile struct bimodal *rule, struct bimoda
 			      u64 window_q32, u32 timeout)
 {
 	u64 begin = memory->begin_q32;
+	u32 grew = begin > 0 && window_q32 > begin;
 	u64 most = ((u64)MOST_PACKETS << 32);
 
 	memory->begin_q32 = 0;
@@ -69,12 +70,14 @@ inline_always u64 bimodal_cut(const volatile struct bimodal *rule, struct bimoda
 		return bimodal_forget(rule, memory, window_q32, BIMODAL_UNKNOWN_FIRST);
 	if (memory->mode == BIMODAL_KNOWN)
 		return bimodal_known(rule, memory, window_q32);
-	if (memory->mode == BIMODAL_UNKNOWN_SECOND && begin > 0 && window_q32 > begin) {
+	if (memory->mode == BIMODAL_UNKNOWN_SECOND && grew) {
 		memory->fair_q32 = min_u64(times(window_q32 - begin, rule->inverse_beta_q32), most);
 		memory->mode = BIMODAL_KNOWN;
 		return memory->fair_q32 - times_share(memory->fair_q32, rule->epsilon_q32);
 	}
-	return bimodal_forget(rule, memory, window_q32, BIMODAL_UNKNOWN_SECOND);
+	/* A reduction in slow start is no cycle. */
+	return bimodal_forget(rule, memory, window_q32,
+			      grew ? BIMODAL_UNKNOWN_SECOND : BIMODAL_UNKNOWN_FIRST);
 }
 
 #endif

@@ -11,6 +11,9 @@
 //! `w`, W_max, Smax and Smin in packets; Smax = 32, Smin = 0.01, b = 0.125, low = 14 are the
 //! paper's. The midpoint moves with every ACK, as in the paper's pseudo-code. After a timeout
 //! ssthresh follows the rule for losses.
+//!
+//! Departure: no packet acknowledged adds more than one, as in Linux (tcp_bic.c: `cnt` is at least
+//! 1). Windows from `low` to Smax would else grow faster than in slow start.
 
 use crate::family::{fraction, not_negative, option, positive};
 use crate::{Ack, Congestion, FamilyOf, WindowRule};
@@ -54,7 +57,8 @@ impl Bic {
 impl WindowRule for Bic {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         ack.per_packet(cwnd, |cwnd| {
-            cwnd + if cwnd < self.low { 1.0 } else { self.step(cwnd) } / cwnd
+            let step = if cwnd < self.low { 1.0 } else { self.step(cwnd) };
+            cwnd + (step / cwnd).min(1.0)
         })
     }
 
@@ -112,5 +116,13 @@ mod tests {
         assert_eq!(rule.decrease(160.0, loss), 140.0);
         assert!((rule.increase(140.0, &ack) - 140.0 - 5.0 / 140.0).abs() < 1e-12);
         assert_eq!((rule.increase(10.0, &ack), rule.decrease(10.0, loss)), (10.1, 5.0));
+    }
+
+    /// 32 packets in a round trip of 16 would be two for each acknowledged: slow start adds one.
+    #[test]
+    fn never_faster_than_slow_start() {
+        let mut rule = Bic::new(32.0, 0.01, 0.125, 14.0);
+        assert_eq!(rule.increase(16.0, &Ack::default()), 17.0);
+        assert_eq!(rule.increase(64.0, &Ack::default()), 64.5);
     }
 }

@@ -26,8 +26,9 @@
 //!   reduction to the next;
 //! - `begin` is the window at which congestion avoidance resumes after a reduction, so that floors
 //!   and recovery do not affect `d`;
-//! - a cycle without additive increase (a reduction in slow start) reveals no share: it reduces by
-//!   beta and counts as the first;
+//! - a cycle without additive increase (a reduction in slow start) reduces by beta and counts as
+//!   none: slow start ends at up to twice the total at which congestion comes otherwise, and section
+//!   2.2 computes the share from two signals at the same total;
 //! - a timeout makes the fair share unknown, because flows do not grow alike in the slow start that
 //!   follows; ssthresh is (1 - beta) w;
 //! - slow start is the standard one;
@@ -148,7 +149,7 @@ impl WindowRule for Bimodal {
                 self.mode = Mode::Known(fair);
                 fair * (1.0 - self.epsilon)
             }
-            Mode::Unknown { .. } => self.forget(cwnd, true),
+            Mode::Unknown { .. } => self.forget(cwnd, grew),
             Mode::Known(fair) => self.share_known(cwnd, fair),
         }
     }
@@ -237,7 +238,7 @@ mod tests {
     #[test]
     fn two_flows_find_their_fair_share_in_two_cycles() {
         let (mut large, mut small) = (rule(Compare::Fair, 0.0), rule(Compare::Fair, 0.0));
-        assert_eq!((large.decrease(80.0, LOSS), small.decrease(20.0, LOSS)), (40.0, 10.0));
+        assert_eq!((cycle(&mut large, 70.0, 80.0), cycle(&mut small, 10.0, 20.0)), (40.0, 10.0));
         assert_eq!((cycle(&mut large, 40.0, 65.0), cycle(&mut small, 10.0, 35.0)), (37.5, 37.5));
         assert_eq!((large.fair_share(), small.fair_share()), (Some(50.0), Some(50.0)));
     }
@@ -248,7 +249,7 @@ mod tests {
     fn weights_give_proportional_shares() {
         let mut heavy = Bimodal::new(1.0, 0.5, 0.25, 3.0, Compare::Fair, 0.0);
         let mut light = rule(Compare::Fair, 0.0);
-        assert_eq!((heavy.decrease(60.0, LOSS), light.decrease(40.0, LOSS)), (30.0, 20.0));
+        assert_eq!((cycle(&mut heavy, 45.0, 60.0), cycle(&mut light, 35.0, 40.0)), (30.0, 20.0));
         assert_eq!((cycle(&mut heavy, 30.0, 67.5), cycle(&mut light, 20.0, 32.5)), (56.25, 18.75));
         assert_eq!((heavy.fair_share(), light.fair_share()), (Some(75.0), Some(25.0)));
         // A round trip adds 3 packets at 30: a tenth per ACK.
@@ -257,7 +258,7 @@ mod tests {
 
     fn knowing_50(compare: Compare, band: f64) -> Bimodal {
         let mut rule = rule(compare, band);
-        rule.decrease(80.0, LOSS);
+        cycle(&mut rule, 70.0, 80.0);
         cycle(&mut rule, 40.0, 65.0);
         rule
     }
@@ -297,10 +298,24 @@ mod tests {
         assert_eq!(rule.fair_share(), None);
         assert_eq!(rule.slow_start(1.0, &Ack::default()), SlowStart::Grow(2.0));
         // First cycle: from slow start's end at 25 to 30. Then a cut in slow start, with nothing
-        // grown: by beta, and still the first.
+        // grown: by beta, and no cycle. A cycle of 4 to 10 is the first again, one of 5 to 10 the
+        // second: 5/0.5 = 10.
         assert_eq!(cycle(&mut rule, 25.0, 30.0), 15.0);
         rule.slow_start(4.0, &Ack::default());
         assert_eq!((rule.decrease(8.0, LOSS), rule.fair_share()), (4.0, None));
-        assert_eq!((cycle(&mut rule, 4.0, 10.0), rule.fair_share()), (9.0, Some(12.0)));
+        assert_eq!((cycle(&mut rule, 4.0, 10.0), rule.fair_share()), (5.0, None));
+        assert_eq!((cycle(&mut rule, 5.0, 10.0), rule.fair_share()), (7.5, Some(10.0)));
+    }
+
+    /// A path that holds 100 packets, alone. Slow start loses at 198: 99, close to the total, and one
+    /// more round trip of growth loses again. That is the first cycle; the second computes the
+    /// whole path, (100 - 50)/0.5 = 100, and not (100 - 99)/0.5 = 2.
+    #[test]
+    fn slow_start_beyond_the_total_is_no_cycle() {
+        let mut rule = rule(Compare::Fair, 0.0);
+        rule.slow_start(197.0, &Ack::default());
+        assert_eq!(rule.decrease(198.0, LOSS), 99.0);
+        assert_eq!((cycle(&mut rule, 99.0, 100.0), rule.fair_share()), (50.0, None));
+        assert_eq!((cycle(&mut rule, 50.0, 100.0), rule.fair_share()), (75.0, Some(100.0)));
     }
 }

@@ -20,7 +20,7 @@
 //!
 //! Departures: slow start is the endpoint's; section 4.10 recommends HyStart++ (knob `slow_start`).
 //! The reduction uses cwnd, which section 4.6 allows for flows that the application does not limit.
-//! Spurious congestion events are not undone (section 4.9).
+//! The endpoint undoes spurious congestion events (section 4.9, knob `undo`).
 
 use crate::family::{choice, fraction, no_check, option, positive};
 use crate::{Ack, Congestion, FamilyOf, SlowStart, WindowRule};

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! per virtual round trip:  F = packets marked / packets delivered,  alpha <- (1 - g) alpha + g F
-//! ACK without a mark:      w <- w + s / w          s = min(1, (RTT / rtt)^2) once rounds have passed
+//! ACK without a mark:      w <- w + s / w          s = min(1, (RTT / rtt)^2) once rounds have passed;
+//!                                                  while w limits the flow
 //! ACK with a mark:         w <- w (1 - alpha / 2)  at most once per virtual round trip
 //! loss:                    w <- w / 2
 //! pacing:                  w / RTT, twice that in slow start
@@ -171,9 +172,8 @@ impl WindowRule for Prague {
             ratio if ratio < 1.0 && self.is_rtt_independent() => ratio * ratio,
             _ => 1.0,
         };
-        // Pacing, not the window, limits the sender; so only the application can leave it unused.
         let unmarked = self.unmarked(ack);
-        let grown = if ack.app_limited { cwnd } else { cwnd + unmarked * scale / cwnd };
+        let grown = if ack.cwnd_limited { cwnd + unmarked * scale / cwnd } else { cwnd };
         let cwnd = self.reduced(grown, ack);
         self.pace(cwnd, 1.0, ack);
         cwnd
@@ -197,7 +197,7 @@ impl WindowRule for Prague {
             return SlowStart::Leave(reduced);
         }
         let (grown, left_over) =
-            if ack.app_limited { (cwnd, 0) } else { ack.slow_start_packets(cwnd) };
+            if ack.cwnd_limited { ack.slow_start_packets(cwnd) } else { (cwnd, 0) };
         let grown = grown + left_over as f64 / grown;
         self.pace(grown, 2.0, ack);
         SlowStart::Grow(grown)
@@ -369,6 +369,18 @@ mod tests {
             reductions += u32::from(flow.cwnd < 0.9 * before);
         }
         assert_eq!(reductions, 1);
+    }
+
+    /// `tcp_prague.c` asks `tcp_is_cwnd_limited`: a window that the application or the receiver's
+    /// window leaves unused does not grow, in slow start or after it.
+    #[test]
+    fn an_unused_window_does_not_grow() {
+        let mut rule = Prague::new(0.0625, 0.025, 500.0, false);
+        let ack = Ack { acked_packets: 1, delivered_packets: 1, srtt_s: 0.1, ..Ack::default() };
+        let unused = Ack { cwnd_limited: false, ..ack };
+        assert_eq!(rule.slow_start(10.0, &unused), SlowStart::Grow(10.0));
+        assert_eq!(rule.increase(10.0, &unused), 10.0);
+        assert_eq!(rule.increase(10.0, &Ack { delivered_packets: 2, ..ack }), 10.1);
     }
 
     #[test]

@@ -106,12 +106,17 @@ def judged(case: Case, outcome: Outcome, exceptions: Iterable[Excepted] | None =
     >>> case = Case("MIMD(1.125, 0.8)", "rfc", "shares", "10 Mbit/s 40 ms")
     >>> [judged(case, Outcome(ratio, 0.5, True), [unfair]).verdict for ratio in (0.1, 0.9)]
     ['excepted', 'fails']
+
+    Where the bound may not be kept, an interval that contains it asks nothing:
+
+    >>> judged(case, Outcome(0.4, 0.5, True, low=0.1, high=0.7), [unfair]).verdict
+    'excepted'
     """
     mine = [one for one in (known() if exceptions is None else exceptions) if one.is_about(case)]
     verdict = outcome.verdict
     if not mine:
         return Found(case, outcome, verdict)
-    if verdict == "fails":
+    if verdict in ("fails", "undecided"):
         return Found(case, outcome, "excepted", mine[0].text)
     if verdict == "holds" and mine[0].shows == "always":
         return Found(case, outcome, "fails", f"the exception no longer shows: {mine[0].text}")

@@ -10,6 +10,7 @@ from cwndlab.matrix.checks import CHECKS
 from cwndlab.matrix.exceptions import judged
 from cwndlab.matrix.outcomes import Case, Found
 from cwndlab.matrix.path import profiles
+from cwndlab.results import Result
 from cwndlab.runs.execute import Progress, default_jobs, run, side_by_side
 from cwndlab.scenario import Scenario
 
@@ -91,8 +92,14 @@ def answer(case: Case, progress: Progress | None = None) -> Found:
     >>> answer(Case("NewReno", "rfc", "fills", "1 Mbit/s 40 ms")).verdict
     'holds'
     """
-    results = [run(scenario, progress=progress) for scenario in scenarios(case)]
-    outcome = CHECKS[case.check].judge(case.rule, case.profile, case.name, results)
+    check, asked = CHECKS[case.check], scenarios(case)
+    results: list[Result] = []
+    first = check.at_first or len(asked)
+    for some in (asked[:first], asked[first:]):
+        results += [run(scenario, progress=progress) for scenario in some]
+        outcome = check.judge(case.rule, case.profile, case.name, results)
+        if outcome.verdict != "undecided":
+            break
     return judged(case, outcome)
 
 

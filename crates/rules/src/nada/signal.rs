@@ -96,7 +96,9 @@ impl SignalAggregator {
         (self.counts.at_s, self.counts.delivered) = (ack.now_s, self.counts.delivered + delivered);
         self.counts.lost += lost;
         self.add_marks(ack.marked_packets);
-        if ack.rtt_s > 0.0 {
+        // The round trip of a handshake is none of media (section 5.1.1): its packets are smaller.
+        let is_handshake = ack.delivered_packets == 1 && ack.delivered_since_sent_packets == 1;
+        if ack.rtt_s > 0.0 && !is_handshake {
             self.base.update(ack.now_s, ack.rtt_s);
             let delay_s = ack.rtt_s - self.base.value_s();
             self.delays_s[self.next] = delay_s;

@@ -26,12 +26,16 @@ class Check(Protocol):
         What is measured.
     why : str
         Where the bound comes from.
+    at_first : int, optional
+        How many of the scenarios are run at first, the others only if these leave it undecided;
+        None: all.
     """
 
     name: str
     question: str
     unit: str
     why: str
+    at_first: int | None
 
     def cases(self, profile: str) -> tuple[str, ...]:
         """Return the names of the cases; none where the profile does not model what is asked."""

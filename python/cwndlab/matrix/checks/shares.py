@@ -10,7 +10,8 @@ from cwndlab.scenario import Scenario
 from cwndlab.statistics import estimate
 
 PATH = Path(10, 40)
-REPLICATES = 5
+FEW, MANY = 5, 15
+"""Draws of the starts: many where a few leave it undecided."""
 MEASURED_S = 60.0
 SETTLED_S = 60.0
 """Before measuring, at least, also where theory has no law or the law never gets fair: eight times
@@ -25,12 +26,13 @@ class Shares:
     """The smaller goodput of two equal flows over the larger, whose starts are drawn."""
 
     name = "shares"
+    at_first = FEW
     question = "Do two equal flows share a link?"
     unit = "smaller goodput over larger"
     why = (
         "within a factor of two (RFC 5348 section 1), after the time in which the rule gets fair "
         "in the synchronous model of Chiu and Jain 1989; 95 % interval over five draws of the "
-        "starts"
+        "starts, over fifteen where five leave it undecided"
     )
 
     def cases(self, profile: str) -> tuple[str, ...]:
@@ -56,7 +58,7 @@ class Shares:
             link={"jitter": {"kind": "uniform", "high": f"{1e3 * PATH.packet_s(profile):.3f}ms"}},
             measure=[rounded_s(begin), rounded_s(end)],
         )
-        return [scenario.with_seed(seed) for seed in range(1, REPLICATES + 1)]
+        return [scenario.with_seed(seed) for seed in range(1, MANY + 1)]
 
     def judge(self, rule: str, profile: str, case: str, results: list[Result]) -> Outcome:
         """Return the mean ratio and its interval."""
