@@ -45,7 +45,9 @@ if TYPE_CHECKING:
     from cwndlab.native import Ack
 
 NOTATION = re.compile(
-    r"(?P<place>[^:(]+|.+\.py):(?P<name>[A-Za-z_][\w.]*)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL
+    # `kernel:NAME` is a congestion control of Linux.
+    r"(?!kernel:)(?P<place>[^:(]+|.+\.py):(?P<name>[A-Za-z_][\w.]*)\s*(?:\((?P<arguments>.*)\))?",
+    re.DOTALL,
 )
 NOTATION_TEXT = '"FILE.py:Class(values)" or "package.module:Class(values)"'
 VALUES = "numbers, texts, True, False or None"
