@@ -20,10 +20,16 @@
 //! After an idle period ProbeBW paces at the bandwidth (section 4.3.4.4), and the first ACK starts no
 //! ProbeRTT: the queue has had time to drain (section 4.3.5, BBR.idle_restart).
 //!
+//! As in Linux, which the draft leaves out: behind a policer the long-term bandwidth stands for the
+//! maximum, and ProbeBW has a gain of 1 (`policed`).
+//!
 //! Departures: the draft's allowance of three send quanta is three packets; the first phase of
-//! ProbeBW is hashed from the flow's own history, because a rule has no randomness; no long-term
-//! sampling of policed rates.
+//! ProbeBW is hashed from the flow's own history, because a rule has no randomness. Linux also paces
+//! 1 % below the bandwidth, and allows for aggregated ACKs.
 
+mod policed;
+
+use self::policed::PolicedRate;
 use super::{FullPipe, MIN_PIPE, MaxFilter, MinRtt, PROBE_RTT_S, pseudo_random};
 use crate::family::no_check;
 use crate::{Ack, Congestion, FamilyOf, MarkResponse, Needs, SlowStart, WindowRule};
@@ -52,7 +58,8 @@ enum Mode {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bbr1 {
     mode: Mode,
-    bandwidth: MaxFilter<BANDWIDTH_ROUNDS>,
+    max_bandwidth: MaxFilter<BANDWIDTH_ROUNDS>,
+    policed: PolicedRate,
     min_rtt: MinRtt,
     full_pipe: FullPipe,
     round: u64,
@@ -76,7 +83,8 @@ impl Default for Bbr1 {
     fn default() -> Self {
         Self {
             mode: Mode::Startup,
-            bandwidth: MaxFilter::new(),
+            max_bandwidth: MaxFilter::new(),
+            policed: PolicedRate::default(),
             min_rtt: MinRtt::new(),
             full_pipe: FullPipe::default(),
             round: 0,
@@ -98,14 +106,20 @@ impl Bbr1 {
         match self.mode {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (1.0 / HIGH_GAIN, HIGH_GAIN),
+            Mode::ProbeBandwidth { .. } if self.policed.packets_s().is_some() => (1.0, 2.0),
             Mode::ProbeBandwidth { phase, .. } => (CYCLE[phase], 2.0),
             Mode::ProbeRtt { .. } => (1.0, 1.0),
         }
     }
 
-    /// `gain` times the bandwidth-delay product plus the allowance, packets.
-    fn inflight(&self, gain: f64) -> f64 {
-        let product = self.bandwidth.value() * self.min_rtt.value_s;
+    /// The bandwidth to send at, packets/s: a policer's or the largest.
+    fn bandwidth(&self) -> f64 {
+        self.policed.packets_s().unwrap_or(self.max_bandwidth.value())
+    }
+
+    /// `gain` times the product of a bandwidth and the minimum RTT plus the allowance, packets.
+    fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
+        let product = bandwidth * self.min_rtt.value_s;
         if product.is_finite() && product > 0.0 {
             (gain * product).ceil() + 3.0
         } else {
@@ -113,21 +127,30 @@ impl Bbr1 {
         }
     }
 
+    /// What ends a phase: packets in flight at the largest bandwidth.
+    fn probed(&self, gain: f64) -> f64 {
+        self.inflight(self.max_bandwidth.value(), gain)
+    }
+
     fn update(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         if self.initial_cwnd == 0.0 {
             self.initial_cwnd = cwnd;
         }
-        self.round += u64::from(ack.round_start);
-        let rate = ack.delivery_rate_packets_s;
-        if rate > 0.0 && (!ack.app_limited || rate >= self.bandwidth.value()) {
-            self.bandwidth.update(self.round, rate);
-        }
-        if ack.round_start && !ack.app_limited {
-            self.full_pipe.update(self.bandwidth.value());
-        }
-        let expired = self.min_rtt.update(ack);
         let lost = ack.lost_packets.saturating_sub(self.lost);
         (self.lost, self.has_lost) = (ack.lost_packets, self.has_lost || lost > 0);
+        self.round += u64::from(ack.round_start);
+        let probes_bandwidth = matches!(self.mode, Mode::ProbeBandwidth { .. });
+        if self.policed.update(ack, lost, probes_bandwidth) {
+            self.enter_probe_bandwidth(ack);
+        }
+        let rate = ack.delivery_rate_packets_s;
+        if rate > 0.0 && (!ack.app_limited || rate >= self.max_bandwidth.value()) {
+            self.max_bandwidth.update(self.round, rate);
+        }
+        if ack.round_start && !ack.app_limited {
+            self.full_pipe.update(self.max_bandwidth.value());
+        }
+        let expired = self.min_rtt.update(ack);
         self.next_mode(cwnd, ack);
         let restored = self.probe_rtt(cwnd, ack, expired);
         self.set_pacing(cwnd, ack);
@@ -163,18 +186,18 @@ impl Bbr1 {
         if self.mode == Mode::Startup && self.full_pipe.reached {
             self.mode = Mode::Drain;
         }
-        if self.mode == Mode::Drain && in_flight <= self.inflight(1.0) {
+        if self.mode == Mode::Drain && in_flight <= self.probed(1.0) {
             self.enter_probe_bandwidth(ack);
         }
         if let Mode::ProbeBandwidth { phase, since_s } = self.mode {
             let whole = ack.now_s - since_s > self.min_rtt.value_s;
             // Before this ACK.
             let in_flight = in_flight + ack.acked_packets as f64;
-            let over = match CYCLE[phase] {
+            let over = match self.gains().0 {
                 gain if gain > 1.0 => {
-                    whole && (self.has_lost || in_flight >= self.inflight(gain).min(cwnd))
+                    whole && (self.has_lost || in_flight >= self.probed(gain).min(cwnd))
                 }
-                gain if gain < 1.0 => whole || in_flight <= self.inflight(1.0),
+                gain if gain < 1.0 => whole || in_flight <= self.probed(1.0),
                 _ => whole,
             };
             if over {
@@ -229,7 +252,7 @@ impl Bbr1 {
 
     fn set_pacing(&mut self, cwnd: f64, ack: &Ack) {
         let (gain, _) = self.gains();
-        let mut rate = gain * self.bandwidth.value();
+        let mut rate = gain * self.bandwidth();
         if rate == 0.0 {
             // Before the first measurement: a window per round trip.
             rate = gain * cwnd / if ack.srtt_s > 0.0 { ack.srtt_s } else { 0.001 };
@@ -240,7 +263,8 @@ impl Bbr1 {
     }
 
     fn window(&self, cwnd: f64, ack: &Ack) -> f64 {
-        let (acked, target) = (ack.acked_packets as f64, self.inflight(self.gains().1));
+        let acked = ack.acked_packets as f64;
+        let target = self.inflight(self.bandwidth(), self.gains().1);
         let cwnd = if self.full_pipe.reached {
             (cwnd + acked).min(target)
         } else if cwnd < target || (ack.delivered_packets as f64) < self.initial_cwnd {
@@ -271,9 +295,10 @@ impl WindowRule for Bbr1 {
         self.in_flight + 1.0
     }
 
-    /// Linux `bbr_undo_cwnd`: the slow-down was spurious, so Startup measures anew. cwnd returns
-    /// when recovery ends.
+    /// Linux `bbr_undo_cwnd`: the slow-down was spurious, so Startup and the policer's
+    /// rate are measured anew. cwnd returns when recovery ends.
     fn undo(&mut self, _: Self) {
+        self.policed = PolicedRate::default();
         self.full_pipe = FullPipe { reached: self.full_pipe.reached, ..FullPipe::default() };
     }
 
@@ -285,8 +310,8 @@ impl WindowRule for Bbr1 {
     fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
         self.idle_restart = true;
         match self.mode {
-            Mode::ProbeBandwidth { .. } if self.bandwidth.value() > 0.0 => {
-                self.pacing_packets_s = self.bandwidth.value();
+            Mode::ProbeBandwidth { .. } if self.max_bandwidth.value() > 0.0 => {
+                self.pacing_packets_s = self.bandwidth();
                 cwnd
             }
             Mode::ProbeRtt { until_s: Some(until_s), .. } if now_s > until_s => {
@@ -326,7 +351,7 @@ impl WindowRule for Bbr1 {
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {
         report(
             "max_bw_packets_s",
-            if self.bandwidth.value() > 0.0 { self.bandwidth.value() } else { f64::NAN },
+            if self.max_bandwidth.value() > 0.0 { self.max_bandwidth.value() } else { f64::NAN },
         );
         report(
             "min_rtt_s",
