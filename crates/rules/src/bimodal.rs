@@ -27,8 +27,8 @@
 //! - `begin` is the window at which congestion avoidance resumes after a reduction, so that floors
 //!   and recovery do not affect `d`;
 //! - a cycle without additive increase (a reduction in slow start) reduces by beta and counts as
-//!   none: slow start ends at up to twice the total at which congestion comes otherwise, and section
-//!   2.2 computes the share from two signals at the same total;
+//!   none: slow start ends at up to twice the total at which congestion comes otherwise, and
+//!   section 2.2 computes the share from two signals at the same total;
 //! - a timeout makes the fair share unknown, because flows do not grow alike in the slow start that
 //!   follows; ssthresh is (1 - beta) w;
 //! - slow start is the standard one;
@@ -307,8 +307,8 @@ mod tests {
         assert_eq!((cycle(&mut rule, 5.0, 10.0), rule.fair_share()), (7.5, Some(10.0)));
     }
 
-    /// A path that holds 100 packets, alone. Slow start loses at 198: 99, close to the total, and one
-    /// more round trip of growth loses again. That is the first cycle; the second computes the
+    /// A path that holds 100 packets, alone. Slow start loses at 198: 99, close to the total, and
+    /// one more round trip of growth loses again. That is the first cycle; the second computes the
     /// whole path, (100 - 50)/0.5 = 100, and not (100 - 99)/0.5 = 2.
     #[test]
     fn slow_start_beyond_the_total_is_no_cycle() {

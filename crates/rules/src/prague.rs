@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! per virtual round trip:  F = packets marked / packets delivered,  alpha <- (1 - g) alpha + g F
-//! ACK without a mark:      w <- w + s / w          s = min(1, (RTT / rtt)^2) once rounds have passed;
-//!                                                  while w limits the flow
+//! ACK without a mark:      w <- w + s / w          s = min(1, (RTT / rtt)^2) once rounds have passed
+//! without use of all of w: no increase
 //! ACK with a mark:         w <- w (1 - alpha / 2)  at most once per virtual round trip
 //! loss:                    w <- w / 2
 //! pacing:                  w / RTT, twice that in slow start
