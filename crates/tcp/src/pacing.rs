@@ -23,6 +23,12 @@ impl Tcb {
             return true;
         };
         pacer.deadline_s = pacer.next_send_s;
+        // RFC 9002 section 7.8: cwnd limits a sender that would have filled it without pacing.
+        let would_fill = self.congestion_window() <= i64::from(self.rwnd)
+            && self.highest_ack + self.congestion_window() < self.data_end;
+        if would_fill && self.rule.pacing_rate_packets_s().is_some() {
+            self.validation.note_full(self.snd_nxt);
+        }
         false
     }
 
