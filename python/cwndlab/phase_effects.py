@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from cwndlab.documents import is_mapping
 from cwndlab.message import plural
 from cwndlab.quantities import seconds
 
@@ -74,5 +75,5 @@ def _links(document: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
 
 
 def _kind(link: Mapping[str, Any]) -> str:
-    queue = link.get("queue", {})
-    return queue.get("kind", "drop-tail") if isinstance(queue, Mapping) else "drop-tail"
+    queue = link.get("queue")
+    return str(queue.get("kind", "drop-tail")) if is_mapping(queue) else "drop-tail"

@@ -193,6 +193,20 @@ def test_only_what_changed_is_copied_again_and_what_is_gone_goes(tmp_path):
 
 
 @at_home
+def test_what_was_built_in_a_tree_is_not_copied(tmp_path):
+    source, build = tree(tmp_path / "source"), tmp_path / "build"
+    (source / ".config").write_text("CONFIG_X=y\n")
+    with pytest.raises(LiveError, match="holds a build: expected a clean tree"):
+        copied(source, build)
+    (source / ".gitignore").write_text(".config\n*.o\n")
+    (source / "net/ipv4/tcp.o").write_text("compiled")
+    subprocess.run(["git", "init", "-q", str(source)], check=True)
+    copied(source, build)
+    assert (build / "net/ipv4/tcp.c").exists()
+    assert not (build / ".config").exists()
+    assert not (build / "net/ipv4/tcp.o").exists()
+
+
 def test_a_tree_that_is_none_of_linux_is_refused(tmp_path):
     with pytest.raises(LiveError, match="a tree of Linux, or a tarball of one"):
         building.build(tmp_path)

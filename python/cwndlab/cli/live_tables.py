@@ -60,7 +60,6 @@ def print_verdict(result: Result, network: str, document: str) -> None:
 
 def print_beside(live: LiveResult) -> None:
     """Print where the live run is among the simulated ones."""
-    from cwndlab.live_runs.ensemble import sentence
     from cwndlab.tables import number
 
     assert live.simulated is not None, "it was asked for"
@@ -77,7 +76,7 @@ def print_beside(live: LiveResult) -> None:
         ["", "simulated\n(mean)", "95 % of\nsuch runs", "live", "live is"],
         rows,
     )
-    print_line(sentence(judged, count))
+    print_line(live.verdict)
 
 
 def lateness(health: dict[str, Any]) -> list[str]:

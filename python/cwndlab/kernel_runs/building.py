@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from cwndlab.errors import LiveError
 from cwndlab.kernel_runs import kernels
@@ -33,8 +34,6 @@ _REPRODUCIBLE = (
     "KBUILD_BUILD_HOST=cwndlab",
     "KBUILD_BUILD_VERSION=1",
 )
-# Folders of a source that no build reads, or that hold what was built.
-_SKIPPED = {".git", "Documentation", "samples"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 
 Progress = Callable[[str, int], None]
@@ -153,20 +152,27 @@ def _check(tree: Path, given: Path) -> None:
 
 
 def _files(tree: Path) -> Iterator[Path]:
-    for folder, folders, files in os.walk(tree):
-        folders[:] = [name for name in folders if name not in _SKIPPED]
-        at = Path(folder)
-        yield from (at / name for name in files)
+    """Yield the files of a source without what was built in it, which only git can tell."""
+    if (tree / ".git").exists():
+        command = ["git", "-C", str(tree), "ls-files", "-z", "-co", "--exclude-standard"]
+        done = subprocess.run(command, capture_output=True, check=False)
+        if done.returncode != 0:
+            raise LiveError(f"source: git cannot list {tree}: {done.stderr.decode().strip()}")
+        names = (name for name in done.stdout.decode().split("\0") if name)
+        # A submodule, or a clone in the tree, is listed as a folder; a deleted file is listed too.
+        yield from (path for name in names if (path := tree / name).is_symlink() or path.is_file())
+        return
+    if (tree / ".config").exists() or (tree / "include/config").exists():
+        raise LiveError(
+            f"{tree} holds a build: expected a clean tree (`make mrproper`), or one of git"
+        )
+    for folder, _, files in os.walk(tree):
+        yield from (Path(folder) / name for name in files)
 
 
 def _copy(source: Path, tree: Path, edits: tuple[_Edit, ...], progress: Progress) -> None:
     """Copy what has changed, and forget what is gone, so that `make` compiles only that."""
     _check(source, source)
-    if (source / ".config").exists() or (source / "include/config").exists():
-        raise LiveError(
-            f"{source} holds a build: expected a clean tree (`make mrproper`, or a git worktree "
-            "of it)"
-        )
     edited = {edit.path for edit in edits}
     present: set[Path] = set()
     for done, path in enumerate(_files(source)):
@@ -328,7 +334,7 @@ def _install(tree: Path, name: str, hz: int, source: str, progress: Progress) ->
     return kernel
 
 
-def ask(binary: Path) -> dict[str, object]:
+def ask(binary: Path) -> dict[str, Any]:
     """Boot a kernel, and return what it says of itself."""
     for event in exchange("virtual", {"kernel": str(binary)}):
         if event["event"] == "answer":

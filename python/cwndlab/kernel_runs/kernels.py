@@ -7,6 +7,7 @@ import os
 import platform
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from cwndlab.errors import LiveError
 from cwndlab.message import unknown
@@ -109,5 +110,6 @@ def check_machine() -> None:
 
 
 def _read(path: Path) -> Kernel:
-    about = json.loads(path.read_text(encoding="utf-8"))
-    return Kernel(**{**about, "congestion_controls": tuple(about["congestion_controls"])})
+    about: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    about["congestion_controls"] = tuple(about["congestion_controls"])
+    return Kernel(**about)

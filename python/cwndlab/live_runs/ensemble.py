@@ -107,7 +107,7 @@ class Ensemble(tuple[Result, ...]):
         document = scenario.to_dict()
         document.setdefault("host_jitter", HOST_JITTER)
         first = document.get("seed", 1)
-        runs = []
+        runs: list[Result] = []
         for seed in range(first, first + replicates):
             runs.append(execute.run({**document, "seed": seed}, progress=progress))
             document.pop("trace", None)
@@ -148,7 +148,7 @@ def sentence(judged: Sequence[Judged], replicates: int) -> str:
     """
     told = [one for one in judged if one.metric.key.startswith("share") or _is_delay(one)]
     spread = f"the spread of {plural(replicates, 'simulated run')}"
-    parts = []
+    parts: list[str] = []
     for says in ("inside", "outside"):
         names = [one.metric.label for one in told if one.says == says]
         if names:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from cwndlab.live_runs.ensemble import Ensemble, Judged
+from cwndlab.live_runs.ensemble import Ensemble, Judged, sentence
 from cwndlab.results import Result
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ class LiveResult(Result):
         return pl.concat(
             table.select(pl.lit(name).alias("run"), pl.all()) for name, table in both.items()
         )
+
+    @property
+    def verdict(self) -> str:
+        """Whether the live run is inside the spread of the simulated ones, in a sentence."""
+        return sentence(self.judged, len(self.simulated or ()))
 
     @property
     def judged(self) -> list[Judged]:

@@ -39,8 +39,6 @@ def beside(live: LiveResult) -> Figure:
         A live run with simulated ones; it and the first of them have the traces ``cwnd`` and
         ``queue``.
     """
-    from cwndlab.live_runs.ensemble import sentence
-
     runs = live.simulated
     assert runs is not None, "the figure needs them"
     height = 3.2 if _is_narrow() else 2.4
@@ -64,7 +62,7 @@ def beside(live: LiveResult) -> Figure:
     # Both panels of a row have the same legend: right of both, or above the first.
     for row in (0, 2, 4):
         timelines.legend(axes[row if _is_narrow() else row + 1])
-    words, color = textwrap.fill(sentence(live.judged, len(runs)), LINE), REFERENCE
+    words, color = textwrap.fill(live.verdict, LINE), REFERENCE
     if not live.fields.get("valid", True):
         words = textwrap.fill(
             "The live run is NOT valid: " + "; ".join(live.reasons), LINE, max_lines=2

@@ -23,7 +23,7 @@ class Fills:
     """Goodput of one flow over 200 round trips after slow start, as part of the link's."""
 
     name = "fills"
-    at_first = None
+    at_first: int | None = None
     question = "Does one flow fill an empty link?"
     unit = "part of the link"
     why = (

@@ -25,7 +25,7 @@ class Floor:
     """The smallest window of one flow that is hit as hard as can be."""
 
     name = "floor"
-    at_first = None
+    at_first: int | None = None
     question = "Does no window fall below one packet?"
     unit = "packets"
     why = "one packet, the loss window of RFC 5681 section 3.1; the knob cwnd_floor"

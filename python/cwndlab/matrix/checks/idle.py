@@ -28,7 +28,7 @@ class Idle:
     """A response after 20 s of idling, beside a flow that never idled."""
 
     name = "idle"
-    at_first = None
+    at_first: int | None = None
     question = "Does a flow come back after idling as it was?"
     unit = "of the bound"
     why = (

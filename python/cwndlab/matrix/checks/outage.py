@@ -21,7 +21,7 @@ class Outage:
     """Goodput after an outage of five seconds, once there was time to come back."""
 
     name = "outage"
-    at_first = None
+    at_first: int | None = None
     question = "Does a flow come back after an outage?"
     unit = "part of the link"
     why = (

@@ -21,7 +21,7 @@ class Receiver:
     """One flow whose receiver never lets it have more than 20 packets in flight."""
 
     name = "receiver"
-    at_first = None
+    at_first: int | None = None
     question = "Does a small receiver's window limit cwnd and nothing else?"
     unit = "packets; part of the window's rate"
     why = (

@@ -26,7 +26,7 @@ class Shares:
     """The smaller goodput of two equal flows over the larger, whose starts are drawn."""
 
     name = "shares"
-    at_first = FEW
+    at_first: int | None = FEW
     question = "Do two equal flows share a link?"
     unit = "smaller goodput over larger"
     why = (

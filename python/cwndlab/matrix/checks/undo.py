@@ -23,7 +23,7 @@ class Undo:
     """The window after a spurious timeout, beside a flow without the delay that caused it."""
 
     name = "undo"
-    at_first = None
+    at_first: int | None = None
     question = "Does a reduction that was undone leave no trace?"
     unit = "of the bound"
     why = (
