@@ -23,7 +23,7 @@ IMPAIRMENTS = {
 EXAMPLES = {
     "Scenario": {
         "name": "demo", "duration": "60s", "measure": ["10s", "60s"], "seed": 7,
-        "profile": "ns2-2.35",
+        "home": "linux", "profile": "ns2-2.35",
         "router_profile": "ns2-2001",
         "rate_bin": "500ms", "shares": {"band": 0.1}, "bdp": {"rate": "10Mbit", "rtt": "120ms"},
         "dumbbell": {"rate": "10Mbit", "delay": "20ms"},

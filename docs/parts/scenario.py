@@ -58,7 +58,7 @@ KINDS = {
     "PerFlow_Span": "time, `[low, high]` or one for each", "Waveform": "rate or waveform",
     "BackRate": "rate, waveform or `\"unlimited\"`",
     "Sampling": "time or `\"all\"`", "TraceStart": "time or `\"random\"`",
-    "ProfileName": "name", "RecoveryName": "name", "Packets": "number",
+    "Home": "name", "ProfileName": "name", "RecoveryName": "name", "Packets": "number",
     "OutagePolicy": "`\"wait\"` or `\"lost\"`",
     "Excess": "`\"drop\"` or `\"mark\"`",
     "EcnMangling": "`\"bleach\"`, `\"clear-ce\"` or `\"mark-all\"`",

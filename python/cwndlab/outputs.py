@@ -292,6 +292,13 @@ def _doctor() -> Schema:
     return _object({"parts": _list(_open({"there": TRUTH}))})
 
 
+def _kernel() -> Schema:
+    return _object(
+        {**_fields("name release identity source", TEXT), "hz": WHOLE,
+         "congestion_controls": _list(TEXT)}
+    )  # fmt: skip
+
+
 def _topology() -> Schema:
     return _object({"nodes": _list(TEXT), "links": _list(TABLE), "paths": _list(TABLE)})
 
@@ -378,6 +385,9 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
     "live-beside": ("the same with `--beside`", _live_beside),
     "live-rule": ("`cwndlab live install`", lambda: _open({"rule": TEXT, "name": TEXT})),
     "live-rules": ("`cwndlab live list`", lambda: _open({})),
+    "virtual-kernels": (
+        "`cwndlab virtual-kernel list`", lambda: _object({"kernels": _list(_kernel())})
+    ),
     "theory-phase": (
         "`cwndlab theory phase`", _made({"capacity": NUMBER, "runs": _list(TABLE)})
     ),

@@ -60,6 +60,7 @@ COMMANDS = {
     "rules": ("rules", "--json"),
     "knobs": ("knobs", "--json"),
     "doctor": ("doctor", "--json"),
+    "virtual-kernels": ("virtual-kernel", "list", "--json"),
     "topology": ("topology", "run.toml", "--json"),
     "theory-phase": ("theory", "phase", "AIMD(1, 0.5)", "--json"),
     "theory-fair": ("theory", "fair", "AIMD(1, 0.5)", "--json"),
