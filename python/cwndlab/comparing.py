@@ -32,6 +32,7 @@ def compare(
     replicates: int = 3,
     duration: Quantity | None = None,
     profile: str | None = None,
+    home: str | None = None,
     assume: Assumptions | Mapping[str, Any] | None = None,
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
@@ -63,6 +64,8 @@ def compare(
         100 s.
     profile : str, optional
         Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
+    home : {"simulator", "linux", "linux:NAME"}, optional
+        Where the runs go, instead of the simulator: a Linux kernel in virtual time.
     assume : Assumptions or mapping, optional
         Assumptions of the environments, such as ``{"rtt": "40ms"}``.
     seed : int
@@ -118,6 +121,7 @@ def compare(
     assumptions = assumed(assume, profile=profile, duration=duration)
     targets = targets_of(until, BY_KEY)
     measured = chosen(metrics, also=[target.metric for target in targets])
+    patch = patch if home is None else {**(patch or {}), "home": home}
     plan = plan_rules(
         asked, env=listed(env), queue=listed(queue), recovery=listed(recovery),
         replicates=most if targets else replicates, assume=assumptions, seed=seed, patch=patch,

@@ -167,6 +167,7 @@ def against(
     replicates: int = REPLICATES,
     duration: Quantity | None = None,
     profile: str | None = None,
+    home: str | None = None,
     assume: environments.Assumptions | Mapping[str, Any] | None = None,
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
@@ -203,6 +204,8 @@ def against(
         Simulated time of a run (seconds if a bare number); by default the assumed one, 100 s.
     profile : str, optional
         Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
+    home : {"simulator", "linux", "linux:NAME"}, optional
+        Where the runs go, instead of the simulator: a Linux kernel in virtual time.
     assume : Assumptions or mapping, optional
         RTT, buffer, measuring window and the like; its number of flows is not used.
     seed : int
@@ -285,7 +288,16 @@ def against(
     joint = list(_joint(where, link, range(seed, seed + replicates)))
     base = environments.document(link.tables("drop-tail", LINK, 1), chosen)
     plan = Plan(
-        base, axes, replicates, seed, joint, {f"flows.{AGAINST}.rule": other, **(patch or {})}
+        base,
+        axes,
+        replicates,
+        seed,
+        joint,
+        {
+            f"flows.{AGAINST}.rule": other,
+            **(patch or {}),
+            **({} if home is None else {"home": home}),
+        },
     )
     planned = Pairwise(plan, against=other, rules=asked, targets=targets, first=first)
     if not run:

@@ -352,7 +352,7 @@ def test_bad_options(command, arguments, named):
     answer = command("compare", "CUBIC", *arguments)
     assert answer.returncode == 2, answer.stderr
     assert answer.stdout == ""
-    (line,) = answer.stderr.splitlines()
+    *_, line = answer.stderr.splitlines()
     assert line.startswith("error: ")
     for word in named:
         assert word in line

@@ -595,7 +595,7 @@ def test_bbr1_is_far_behind_on_some_link_and_bbr3_on_none_so_far(store):
         cwndlab.assess(rule, suites=["adversary"], quick=True, store=store).worst
         for rule in ("BBR1", "BBR3")
     )
-    assert next(iter(first.goodput.values())).high < 0.5
+    assert next(iter(first.goodput.values())).high < 2 / 3
     assert first.behind.low > third.behind.high
 
 

@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from cwndlab.live_runs.run import linux
 from cwndlab.scenario import Scenario
 from virtual.kept import every, read, run
 from virtual.scenarios import NAMED
+from waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not program.BUILT.is_file(), reason="needs `make live`"
@@ -119,21 +119,14 @@ def test_a_signal_ends_the_kernel_and_removes_its_folder(tmp_path, stop):
     process.stdin.write(json.dumps(request))
     process.stdin.close()
     started = tmp_path / "started"
-    _until(lambda: started.exists() and len(started.read_text().split()) == 2)
+    wait_until(lambda: started.exists() and len(started.read_text().split()) == 2)
     pid, folder = started.read_text().split()
     process.send_signal(stop)
     assert "stopped" in process.stdout.read()
     process.stdout.close()
-    assert process.wait(20) == 1
+    assert process.wait(HANG_S) == 1
     assert not Path(folder).exists()
-    _until(lambda: not Path(f"/proc/{pid}").exists())
-
-
-def _until(condition, limit_s: float = 60) -> None:
-    end = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.02)
+    wait_until(lambda: not Path(f"/proc/{pid}").exists())
 
 
 @at_home

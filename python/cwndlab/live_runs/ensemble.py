@@ -146,11 +146,11 @@ def sentence(judged: Sequence[Judged], replicates: int) -> str:
     >>> sentence([inside], 2)
     'Live is inside the spread of 2 simulated runs: mean queueing delay'
     """
-    told = [one for one in judged if one.metric.key.startswith("share") or _is_delay(one)]
+    named = [one for one in judged if one.metric.key.startswith("share") or _is_delay(one)]
     spread = f"the spread of {plural(replicates, 'simulated run')}"
     parts: list[str] = []
     for says in ("inside", "outside"):
-        names = [one.metric.label for one in told if one.says == says]
+        names = [one.metric.label for one in named if one.says == says]
         if names:
             parts.append(f"{says} {spread if not parts else 'it'}: {', '.join(names)}")
     return f"Live is {'; '.join(parts)}" if parts else f"Nothing to judge by {spread}"
@@ -163,14 +163,14 @@ def _is_delay(one: Judged) -> bool:
 def _metrics(live: Result) -> list[tuple[Metric, Read]]:
     """Return what is judged: shares of all groups but one, which has the rest, and more."""
     groups = live.flows["group"].unique(maintain_order=True).to_list()
-    told = groups if len(groups) > 2 else groups[: len(groups) - 1]
+    named = groups if len(groups) > 2 else groups[: len(groups) - 1]
     shares = [
         (
             Metric(key=f"share.{group}", label=f"share of {group}", unit="%", scale=100,
                    digits=1, meaning="part of the goodput", bounds=(0.0, 1.0)),
             _share(group),
         )
-        for group in told
+        for group in named
     ]  # fmt: skip
     link = ("utilization", "mean_queueing_delay_s", "p95_queueing_delay_s", "dropped_packets",
             "marked_packets")  # fmt: skip

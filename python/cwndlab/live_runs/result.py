@@ -37,7 +37,7 @@ class LiveResult(Result):
     simulated: Ensemble | None = None
 
     def table(self) -> pl.DataFrame:
-        """One row per flow; those of simulated runs follow, told apart by ``run`` and ``seed``."""
+        """One row per flow; simulated ones follow, distinguished by ``run`` and ``seed``."""
         own = super().table()
         if self.simulated is None:
             return own

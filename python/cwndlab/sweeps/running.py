@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,7 @@ def sweep(
     most: int | None = None,
     seed: int | None = None,
     profile: str | None = None,
+    home: str | Sequence[str] | None = None,
     patch: Mapping[str, Any] | None = None,
     yes: bool = False,
     store: Store | str | Path | None = None,
@@ -78,6 +80,9 @@ def sweep(
         Seed of replicate 0.
     profile : str, optional
         Profile of the TCP endpoints that replaces the base scenario's.
+    home : {"simulator", "linux", "linux:NAME"} or sequence of them, optional
+        Where the runs go, instead of the base scenario's home: the simulator, or a Linux kernel in
+        virtual time. Several are an axis.
     patch : mapping, optional
         Dotted keys of the base scenario to set.
     yes : bool
@@ -116,11 +121,15 @@ def sweep(
     >>> found.table()["dumbbell.queue.limit"].to_list()
     ['5pkt', '10pkt', '20pkt']
     """
-    settings = {**(patch or {}), **({} if profile is None else {"profile": profile})}
+    homes = [home] if isinstance(home, str) else list(home or ())
+    given = {"profile": profile, "home": homes[0] if len(homes) == 1 else None}
+    settings = {**(patch or {}), **{key: text for key, text in given.items() if text is not None}}
     chosen = as_sweep(
         source, axes=axes, replicates=replicates, until=until, most=most, seed=seed,
         patch=settings, yes=yes or None, **keys,
     )  # fmt: skip
+    if len(homes) > 1:
+        chosen = dataclasses.replace(chosen, axes={**chosen.axes, "home": homes})
     return chosen.run(store, jobs=jobs, on=on, again=again, progress=progress)
 
 
