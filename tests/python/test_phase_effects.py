@@ -34,13 +34,8 @@ def test_a_note_where_exact_delays_meet_drop_tail(scenario, is_noted):
 
 def test_commands_print_the_note_once(cli, tmp_path):
     (tmp_path / "two.toml").write_text(TWO.to_toml())
-    (tmp_path / "sweep.toml").write_text(
-        'name = "s"\nreplicates = 1\nmetrics = ["jain_index"]\n'
-        'base = "two.toml"\n[axes]\n"dumbbell.rate" = ["5Mbit", "10Mbit"]\n'
-    )
     for command in (
         ["run", "two.toml"],
-        ["sweep", "sweep.toml"],
         [
             "compare",
             "CUBIC",

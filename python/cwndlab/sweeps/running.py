@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
 from cwndlab.message import missing
-from cwndlab.phase_effects import first_note
 from cwndlab.runs.cell_scenarios import CellScenarios
 from cwndlab.runs.execution import Execution, Finished, Place, opened
 from cwndlab.runs.executors import Executor, perform
@@ -254,7 +253,6 @@ class _Work:
             cells * self.sweep.first_replicates,
             None if self._store is None else str(self._store.path),
         )
-        self._note(first_note(each.document() for each in self.sweep.plan.cells()))
         self._check_cells(min(cells, CHECKED))
 
     def all(self, execution: Execution) -> None:
