@@ -14,6 +14,8 @@ const MOST_MEMORY: usize = 2 << 30;
 pub struct DuePacket {
     /// The packet's buffer, which the caller frees.
     pub token: u32,
+    /// Its flow.
+    pub flow: u32,
     /// Length of the packet in the buffer, bytes.
     pub length: usize,
     /// When the packet was due, seconds.
@@ -153,6 +155,7 @@ impl Emulator {
         let BufferedPacket { length, meta } = self.packets[packet.token as usize];
         Some(DuePacket {
             token: packet.token,
+            flow: packet.flow,
             length,
             due_s: at_s,
             back: packet.reverse,

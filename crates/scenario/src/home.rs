@@ -3,7 +3,7 @@
 use crate::error::ScenarioError;
 use crate::scenario::Scenario;
 use cwndlab_rules::RuleSpec;
-use cwndlab_units::message::invalid_value;
+use cwndlab_units::message::{invalid_value, unknown_value};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -81,8 +81,9 @@ impl Scenario {
         for (key, rule) in flows.chain(arrivals) {
             match &self.home {
                 Home::Simulator if !rule.has_model() => {
-                    let why = "the simulator has no model of it: run it with `home = \"linux\"`";
-                    return Err(ScenarioError::at(key, format!("{rule}: {why}")));
+                    let unknown = unknown_value(&rule.to_string(), &RuleSpec::kernel_models());
+                    let more = "with `home = \"linux\"` all that the kernel has";
+                    return Err(ScenarioError::at(key, format!("{unknown}; {more}")));
                 }
                 Home::Linux(_) if rule.kernel_name().is_none() => {
                     return Err(ScenarioError::at(key, not_in_a_kernel(rule)));
@@ -131,7 +132,11 @@ mod tests {
         for (home, rule, wrong) in [
             ("", "CUBIC", None),
             ("", "kernel:cubic", None),
-            ("", "kernel:yeah", Some("flows[0].rule: kernel:yeah: the simulator has no model")),
+            (
+                "",
+                "kernel:yeah",
+                Some("flows[0].rule: \"kernel:yeah\" is not known: expected kernel:reno, "),
+            ),
             ("home = \"linux\"", "kernel:yeah", None),
             ("home = \"linux\"", "CUBIC", Some("flows[0].rule: CUBIC: `home = \"linux\"` runs")),
         ] {

@@ -80,8 +80,11 @@ impl NetworkPath {
         let endpoint = &engine.senders[flow as usize];
         let (indices, flags) = (endpoint.indices, endpoint.flags.with_ecn(ecn));
         let Route { first, sink, .. } = engine.datapath.routes[indices.route as usize];
-        let packet = Packet::sent(engine.now_s, i64::from(token), size_bytes, flags);
+        let mut packet = Packet::sent(engine.now_s, i64::from(token), size_bytes, flags);
         let stage = if reverse { sink + 1 } else { first };
+        if !reverse {
+            packet.at_s = engine.datapath.host_jitter.departure_s(flow, engine.now_s);
+        }
         engine.datapath.reach::<false>(flow, indices, stage, packet);
         self.advance(now_s, out);
     }

@@ -83,6 +83,13 @@ fn dumbbell(queue: &str, more: &str) {
 }
 
 #[test]
+fn hosts_that_are_not_exact() {
+    let flow = "[[flows]]\nname = \"a\"\ncount = 3\nrule = \"AIMD(1, 0.5)\"\n";
+    let link = "[dumbbell]\nrate = \"5Mbit\"\ndelay = \"10ms\"\n";
+    assert_agreement(&format!("host_jitter = \"3ms\"\n{link}{flow}"));
+}
+
+#[test]
 fn admission_queues() {
     dumbbell(r#"{ kind = "drop-tail", limit = "20pkt" }"#, "");
     dumbbell(r#"{ kind = "drop-tail", limit = "20kB" }"#, "");

@@ -28,8 +28,9 @@ pub const TIMESTAMP_BYTES: u32 = 12;
 const PAYLOADS: std::ops::RangeInclusive<u32> = 88..=65_000;
 /// Maximum number of flows.
 const MOST_FLOWS: usize = 2000;
-/// Windows and thresholds from this value on mean no limit.
-const UNLIMITED_PACKETS: f64 = 1e8;
+/// The largest window of TCP, bytes (RFC 7323 section 2.3): windows and thresholds from there on
+/// limit nothing.
+const LARGEST_WINDOW_BYTES: f64 = (1u64 << 30) as f64;
 /// Shortest interval between samples of windows, seconds.
 const SHORTEST_SAMPLING_S: f64 = 1e-3;
 /// Longest interval between samples of windows, seconds.
@@ -191,14 +192,18 @@ fn knobs(key: &str, knobs: &KnobOverrides) -> Result<(), Failure> {
 
 /// The initial slow-start threshold of a flow, packets, if the scenario sets it.
 pub fn initial_ssthresh(scenario: &Scenario, flow: &FlowSpec) -> Option<u32> {
-    let packets = scenario.knobs(&flow.tcp).initial_ssthresh;
-    (packets < UNLIMITED_PACKETS).then_some(packets.max(2.0) as u32)
+    let Knobs { initial_ssthresh: packets, packet_size, .. } = scenario.knobs(&flow.tcp);
+    limited(packets, packet_size).map(|packets| packets.max(2.0) as u32)
+}
+
+/// A window or threshold that limits; none for one that no window of TCP reaches.
+fn limited(packets: f64, packet_size: u32) -> Option<f64> {
+    (packets * f64::from(packet_size) < LARGEST_WINDOW_BYTES).then_some(packets)
 }
 
 fn flow_plan(play: &ExternalFlow, spec: &FlowSpec) -> FlowPlan {
     let Knobs { packet_size, window, initial_window, ecn, timestamps, delayed_ack, pacing, .. } =
         play.knobs;
-    let limited = |packets: f64| (packets < UNLIMITED_PACKETS).then_some(packets);
     FlowPlan {
         name: play.identity.name(),
         group: play.group,
@@ -206,8 +211,8 @@ fn flow_plan(play: &ExternalFlow, spec: &FlowSpec) -> FlowPlan {
         stop_s: play.stop_s,
         bytes: spec.transfer_bytes(&play.knobs),
         mss_bytes: packet_size + if timestamps { TIMESTAMP_BYTES } else { 0 },
-        window_bytes: limited(window)
-            .map(|packets| (packets * f64::from(packet_size)).min(1e9) as u32),
+        window_bytes: limited(window, packet_size)
+            .map(|packets| (packets * f64::from(packet_size)) as u32),
         initial_window: initial_window.max(1.0) as u32,
         ecn,
         quick_ack: !delayed_ack,

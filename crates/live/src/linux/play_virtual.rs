@@ -13,6 +13,7 @@ use cwndlab_emulator::{Emulator, Health, Lateness, Received, Side, Tun, set_ce};
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::TraceHash;
 use rustix::time::{ClockId, clock_gettime};
+use std::io;
 
 /// Reports of progress in a run.
 const REPORTS: f64 = 100.0;
@@ -27,28 +28,30 @@ pub fn play(
     let window = scenario.window().map(|time| time.seconds());
     let source_device = namespace::enter(End::Source, plan)?;
     let row_every_s = row_every_s(scenario);
-    let mut sources = source::Sources::new(plan, &algorithms.names, window, row_every_s, &order)?;
+    let sources = source::Sources::new(plan, &algorithms.names, window, row_every_s, &order)?;
     let source_namespace = NetworkNamespace::current()?;
     let sink_device = namespace::enter(End::Sink, plan)?;
-    let mut sinks = sink::Sinks::new(plan)?;
+    let sinks = sink::Sinks::new(plan)?;
     let largest = plan.mtu as usize + 64;
     let networks = [End::Source.network(), End::Sink.network()];
     let failed = |error| Failure::broken("TUN device", error);
-    let mut ring =
+    let ring =
         Ring::new([source_device, sink_device], sources.descriptor(), largest).map_err(failed)?;
-    let mut emulator = Emulator::new(scenario, largest);
-    let (mut health, hash) = drive(
-        &mut Parts {
-            emulator: &mut emulator,
-            ring: &mut ring,
-            sources: &mut sources,
-            sinks: &mut sinks,
-            networks,
-        },
-        scenario.duration.seconds(),
-    )
-    .map_err(failed)?;
-    emulator.finish(scenario.duration.seconds());
+    let mut run = VirtualRun {
+        emulator: Emulator::new(scenario, largest),
+        ring,
+        sources,
+        sinks,
+        networks,
+        health: Health::default(),
+        lateness: Lateness::default(),
+        trace_hash: TraceHash::default(),
+    };
+    let end_s = scenario.duration.seconds();
+    run.play(end_s).map_err(failed)?;
+    let VirtualRun { mut emulator, ring, sources, mut health, lateness, trace_hash, .. } = run;
+    emulator.finish(end_s);
+    health.note(&lateness);
     health.refused_packets += ring.refused();
     let losses_of =
         |end| namespace::losses(end).map_err(|error| Failure::broken("counters", error));
@@ -56,104 +59,115 @@ pub fn play(
     source_namespace.enter()?;
     let losses = [losses_of(End::Source)?, sink_losses];
     let (watched, rows) = sources.finish();
-    Ok(Measurements { emulator, health, watched, rows, losses, trace_hash: Some(hash) })
+    Ok(Measurements { emulator, health, watched, rows, losses, trace_hash: Some(trace_hash) })
 }
 
-struct Parts<'a, 'b> {
-    emulator: &'a mut Emulator,
-    ring: &'a mut Ring,
-    sources: &'a mut source::Sources<'b>,
-    sinks: &'a mut sink::Sinks<'b>,
+/// What one thread drives, and what it has seen.
+struct VirtualRun<'a> {
+    emulator: Emulator,
+    ring: Ring,
+    sources: source::Sources<'a>,
+    sinks: sink::Sinks<'a>,
     networks: [[u8; 2]; 2],
+    health: Health,
+    lateness: Lateness,
+    trace_hash: TraceHash,
 }
 
-/// Moves packets and serves sockets until `end_s`. The clock is read when a packet has ended the
-/// wait; after a deadline it is the deadline's time.
-fn drive(parts: &mut Parts<'_, '_>, end_s: f64) -> std::io::Result<(Health, TraceHash)> {
-    let Parts { emulator, ring, sources, sinks, networks } = parts;
-    let (mut health, mut lateness) = (Health::default(), Lateness::default());
-    let mut hash = TraceHash::default();
-    let begin_ns = monotonic_ns();
-    let (mut now, mut report_s) = (0.0, 0.0);
-    while now < end_s {
-        if report_s <= now {
-            send(&Event::Progress { time_s: now, packets: health.released_packets });
-            report_s = now + end_s / REPORTS;
+impl VirtualRun<'_> {
+    /// Moves packets and serves sockets until `end_s`. The clock is read when a packet has ended
+    /// the wait; after a deadline it is the deadline's time.
+    fn play(&mut self, end_s: f64) -> io::Result<()> {
+        let begin_ns = monotonic_ns();
+        let (mut now, mut report_s) = (0.0, 0.0);
+        while now < end_s {
+            if report_s <= now {
+                send(&Event::Progress { time_s: now, packets: self.health.released_packets });
+                report_s = now + end_s / REPORTS;
+            }
+            let sources_s = self.sources.advance(now);
+            while self.serve(now)? {}
+            let next_s = self.emulator.next_due_s().min(sources_s).min(self.sinks.next_s());
+            let next_s = next_s.min(end_s).max(now);
+            now = if self.ring.wait(begin_ns + (next_s * 1e9).ceil() as u64)? {
+                next_s
+            } else {
+                ((monotonic_ns() - begin_ns) as f64 / 1e9).clamp(now, end_s)
+            };
         }
-        let sources_s = sources.advance(now);
-        // Until nothing more happens at this instant.
-        loop {
-            let mut delivered = false;
-            while let Some(ready) = emulator.next_due(now) {
-                delivered = true;
-                let packet = &mut emulator.buffer(ready.token)[..ready.length];
-                if ready.mark {
-                    set_ce(packet);
-                }
-                let end = usize::from(!ready.back);
-                hash_packet(&mut hash, ready.due_s, 2 + end as u64, packet);
-                if end == 1 {
-                    sinks.arrives(flow_of(packet));
-                }
-                let packet = packet.into();
-                emulator.free_buffer(ready.token);
-                ring.write(end, packet)?;
-                lateness.add(now - ready.due_s);
-                health.released_packets += 1;
-            }
-            if delivered {
-                ring.submit()?;
-            }
-            sinks.serve(now)?;
-            if ring.is_ready()? {
-                sources.wait(0.0)?;
-            }
-            let mut received = false;
-            while let Some(packet) = ring.next() {
-                received = true;
-                let Some(token) = emulator.allocate_buffer() else {
-                    health.refused_packets += 1;
-                    continue;
-                };
-                let length = ring.take(packet, emulator.buffer(token))?;
-                let side = Side::BOTH[packet.end];
-                let bytes = &emulator.buffer(token)[..length];
-                hash_packet(&mut hash, now, packet.end as u64, bytes);
-                match Tun::received(*networks, side, bytes) {
-                    Received::Packet(length, meta) => {
-                        let known = emulator.inject(now, token, length, side == Side::Sink, meta);
-                        health.strange_packets += u64::from(!known);
-                    }
-                    other => {
-                        emulator.free_buffer(token);
-                        health.strange_packets += u64::from(other == Received::UnknownFlow);
-                        health.broken_packets += u64::from(other == Received::BadChecksum);
-                    }
-                }
-            }
-            if !delivered && !received {
-                break;
-            }
-        }
-        let next_s = emulator.next_due_s().min(sources_s).min(sinks.next_s()).min(end_s).max(now);
-        let deadline_ns = begin_ns + (next_s * 1e9).ceil() as u64;
-        now = if ring.wait(deadline_ns)? {
-            next_s
-        } else {
-            ((monotonic_ns() - begin_ns) as f64 / 1e9).clamp(now, end_s)
-        };
+        Ok(())
     }
-    health.note(&lateness);
-    Ok((health, hash))
+
+    /// Does what is due now; whether a packet has moved, so that more may be.
+    fn serve(&mut self, now: f64) -> io::Result<bool> {
+        let delivered = self.deliver(now)?;
+        if delivered {
+            self.ring.submit()?;
+        }
+        self.sinks.serve(now)?;
+        if self.ring.is_ready()? {
+            self.sources.wait(0.0)?;
+        }
+        let received = self.receive(now)?;
+        Ok(delivered || received)
+    }
+
+    /// Writes all packets that are due to their devices; whether there were any.
+    fn deliver(&mut self, now: f64) -> io::Result<bool> {
+        let mut delivered = false;
+        while let Some(due) = self.emulator.next_due(now) {
+            delivered = true;
+            let packet = &mut self.emulator.buffer(due.token)[..due.length];
+            if due.mark {
+                set_ce(packet);
+            }
+            let side = if due.back { Side::Source } else { Side::Sink };
+            add_packet(&mut self.trace_hash, due.due_s, DELIVERED + side as u64, packet);
+            if side == Side::Sink {
+                self.sinks.arrives(due.flow as usize);
+            }
+            let packet = packet.into();
+            self.emulator.free_buffer(due.token);
+            self.ring.write(side as usize, packet)?;
+            self.lateness.add(now - due.due_s);
+            self.health.released_packets += 1;
+        }
+        Ok(delivered)
+    }
+
+    /// Injects all packets that were read; whether there were any.
+    fn receive(&mut self, now: f64) -> io::Result<bool> {
+        let mut received = false;
+        while let Some(packet) = self.ring.next() {
+            received = true;
+            let side = Side::BOTH[packet.end];
+            let bytes = self.ring.bytes(packet);
+            add_packet(&mut self.trace_hash, now, side as u64, bytes);
+            match (Tun::received(self.networks, side, bytes), self.emulator.allocate_buffer()) {
+                (Received::Packet(length, meta), Some(token)) => {
+                    self.emulator.buffer(token)[..length].copy_from_slice(bytes);
+                    let back = side == Side::Sink;
+                    let known = self.emulator.inject(now, token, length, back, meta);
+                    self.health.strange_packets += u64::from(!known);
+                }
+                (Received::Packet(..), None) => self.health.refused_packets += 1,
+                (other, token) => {
+                    token.into_iter().for_each(|token| self.emulator.free_buffer(token));
+                    self.health.strange_packets += u64::from(other == Received::UnknownFlow);
+                    self.health.broken_packets += u64::from(other == Received::BadChecksum);
+                }
+            }
+            self.ring.free(packet)?;
+        }
+        Ok(received)
+    }
 }
 
-/// The flow of a packet to the sink: the last two bytes of its destination address, from 1.
-fn flow_of(packet: &[u8]) -> usize {
-    usize::from(u16::from_be_bytes([packet[18], packet[19]])) - 1
-}
+/// Marks a packet in the trace hash as delivered; one that was sent has its side alone.
+const DELIVERED: u64 = 2;
 
-/// Adds a packet, its time in nanoseconds and what happened to it.
-fn hash_packet(hash: &mut TraceHash, at_s: f64, what: u64, packet: &[u8]) {
+/// Adds a packet to the trace hash: its time in nanoseconds, what happened to it, and its bytes.
+fn add_packet(hash: &mut TraceHash, at_s: f64, what: u64, packet: &[u8]) {
     hash.add((at_s * 1e9).round() as u64);
     hash.add(what << 32 | packet.len() as u64);
     for word in packet.chunks(8) {

@@ -103,12 +103,15 @@ impl Ring {
         self.packets.pop_front()
     }
 
-    /// Copies a packet into `to`, and gives its buffer back; its length.
-    pub fn take(&mut self, packet: ReadPacket, to: &mut [u8]) -> io::Result<usize> {
+    /// The bytes of a packet.
+    pub fn bytes(&self, packet: ReadPacket) -> &[u8] {
         let begin = usize::from(packet.buffer) * self.size;
-        to[..packet.length].copy_from_slice(&self.buffers[begin..begin + packet.length]);
-        self.provide(packet.buffer, 1)?;
-        Ok(packet.length)
+        &self.buffers[begin..begin + packet.length]
+    }
+
+    /// Gives the buffer of a packet back.
+    pub fn free(&mut self, packet: ReadPacket) -> io::Result<()> {
+        self.provide(packet.buffer, 1)
     }
 
     /// Whether the polled descriptor has become ready since the last call, which polls it again.

@@ -58,7 +58,7 @@ const COUNTERPARTS: [(&str, &str); 11] = [
 /// Longest name of a congestion control (TCP_CA_NAME_MAX of linux/tcp.h, less its end).
 const LONGEST_NAME: usize = 15;
 /// Why a simulation cannot run a congestion control without a counterpart.
-const NO_MODEL: &str = "the simulator has no model of it: run it with the kernel (--home linux)";
+const NO_MODEL: &str = "has no model in the simulator: run it with the kernel (--home linux)";
 
 #[derive(Clone)]
 struct BuiltIn {
@@ -125,6 +125,11 @@ impl RuleSpec {
 }
 
 impl RuleSpec {
+    /// The congestion controls of the kernel that a simulation can run.
+    pub fn kernel_models() -> Vec<String> {
+        COUNTERPARTS.iter().map(|(name, _)| format!("{KERNEL}{name}")).collect()
+    }
+
     /// Whether a simulation can run it: all but congestion controls of the kernel without a
     /// counterpart.
     ///
@@ -202,9 +207,7 @@ fn kernel(text: &str, name: &str) -> Result<RuleSpec, RuleError> {
     let name = name.trim().to_string();
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_allowed) {
-        let known: Vec<String> =
-            COUNTERPARTS.iter().map(|(known, _)| format!("{KERNEL}{known}")).collect();
-        return Err(RuleError(message::unknown("rule", text, &known)));
+        return Err(RuleError(message::unknown("rule", text, &RuleSpec::kernel_models())));
     }
     let known = COUNTERPARTS.iter().find(|(known, _)| *known == name);
     let counterpart = match known.map(|(_, rule)| rule.parse()).transpose()? {
