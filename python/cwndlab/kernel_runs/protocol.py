@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from cwndlab.errors import LiveError, RunError
 from cwndlab.kernel_runs import program
 
+Progress = Callable[[float, int], object]
+"""Gets seconds of the run and packets so far; an exception that it raises ends the run."""
 GRACE_S = 5.0
 """Time that the program may take to end after a kill, seconds."""
 
@@ -53,6 +55,31 @@ def exchange(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any
             raise LiveError(problem)
         if code != 0:
             raise RunError(f"live: {problem} (exit code {code})")
+
+
+def play(
+    command: str, request: Mapping[str, Any], progress: Progress | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a scenario with the program.
+
+    Returns
+    -------
+    tuple of dict
+        Fields and tables of the run, and the columns of its traces.
+
+    Raises
+    ------
+    LiveError
+        If the program refuses.
+    RunError
+        If the program fails.
+    """
+    for event in exchange(command, request):
+        if event["event"] == "progress" and progress is not None:
+            progress(event["time_s"], event["packets"])
+        if event["event"] == "result":
+            return event["run"], event["traces"]
+    raise RunError("live: the program ended without a result")
 
 
 @contextmanager

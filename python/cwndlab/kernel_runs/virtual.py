@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from cwndlab.errors import RunError
+from cwndlab import native
 from cwndlab.kernel_runs import kernels
 from cwndlab.kernel_runs.kernels import Kernel
-from cwndlab.kernel_runs.protocol import exchange
+from cwndlab.kernel_runs.protocol import Progress, play
 
 SIMULATOR, LINUX = "simulator", "linux"
 """Homes of a scenario: ``home`` is one of them, or ``linux:NAME``."""
-
-Progress = Callable[[float, int], object]
 
 
 def is_simulated(document: Mapping[str, Any]) -> bool:
@@ -42,7 +41,7 @@ def perform(
     Parameters
     ----------
     document : mapping
-        The scenario, whatever its home.
+        The scenario; its home is `kernel`, whatever it says.
     kernel : Kernel
         What runs it.
     progress : callable, optional
@@ -55,26 +54,23 @@ def perform(
 
     Raises
     ------
+    ScenarioError
+        If a rule is no congestion control of a kernel.
     LiveError
         If the kernel cannot run the scenario.
     RunError
         If the run fails.
     """
+    homed = {**document, "home": f"{LINUX}:{kernel.name}"}
+    native.Scenario(json.dumps(homed), "json").check_home()
     begun = time.perf_counter()
-    request = {"scenario": dict(document), "kernel": str(kernel.binary)}
-    for event in exchange("virtual", request):
-        if event["event"] == "progress" and progress is not None:
-            progress(event["time_s"], event["packets"])
-        if event["event"] == "result":
-            run: dict[str, Any] = event["run"]
-            # The kernel's own clock is virtual.
-            wall_s = time.perf_counter() - begun
-            run.update(
-                wall_s=wall_s,
-                packets_per_wall_s=run["delivered_packets"] / wall_s,
-                virtual_kernel={
-                    "name": kernel.name, "identity": kernel.identity, "hz": kernel.hz
-                },
-            )  # fmt: skip
-            return run, event["traces"]
-    raise RunError("virtual kernel: the program ended without a result")
+    request = {"scenario": homed, "kernel": str(kernel.binary)}
+    run, traces = play("virtual", request, progress)
+    # The kernel's own clock is virtual.
+    wall_s = time.perf_counter() - begun
+    run.update(
+        wall_s=wall_s,
+        packets_per_wall_s=run["delivered_packets"] / wall_s,
+        virtual_kernel={"name": kernel.name, "identity": kernel.identity, "hz": kernel.hz},
+    )
+    return run, traces

@@ -7,10 +7,8 @@ from typing import Any
 
 from cwndlab import native
 from cwndlab.columns import tables_from
-from cwndlab.errors import RunError
-from cwndlab.kernel_runs import outcomes, virtual
+from cwndlab.kernel_runs import outcomes, protocol, virtual
 from cwndlab.kernel_runs.kernels import Kernel
-from cwndlab.kernel_runs.protocol import exchange
 from cwndlab.live_runs.result import LiveResult
 from cwndlab.runs.execute import Progress, Source, as_scenario
 from cwndlab.scenario import DEFAULT_PROFILE, Scenario
@@ -98,12 +96,8 @@ def play(
     command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
 ) -> LiveResult:
     """Run a scenario with the program, and further keys of the request."""
-    for event in exchange(command, {"scenario": scenario.to_dict(), **more}):
-        if event["event"] == "progress" and progress is not None:
-            progress(event["time_s"], event["packets"])
-        if event["event"] == "result":
-            return _result(event["run"], event["traces"], scenario)
-    raise RunError("live: the program ended without a result")
+    request = {"scenario": scenario.to_dict(), **more}
+    return _result(*protocol.play(command, request, progress), scenario)
 
 
 def _result(

@@ -92,7 +92,6 @@ def run(
     if not virtual.is_simulated(document):
         if pcap is not None:
             raise ScenarioError("`pcap` cannot be used with `home`: only the simulator writes it")
-        found.core.check_home()
         run, columns = virtual.perform(document, virtual.kernel_of(document), progress)
         tables = tables_from(run)
         traces = outcomes.traces(columns, tables)

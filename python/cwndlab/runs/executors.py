@@ -86,7 +86,6 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
             run = checked.run(progress)
             result, traces = run.to_json(), _traces(run)
         else:
-            checked.check_home()
             found, columns = virtual.perform(document, virtual.kernel_of(document), progress)
             result = json.dumps(found, separators=(",", ":"))
             traces = outcomes.traces(columns, tables_from(found)) or None
