@@ -1,7 +1,5 @@
 //! Where a scenario runs: in the simulator, or with TCP of a Linux kernel in virtual time.
 
-use crate::error::ScenarioError;
-use crate::scenario::Scenario;
 use cwndlab_rules::RuleSpec;
 use cwndlab_units::message::{invalid_value, unknown_value};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -26,6 +24,21 @@ impl Home {
     /// Whether it is the simulator.
     pub(crate) fn is_simulator(&self) -> bool {
         *self == Self::Simulator
+    }
+
+    /// Why it cannot run a rule, if so.
+    pub(crate) fn refusal(&self, rule: &RuleSpec) -> Option<String> {
+        match self {
+            Self::Simulator if !rule.has_model() => {
+                let unknown = unknown_value(&rule.to_string(), &RuleSpec::kernel_models());
+                Some(format!("{unknown}; with `home = \"linux\"` all that the kernel has"))
+            }
+            Self::Linux(_) if rule.kernel_name().is_none() => Some(format!(
+                "{rule}: `home = \"linux\"` runs congestion controls of the kernel, such as \
+                 kernel:cubic; use one, or `home = \"simulator\"`"
+            )),
+            _ => None,
+        }
     }
 }
 
@@ -71,40 +84,9 @@ impl JsonSchema for Home {
     }
 }
 
-impl Scenario {
-    /// Checks that every rule runs at the scenario's home.
-    pub fn check_home(&self) -> Result<(), ScenarioError> {
-        let flows = self.flows.iter().enumerate();
-        let flows = flows.map(|(i, flow)| (format!("flows[{i}].rule"), &flow.rule.0));
-        let arrivals = self.arrivals.iter().enumerate();
-        let arrivals = arrivals.map(|(i, group)| (format!("arrivals[{i}].rule"), &group.rule.0));
-        for (key, rule) in flows.chain(arrivals) {
-            match &self.home {
-                Home::Simulator if !rule.has_model() => {
-                    let unknown = unknown_value(&rule.to_string(), &RuleSpec::kernel_models());
-                    let more = "with `home = \"linux\"` all that the kernel has";
-                    return Err(ScenarioError::at(key, format!("{unknown}; {more}")));
-                }
-                Home::Linux(_) if rule.kernel_name().is_none() => {
-                    return Err(ScenarioError::at(key, not_in_a_kernel(rule)));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-}
-
-fn not_in_a_kernel(rule: &RuleSpec) -> String {
-    format!(
-        "{rule}: `home = \"linux\"` runs congestion controls of the kernel, such as kernel:cubic; \
-         use one, or `home = \"simulator\"`"
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::scenario::Scenario;
 
     fn scenario(home: &str, rule: &str) -> Result<Scenario, String> {
         Scenario::from_toml(&format!(
@@ -124,27 +106,6 @@ mod tests {
             let message = scenario(&format!("home = \"{wrong}\""), "kernel:cubic").unwrap_err();
             let expected = format!("home: \"{wrong}\" is not valid: expected simulator, linux, or");
             assert!(message.starts_with(&expected), "{message}");
-        }
-    }
-
-    #[test]
-    fn a_home_names_the_rules_that_it_cannot_run() {
-        for (home, rule, wrong) in [
-            ("", "CUBIC", None),
-            ("", "kernel:cubic", None),
-            (
-                "",
-                "kernel:yeah",
-                Some("flows[0].rule: \"kernel:yeah\" is not known: expected kernel:reno, "),
-            ),
-            ("home = \"linux\"", "kernel:yeah", None),
-            ("home = \"linux\"", "CUBIC", Some("flows[0].rule: CUBIC: `home = \"linux\"` runs")),
-        ] {
-            let found = scenario(home, rule).unwrap().check_home().map_err(|e| e.to_string());
-            match wrong {
-                None => assert_eq!(found, Ok(())),
-                Some(start) => assert!(found.clone().unwrap_err().starts_with(start), "{found:?}"),
-            }
         }
     }
 }

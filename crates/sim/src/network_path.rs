@@ -83,7 +83,7 @@ impl NetworkPath {
         let mut packet = Packet::sent(engine.now_s, i64::from(token), size_bytes, flags);
         let stage = if reverse { sink + 1 } else { first };
         if !reverse {
-            packet.at_s = engine.datapath.host_jitter.departure_s(flow, engine.now_s);
+            packet.at_s = engine.datapath.access_links.host_jitter.departure_s(flow, engine.now_s);
         }
         engine.datapath.reach::<false>(flow, indices, stage, packet);
         self.advance(now_s, out);

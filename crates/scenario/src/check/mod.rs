@@ -4,6 +4,7 @@
 pub(super) mod conditions;
 mod cross;
 mod distributions;
+mod home;
 mod knobs;
 mod links;
 pub(super) mod queue_conditions;

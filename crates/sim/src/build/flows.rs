@@ -55,7 +55,7 @@ impl Builder<'_> {
             let access = self.plan.access(spec, i as u64);
             let indices =
                 self.add_route(group, &stages, &access, knobs.has_receiver_timer(), flow, engine);
-            engine.datapath.host_jitter.push(&name);
+            engine.datapath.access_links.host_jitter.push(&name);
             let timer_phase_s = self.plan.timer_phase_s(spec, i as u64);
             let base_rtt_s = self.plan.links_rtt_s(&group.path)
                 + 2.0 * (access.source.delay_s + access.sink.delay_s);

@@ -9,7 +9,6 @@ use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use crate::network::datapath::Datapath;
-use crate::network::host_jitter::HostJitter;
 use crate::packet::FlowIndices;
 use cwndlab_scenario::Scenario;
 use std::sync::Arc;
@@ -48,8 +47,8 @@ impl Builder<'_> {
         let (end_s, bin_s) = (scenario.duration.seconds(), scenario.rate_bin.seconds());
         let mut engine =
             Engine::new(Datapath::new(trace, Sinks::new(window, bin_s), end_s), window);
-        engine.datapath.host_jitter =
-            HostJitter::new(scenario.host_jitter.seconds(), scenario.seed);
+        let jitter_s = scenario.host_jitter.seconds();
+        engine.datapath.access_links.host_jitter.set(jitter_s, scenario.seed);
         if self.options.look_ahead {
             self.add_merge_queues(&mut engine);
         }

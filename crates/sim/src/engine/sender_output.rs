@@ -86,7 +86,7 @@ fn put_on_route<S: EventScheduler, T: Tracer>(
         let row = row(PacketEvent::Send, flow, &packet);
         datapath.trace.packet(PacketRow { cwnd, ssthresh, ..row });
     }
-    packet.at_s = datapath.host_jitter.departure_s(flow, now_s);
+    packet.at_s = datapath.access_links.host_jitter.departure_s(flow, now_s);
     let first = datapath.routes[indices.route as usize].first;
     datapath.reach::<false>(flow, indices, first, packet);
 }

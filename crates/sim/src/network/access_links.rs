@@ -1,12 +1,15 @@
 //! Access links: private links of one flow, with a delay and an optional rate, without loss or
 //! limit.
 
+use crate::network::host_jitter::HostJitter;
 use cwndlab_prefetch::prefetch;
 
 /// Access links of all flows. Each distinct rate is stored once, since flows of a group have equal
 /// rates.
 #[derive(Debug, Default)]
 pub struct AccessLinks {
+    /// How late packets enter their first one.
+    pub host_jitter: HostJitter,
     access_links: Vec<AccessLink>,
     rates_bps: Vec<u64>,
 }

@@ -7,7 +7,6 @@ use crate::event::scheduler::EventScheduler;
 use crate::event::timers::Timers;
 use crate::measure::trace::Tracer;
 use crate::network::access_links::AccessLinks;
-use crate::network::host_jitter::HostJitter;
 use crate::network::link::Link;
 use crate::network::route::{Hop, Route};
 use crate::packet::OptionStore;
@@ -16,7 +15,6 @@ use crate::packet::OptionStore;
 pub struct Datapath<S: EventScheduler, T: Tracer> {
     pub(crate) links: Vec<Link>,
     pub(crate) access_links: AccessLinks,
-    pub(crate) host_jitter: HostJitter,
     pub(crate) sinks: Sinks,
     pub(crate) routes: Vec<Route>,
     /// Hops of all routes.
@@ -38,7 +36,6 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         Self {
             links: Vec::new(),
             access_links: AccessLinks::default(),
-            host_jitter: HostJitter::default(),
             sinks,
             routes: Vec::new(),
             hops: Vec::new(),
@@ -68,7 +65,7 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         self.event_queues.scheduler = S::new(1, 0.0);
         self.merge_queues = Vec::new();
         self.access_links = AccessLinks::default();
-        self.host_jitter = HostJitter::default();
+        self.access_links.host_jitter = Default::default();
         self.options = OptionStore::default();
         self.timers = Timers::default();
     }

@@ -18,9 +18,9 @@ pub struct HostJitter {
 }
 
 impl HostJitter {
-    /// Jitter of up to `high_s` seconds; none if that is 0.
-    pub fn new(high_s: f64, seed: u64) -> Self {
-        Self { high_s, seed, hosts: Vec::new() }
+    /// Sets the longest time, in seconds (0 for none), before any flow is added.
+    pub fn set(&mut self, high_s: f64, seed: u64) {
+        (self.high_s, self.seed) = (high_s, seed);
     }
 
     /// Adds the host of the next flow; arriving flows have one for each slot, without a name.
@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn packets_are_late_by_a_uniform_time() {
-        let mut hosts = HostJitter::new(1e-3, 5);
+        let mut hosts = HostJitter::default();
+        hosts.set(1e-3, 5);
         hosts.push("flow");
         let late_s: Vec<f64> = (1..=100_000)
             .map(|i| {
@@ -71,7 +72,8 @@ mod tests {
 
     #[test]
     fn packets_of_a_host_stay_in_order() {
-        let mut hosts = HostJitter::new(0.01, 5);
+        let mut hosts = HostJitter::default();
+        hosts.set(0.01, 5);
         let left: Vec<f64> = (0..1000).map(|i| hosts.departure_s(3, f64::from(i) * 1e-4)).collect();
         assert!(left.is_sorted());
         // Each flow has draws of its own.
