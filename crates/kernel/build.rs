@@ -8,6 +8,9 @@ const PROGRAMS: [&str; 5] = ["table", "surface", "bimodal", "mraimd", "drive"];
 fn main() {
     println!("cargo:rerun-if-changed=bpf");
     println!("cargo:rerun-if-env-changed=CLANG");
+    if std::env::var_os("CARGO_FEATURE_BPF").is_none() {
+        return;
+    }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     for program in PROGRAMS {
         compile(

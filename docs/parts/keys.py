@@ -31,7 +31,10 @@ EXAMPLES = {
         "flows": [{"rule": "AIMD(1, 0.5)"}],
         "arrivals": [{"rule": "AIMD(1, 0.5)", "gap": "100ms", "size": 12}],
         "cross": [{"rate": "5Mbit"}], "host_jitter": "1ms", "tcp": {"window": 64},
-        "trace": {"cwnd": "10ms"},
+        "linux": {"tcp_recovery": 0}, "trace": {"cwnd": "10ms"},
+    },
+    "LinuxSettings": {
+        "initcwnd": 10, "initrwnd": 10, "rto_min": "50ms", "quickack": True, "gso_max_segs": 1,
     },
     "Bdp": {"rate": "10Mbit", "rtt": "120ms"},
     "Dumbbell": {

@@ -85,6 +85,7 @@ def _with_example(name: str, key: str) -> dict:
     table = {part: entry for part, entry in table.items() if entry is not None}
     places = {
         "Bdp": lambda: scenario.update(bdp=table),
+        "LinuxSettings": lambda: scenario.update(home="linux", linux=table),
         "Dumbbell": lambda: scenario["dumbbell"].update(table),
         "QueueSpec": lambda: scenario["dumbbell"].update(queue=table),
         "LossSpec": lambda: scenario["dumbbell"].update(loss=[table]),

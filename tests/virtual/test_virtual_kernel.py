@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cwndlab import run as simulate
 from cwndlab.cli.app import app
 from cwndlab.errors import LiveError, RunError
-from cwndlab.kernel_runs import building, kernels, program
+from cwndlab.kernel_runs import building, kernels, program, source_tree
 from cwndlab.live_runs.run import linux
 from cwndlab.scenario import Scenario
 from virtual.kept import every, read, run
@@ -139,12 +140,19 @@ def test_list_and_live_name_kernels():
 
 
 # A tree that has what a build edits and asks for.
+RANDOM = (
+    "static void crng_reseed(struct work_struct *work)\n{\n"
+    "\tif (likely(system_unbound_wq))\n"
+    "\t\tqueue_delayed_work(system_unbound_wq, &next_reseed, crng_reseed_interval());\n\n"
+    "\textract_entropy(key, sizeof(key));\n\n"
+    "\t/*\n\t * We copy the new key into the base_crng\n"
+)
 TREE = {
     "net/ipv4/tcp.c": "int tcp;\n",
+    "net/ipv4/Makefile": "obj-$(CONFIG_TCP_CONG_BIC) += tcp_bic.o\n",
     "arch/um/Kconfig": "config HZ\n\tint\n\tdefault 100\n\nconfig X\n",
-    "arch/um/os-Linux/util.c": "\treturn getrandom(buf, len, flags);\n",
     "arch/um/os-Linux/Makefile": "obj-y = util.o\nUSER_OBJS := util.o\n",
-    "drivers/char/random.c": "\t_mix_pool_bytes(command_line, strlen(command_line));\n\tx();\n",
+    "drivers/char/random.c": RANDOM,
 }
 
 
@@ -157,15 +165,18 @@ def tree(at: Path) -> Path:
 
 def copied(source: Path, to: Path, hz: int = 250) -> None:
     to.mkdir(exist_ok=True)
-    building._copy(source, to, building._edits(hz), lambda _step, _done: None)
+    source_tree.copy(source, to, source_tree.edits(hz), lambda _step, _done: None)
 
 
 def test_a_copy_is_edited_and_the_source_stays(tmp_path):
     source, build = tree(tmp_path / "source"), tmp_path / "build"
     copied(source, build)
     assert "default 250" in (build / "arch/um/Kconfig").read_text()
-    assert "cwndlab_getrandom(buf, len, flags)" in (build / "arch/um/os-Linux/util.c").read_text()
-    assert (build / "drivers/char/random.c").read_text() == "\tx();\n"
+    assert "obj-y += cwndlab/\n" in (build / "net/ipv4/Makefile").read_text()
+    edited = (build / "drivers/char/random.c").read_text()
+    assert edited.count("cwndlab_key(") == 2
+    assert "extract_entropy(key" not in edited
+    assert "queue_delayed_work" not in edited
     assert {path: (source / path).read_text() for path in TREE} == TREE
 
 
@@ -183,6 +194,20 @@ def test_only_what_changed_is_copied_again_and_what_is_gone_goes(tmp_path):
     assert changed == ["net/ipv4/tcp.c"]
     assert made.exists()
     assert not (build / "net/ipv4/old.c").exists()
+
+
+def test_a_copy_replaces_what_a_tarball_left(tmp_path):
+    source, build = tree(tmp_path / "source"), tmp_path / "build"
+    packed = tmp_path / "linux.tar"
+    subprocess.run(["tar", "cf", packed, "-C", tmp_path, "source"], check=True)
+    build.mkdir()
+    edits = source_tree.edits(300)
+    source_tree.unpack(packed, build, edits, lambda _step, _done: None)
+    assert "default 300" in (build / "arch/um/Kconfig").read_text()
+    (build / "net/ipv4/only_packed.c").write_text("x")
+    copied(source, build)
+    assert "default 250" in (build / "arch/um/Kconfig").read_text()
+    assert not (build / "net/ipv4/only_packed.c").exists()
 
 
 @at_home
@@ -253,3 +278,55 @@ def test_the_kernel_repeats_all_its_kept_packets_beside_busy_processes():
             process.kill()
             process.wait()
     assert {name for name in found if found[name] != kept[name]["hash"]} == set()
+
+
+def test_rules_of_ones_own_run_in_the_kernel_as_in_the_simulator():
+    """Reductions and queue of long flows agree: theory gives both from the rule alone."""
+    kernel = built()
+    for rule in ("GAIMD(0.31, 0.875)", "SQRT(1, 0.5)", "MIMD(1.01, 0.8)",
+                 'Rule(inc="1 + log(w)/10", dec="w - 0.5*w^0.7")', "MRAIMD(1, 0.5, 0.005, 0.5)",
+                 "Bimodal(1, 0.5, 0.125)"):  # fmt: skip
+        case = {**SAWTOOTH, "flows": [{"rule": rule}]}
+        with_kernel, simulated = linux(case, kernel=kernel), simulate(case)
+        assert with_kernel.valid, with_kernel.reasons
+        lost, modelled = (run.flows["retransmitted_packets"][0] for run in (with_kernel, simulated))
+        assert lost == pytest.approx(modelled, rel=0.1), rule
+        waits = [run.links["mean_queueing_delay_s"][0] for run in (with_kernel, simulated)]
+        assert waits[0] == pytest.approx(waits[1], rel=0.1), rule
+
+
+SAWTOOTH = {
+    "duration": "30s",
+    "dumbbell": {"rate": "10Mbit", "delay": "20ms",
+                 "queue": {"kind": "drop-tail", "limit": "40pkt"}},
+}  # fmt: skip
+
+
+def test_linux_kernels_reno_is_aimd_as_a_rule_of_ones_own():
+    kernel = built()
+    runs = [linux({**SAWTOOTH, "flows": [{"rule": rule}]}, kernel=kernel)
+            for rule in ("kernel:reno", "AIMD(1, 0.5)")]  # fmt: skip
+    lost = [run.flows["retransmitted_packets"][0] for run in runs]
+    assert abs(lost[0] - lost[1]) <= 2
+    assert [rule["skipped_callbacks"] for rule in runs[1].kernel_rules] == [0]
+
+
+def test_settings_of_linux_reach_the_kernel_or_are_refused_by_name():
+    kernel = built()
+
+    def sent(**settings: object) -> tuple[int, str]:
+        run = linux({**NAMED["drop-tail"], "linux": settings}, kernel=kernel)
+        return run.flows["total_sent_packets"][0], run.trace_hash
+
+    plain = sent()
+    for setting in ({"tcp_recovery": 0, "tcp_sack": 0}, {"initcwnd": 3}, {"quickack": True},
+                    {"gso_max_segs": 1}, {"tcp_ecn": 1}):  # fmt: skip
+        assert sent(**setting)[1] != plain[1], setting
+    # A window of 20 kB at a round trip of 40 ms limits a flow to 4 Mbit/s of its 10.
+    assert sent(tcp_rmem="4096 20000 20000")[0] < plain[0] / 2
+    for setting, why in (
+        ({"tcp_no_such": 1}, r"linux\.tcp_no_such: this kernel has no such setting"),
+        ({"tcp_recovery": "x"}, r"linux\.tcp_recovery: the kernel does not take x"),
+    ):
+        with pytest.raises(LiveError, match=why):
+            sent(**setting)

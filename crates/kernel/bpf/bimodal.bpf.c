@@ -2,14 +2,13 @@
 /* The congestion control of Bimodal; bimodal.h has the rule. */
 #include "bimodal.h"
 
+#define RULE struct bimodal
 #define HAS_MEMORY 1
 #define MEMORY struct bimodal_memory
 
-struct tcp_sock;
+#include "kernel.h"
 
-const volatile struct bimodal rule __attribute__((section(".rodata.rule"), used));
-
-inline_always void memory_begin(MEMORY *memory) {}
+inline_always void memory_begin(struct tcp_sock *tp, MEMORY *memory) {}
 
 /* Slow start is not additive increase: the cycle begins when slow start ends. */
 inline_always void memory_slow_start(MEMORY *memory)
@@ -19,12 +18,12 @@ inline_always void memory_slow_start(MEMORY *memory)
 
 inline_always s64 rule_growth(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 acked)
 {
-	return bimodal_growth(&rule, memory, window);
+	return bimodal_growth(rule_of(tp), memory, window);
 }
 
 inline_always u64 rule_cut(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 timeout)
 {
-	return bimodal_cut(&rule, memory, window, timeout);
+	return bimodal_cut(rule_of(tp), memory, window, timeout);
 }
 
 #include "hooks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fixed-point arithmetic of windows, for BPF programs and for tests on the host.
+ * Fixed-point arithmetic of windows, for BPF programs, for modules and for tests on the host.
  * BPF has no floating point and, before version 4 of its instruction set, no signed division. So a
  * window is whole packets and a fraction, and all divisions are unsigned.
  *
@@ -11,12 +11,16 @@
 #ifndef CWNDLAB_FIXED_H
 #define CWNDLAB_FIXED_H
 
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef signed int s32;
 typedef signed long long s64;
+#endif
 
 #define inline_always static inline __attribute__((always_inline))
 

@@ -3,9 +3,9 @@
  * The state of a flow in the kernel, the callbacks that all rules share, and the guard against
  * skipped callbacks.
  *
- * Before a rule's file includes this header it defines `MEMORY` (a struct),
- * HAS_MEMORY, `memory_begin(memory)`, `memory_slow_start(memory)`, `rule_growth(memory, tp, window,
- * acked)` and `rule_cut(memory, tp, window, timeout)`.
+ * Before a rule's file includes this header it defines, besides what kernel.h needs, `MEMORY` (a
+ * struct), HAS_MEMORY, `memory_begin(tp, memory)`, `memory_slow_start(memory)`,
+ * `rule_growth(memory, tp, window, acked)` and `rule_cut(memory, tp, window, timeout)`.
  */
 #ifndef CWNDLAB_FLOW_H
 #define CWNDLAB_FLOW_H
@@ -16,30 +16,6 @@
 #ifndef EXTRA_STATE
 #define EXTRA_STATE
 #endif
-
-/* Options that the loader sets. */
-struct options {
-	u32 initial_ssthresh; /* packets; 0 keeps the kernel's infinite threshold */
-	u32 halves_in_slow_start;
-	u32 skip_every; /* tests of the guard: treat every n-th ssthresh() as skipped; 0: none */
-};
-
-/* Counters over all flows of this rule; the loader reads them. */
-struct hits {
-	u64 flows;
-	u64 cuts; /* calls of ssthresh() */
-	u64 skipped_ssthresh; /* episodes that began without a call of ssthresh(), repaired */
-	u64 skipped_set_state; /* changes of state without a call of set_state() */
-	u64 beyond_table; /* increases withheld beyond the end of the table */
-	u64 undone; /* calls of undo_cwnd() */
-	u64 skipped_undo; /* undone reductions without a call of undo_cwnd(), repaired */
-	u64 left_unanswered; /* calls of ssthresh() skipped on purpose (skip_every) */
-};
-
-const volatile struct options options SEC(".rodata.options");
-struct hits hits SEC(".data.hits");
-
-#define count(what) __sync_fetch_and_add(&hits.what, 1)
 
 /* At most 104 bytes: icsk_ca_priv. */
 struct flow {
@@ -82,7 +58,7 @@ inline_always u32 cut(struct sock *sk, struct flow *flow, u32 cwnd, u32 timeout)
 {
 	u64 window = window_q32(cwnd, flow->prior_fraction_q44), target;
 
-	if (options.halves_in_slow_start && flow->was_slow_start)
+	if (options_of(sk)->halves_in_slow_start && flow->was_slow_start)
 		target = window >> 1;
 	else
 		target = rule_cut(&flow->memory, tcp(sk), window, timeout);
@@ -115,7 +91,7 @@ inline_always void repair(struct sock *sk, struct flow *flow)
 	tp->snd_ssthresh = ssthresh;
 	if (tp->snd_cwnd > ssthresh && tp->snd_cwnd > tp->prior_cwnd)
 		tp->snd_cwnd = ssthresh;
-	count(skipped_ssthresh);
+	count(sk, skipped_ssthresh);
 }
 
 /*
@@ -138,11 +114,11 @@ inline_always void init_flow(struct sock *sk)
 	struct flow *flow = flow_of(sk);
 
 	__builtin_memset(flow, 0, sizeof(*flow));
-	memory_begin(&flow->memory);
+	memory_begin(tcp(sk), &flow->memory);
 	flow->state = ca_state(sk);
-	if (options.initial_ssthresh)
-		tcp(sk)->snd_ssthresh = options.initial_ssthresh;
-	count(flows);
+	if (options_of(sk)->initial_ssthresh)
+		tcp(sk)->snd_ssthresh = options_of(sk)->initial_ssthresh;
+	count(sk, flows);
 }
 
 /* Stands for the uninitialised stack memory that a skipped ssthresh() returns. */
@@ -153,13 +129,13 @@ inline_always u32 rule_ssthresh(struct sock *sk)
 	struct flow *flow = flow_of(sk);
 	struct tcp_sock *tp = tcp(sk);
 
-	flow->is_skipped_on_purpose = options.skip_every && ++flow->episodes % options.skip_every == 0;
+	flow->is_skipped_on_purpose = options_of(sk)->skip_every && ++flow->episodes % options_of(sk)->skip_every == 0;
 	if (flow->is_skipped_on_purpose) {
-		count(left_unanswered);
+		count(sk, left_unanswered);
 		return GARBAGE;
 	}
 	flow->ssthresh_called = 1;
-	count(cuts);
+	count(sk, cuts);
 	return save_and_cut(sk, flow, tp->snd_cwnd, tp->snd_cwnd < tp->snd_ssthresh);
 }
 
@@ -211,13 +187,13 @@ inline_always void find_skipped_callbacks(struct sock *sk, u32 flags)
 
 	flow->marked = (flags & CA_ACK_ECE) != 0;
 	if (state != flow->state) {
-		count(skipped_set_state);
+		count(sk, skipped_set_state);
 		enter_state(sk, state);
 	}
 	/* No path holds so many packets: undo_cwnd() was skipped and returned stack memory. */
 	if (tcp(sk)->snd_cwnd > MOST_PACKETS && state <= CA_DISORDER) {
 		tcp(sk)->snd_cwnd = flow->prior_cwnd > 2 ? flow->prior_cwnd : 2;
-		count(skipped_undo);
+		count(sk, skipped_undo);
 	}
 }
 
@@ -257,7 +233,7 @@ inline_always u32 undo_reduction(struct sock *sk)
 	struct flow *flow = flow_of(sk);
 	struct tcp_sock *tp = tcp(sk);
 
-	count(undone);
+	count(sk, undone);
 	flow->memory = flow->prior;
 	flow->fraction_q44 = flow->prior_fraction_q44;
 	return tp->snd_cwnd > tp->prior_cwnd ? tp->snd_cwnd : tp->prior_cwnd;

@@ -7,29 +7,28 @@
  */
 #include "mraimd.h"
 
+#define RULE struct mraimd
 #define HAS_MEMORY 1
 #define HAS_CONG_CONTROL 1
 #define MEMORY struct mraimd_memory
 
-struct tcp_sock;
+#include "kernel.h"
 
-const volatile struct mraimd rule __attribute__((section(".rodata.rule"), used));
-
-inline_always void memory_begin(MEMORY *memory)
+inline_always void memory_begin(struct tcp_sock *tp, MEMORY *memory)
 {
-	memory->a_q44 = rule.first_q44;
+	memory->a_q44 = rule_of(tp)->first_q44;
 }
 
 inline_always void memory_slow_start(MEMORY *memory) {}
 
 inline_always s64 rule_growth(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 acked)
 {
-	return mraimd_growth(&rule, memory, window, acked);
+	return mraimd_growth(rule_of(tp), memory, window, acked);
 }
 
 inline_always u64 rule_cut(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 timeout)
 {
-	return mraimd_cut(&rule, memory, window, timeout);
+	return mraimd_cut(rule_of(tp), memory, window, timeout);
 }
 
 /* State of this congestion control in the rest of icsk_ca_priv. */
@@ -48,10 +47,8 @@ inline_always void begin_reduction(struct flow *flow)
 	flow->prr_delivered = 0;
 }
 
-SEC("struct_ops") u32 on_loss_ssthresh(u64 *words)
+CALLBACK(u32, on_loss_ssthresh, (struct sock *sk), SK(words[0]))
 {
-	struct sock *sk = SK(words);
-
 	flow_of(sk)->prior_ssthresh = tcp(sk)->snd_ssthresh;
 	return rule_ssthresh(sk);
 }
@@ -61,12 +58,11 @@ SEC("struct_ops") u32 on_loss_ssthresh(u64 *words)
  * a mark the rule does not cut, so the effect of ssthresh() is undone. The kernel does not call
  * ssthresh() for a loss in state CWR.
  */
-SEC("struct_ops") void on_state(u64 *words)
+CALLBACK(void, on_state, (struct sock *sk, u8 state), SK(words[0]), (u8)words[1])
 {
-	struct sock *sk = SK(words);
 	struct flow *flow = flow_of(sk);
 	struct tcp_sock *tp = tcp(sk);
-	u32 state = (u8)words[1], before = flow->state;
+	u32 before = flow->state;
 	u32 answered = flow->ssthresh_called, marked = flow->marked;
 
 	if (state == CA_RECOVERY && before == CA_CWR && !flow->reducing)
@@ -96,18 +92,16 @@ inline_always void repair_skipped_mark(struct sock *sk)
 	if (ca_state(sk) == CA_CWR && flow->state < CA_CWR && !flow->ssthresh_called) {
 		tcp(sk)->snd_ssthresh = tcp(sk)->prior_cwnd;
 		flow->ssthresh_called = 1;
-		count(skipped_ssthresh);
+		count(sk, skipped_ssthresh);
 	}
 }
 
-SEC("struct_ops") void on_mark_event(u64 *words)
+CALLBACK(void, on_mark_event, (struct sock *sk, u32 flags), SK(words[0]), (u32)words[1])
 {
-	struct sock *sk = SK(words);
-
 	repair_skipped_mark(sk);
-	find_skipped_callbacks(sk, (u32)words[1]);
-	if ((u32)words[1] & CA_ACK_ECE)
-		mraimd_mark(&rule, &flow_of(sk)->memory);
+	find_skipped_callbacks(sk, flags);
+	if (flags & CA_ACK_ECE)
+		mraimd_mark(rule_of(sk), &flow_of(sk)->memory);
 }
 
 /* Packets in flight (RFC 6675 `pipe`, tcp_packets_in_flight()). */
@@ -158,13 +152,12 @@ inline_always void set_pacing_rate(struct sock *sk, struct tcp_sock *tp)
 		sk->sk_pacing_rate = rate / tp->srtt_us;
 }
 
-SEC("struct_ops") void on_cong_control(u64 *words)
+CALLBACK(void, on_cong_control,
+	 (struct sock *sk, u32 ack, int flag, const struct rate_sample *rs), SK(words[0]),
+	 (u32)words[1], (int)words[2], (const struct rate_sample *)words[3])
 {
-	struct sock *sk = SK(words);
 	struct tcp_sock *tp = tcp(sk);
 	struct flow *flow = flow_of(sk);
-	const struct rate_sample *rs = (const struct rate_sample *)words[3];
-	int flag = (int)words[2];
 	u32 round_start = (s32)(tp->snd_una - flow->round_end) >= 0;
 
 	if (round_start)
@@ -181,12 +174,11 @@ SEC("struct_ops") void on_cong_control(u64 *words)
 	set_pacing_rate(sk, tp);
 }
 
-SEC(".struct_ops.link") struct tcp_congestion_ops cwndlab_ops = {
-	.name = "cwndlab",
-	.init = (void *)on_init,
-	.ssthresh = (void *)on_loss_ssthresh,
-	.cong_control = (void *)on_cong_control,
-	.set_state = (void *)on_state,
-	.in_ack_event = (void *)on_mark_event,
-	.undo_cwnd = (void *)on_undo,
-};
+OPERATIONS(
+	.init = OPERATION(on_init),
+	.ssthresh = OPERATION(on_loss_ssthresh),
+	.cong_control = OPERATION(on_cong_control),
+	.set_state = OPERATION(on_state),
+	.in_ack_event = OPERATION(on_mark_event),
+	.undo_cwnd = OPERATION(on_undo),
+);

@@ -2,38 +2,31 @@
 /* The congestion control of rules without memory, by a table that the loader computes. */
 #include "table.h"
 
+#define RULE struct table
 #define HAS_MEMORY 0
 #define MEMORY struct nothing
 
 struct nothing {};
-struct tcp_sock;
 
-const volatile struct table table __attribute__((section(".rodata.rule"), used));
+#include "kernel.h"
 
-inline_always void memory_begin(MEMORY *memory) {}
+inline_always void memory_begin(struct tcp_sock *tp, MEMORY *memory) {}
 inline_always void memory_slow_start(MEMORY *memory) {}
-
-inline_always void count_beyond_table(void);
 
 inline_always s64 rule_growth(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 acked)
 {
 	struct place place = place_of(window);
 
 	if (place.is_above)
-		count_beyond_table();
-	return table_growth(&table, place);
+		count(tp, beyond_table);
+	return table_growth(rule_of(tp), place);
 }
 
 inline_always u64 rule_cut(MEMORY *memory, struct tcp_sock *tp, u64 window, u32 timeout)
 {
-	s64 target = table_cut(&table, place_of(window), window);
+	s64 target = table_cut(rule_of(tp), place_of(window), window);
 
 	return target < 0 ? 0 : target;
 }
 
 #include "hooks.h"
-
-inline_always void count_beyond_table(void)
-{
-	count(beyond_table);
-}

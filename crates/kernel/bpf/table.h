@@ -52,7 +52,7 @@ inline_always struct place place_of(u64 window_q32)
 }
 
 /* Linear interpolation between a point and the next. The masks prove the bounds to the verifier. */
-inline_always s64 between(const volatile s64 *points, u32 point, u32 beyond, u32 bits)
+inline_always s64 interpolated(const volatile s64 *points, u32 point, u32 beyond, u32 bits)
 {
 	s64 a = points[point & (POINTS - 1)];
 	s64 b = points[(point + 1) & (POINTS - 1)];
@@ -68,8 +68,8 @@ inline_always s64 table_growth(const volatile struct table *table, struct place 
 		return last < 0 ? last : 0;
 	}
 	if (place.is_fine)
-		return between(table->growth_fine, place.point, place.beyond_q12, 12);
-	return between(table->growth, place.point, place.beyond_q12, 12);
+		return interpolated(table->growth_fine, place.point, place.beyond_q12, 12);
+	return interpolated(table->growth, place.point, place.beyond_q12, 12);
 }
 
 inline_always s64 table_cut(const volatile struct table *table, struct place place, u64 window_q32)
@@ -81,8 +81,8 @@ inline_always s64 table_cut(const volatile struct table *table, struct place pla
 		return last + slope * (s64)((window_q32 >> 32) - LAST_POINT);
 	}
 	if (place.is_fine)
-		return between(table->cut_fine, place.point, place.beyond_q15, 15);
-	return between(table->cut, place.point, place.beyond_q15, 15);
+		return interpolated(table->cut_fine, place.point, place.beyond_q15, 15);
+	return interpolated(table->cut, place.point, place.beyond_q15, 15);
 }
 
 #endif

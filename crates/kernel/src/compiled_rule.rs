@@ -4,10 +4,10 @@ use crate::sampling::{Q32, Q44};
 use crate::surface::{Axis, Surface};
 use crate::table::Table;
 use crate::{Accuracy, KernelError};
-use cwndlab_rules::{Arithmetic, Bimodal, Compare, MrAimd, Rule, RuleSpec, WindowRule};
+use cwndlab_rules::{Arithmetic, Bimodal, Compare, KernelProgram, MrAimd, RuleSpec, WindowRule};
 use cwndlab_units::message::invalid;
 
-/// A BPF program of this crate.
+/// A program of this crate: bpf/NAME.bpf.c.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
     /// Rules without memory, by a table over the window.
@@ -18,17 +18,6 @@ pub enum Program {
     Bimodal,
     /// Multi-rate AIMD.
     MrAimd,
-}
-
-impl Program {
-    pub(crate) fn object(self) -> &'static [u8] {
-        match self {
-            Self::Table => include_bytes!(concat!(env!("OUT_DIR"), "/table.o")),
-            Self::Surface => include_bytes!(concat!(env!("OUT_DIR"), "/surface.o")),
-            Self::Bimodal => include_bytes!(concat!(env!("OUT_DIR"), "/bimodal.o")),
-            Self::MrAimd => include_bytes!(concat!(env!("OUT_DIR"), "/mraimd.o")),
-        }
-    }
 }
 
 /// A rule compiled for the kernel.
@@ -49,7 +38,7 @@ pub struct CompiledRule {
     pub accuracy: Accuracy,
     /// Whether a cut in slow start halves the window instead of asking the rule.
     pub halves_in_slow_start: bool,
-    /// Contents of the program's `.rodata.rule`.
+    /// The bytes of the struct with the rule.
     pub data: Vec<u8>,
 }
 
@@ -60,24 +49,19 @@ impl CompiledRule {
     /// [`KernelError::Rule`] if the rule cannot run in the kernel; the message lists the rules that
     /// can.
     pub fn new(spec: &RuleSpec) -> Result<Self, KernelError> {
-        let rule = spec.build(Arithmetic::Plain);
-        let (program, data, accuracy) = match &rule {
-            Rule::Linear(_)
-            | Rule::Gaimd(_)
-            | Rule::Binomial(_)
-            | Rule::HighSpeed(_)
-            | Rule::Scalable(_) => table(spec)?,
-            Rule::Formula(formula) => match (formula.has_rtt(), formula.has_qdelay()) {
-                (false, false) => table(spec)?,
-                (true, false) => surface(spec, Axis::RoundTrip)?,
-                (false, true) => surface(spec, Axis::QueueingDelay)?,
-                (true, true) => return Err(refused(spec)),
-            },
-            Rule::Bimodal(rule) => (Program::Bimodal, bimodal(spec, rule)?, Accuracy::default()),
-            Rule::MrAimd(rule) => (Program::MrAimd, mraimd(spec, rule)?, Accuracy::default()),
-            _ => return Err(refused(spec)),
+        let (program, data, accuracy) = match spec.kernel_program().map_err(KernelError::Rule)? {
+            KernelProgram::Table => table(spec)?,
+            KernelProgram::RoundTripTable => surface(spec, Axis::RoundTrip)?,
+            KernelProgram::QueueingDelayTable => surface(spec, Axis::QueueingDelay)?,
+            KernelProgram::Bimodal(rule) => {
+                (Program::Bimodal, bimodal(spec, &rule)?, Accuracy::default())
+            }
+            KernelProgram::MrAimd(rule) => {
+                (Program::MrAimd, mraimd(spec, &rule)?, Accuracy::default())
+            }
         };
-        Ok(Self { program, accuracy, halves_in_slow_start: rule.halves_in_slow_start(), data })
+        let halves_in_slow_start = spec.build(Arithmetic::Plain).halves_in_slow_start();
+        Ok(Self { program, accuracy, halves_in_slow_start, data })
     }
 }
 
@@ -89,22 +73,6 @@ fn table(spec: &RuleSpec) -> Result<(Program, Vec<u8>, Accuracy), KernelError> {
 fn surface(spec: &RuleSpec, axis: Axis) -> Result<(Program, Vec<u8>, Accuracy), KernelError> {
     let surface = Surface::of(spec, axis)?;
     Ok((Program::Surface, surface.bytes(), surface.accuracy(spec)?))
-}
-
-fn refused(spec: &RuleSpec) -> KernelError {
-    let why = if spec.custom_text().is_some() {
-        "it is written in Python or Rust"
-    } else if matches!(spec.build(Arithmetic::Plain), Rule::Formula(_)) {
-        "it depends on both rtt and qdelay"
-    } else {
-        "it has a memory that no BPF program implements"
-    };
-    KernelError::Rule(format!(
-        "rule \"{spec}\" cannot run in the kernel: {why}; expected a rule without memory (AIMD, \
-         AIAD, MIMD, MIAD, AIMAD, MAIMD, Linear, NewReno, GAIMD, Binomial, IIAD, SQRT, HighSpeed, \
-         Scalable), a formula (Rule) in w, and rtt or qdelay but not both, Bimodal or MRAIMD; \
-         Linux's congestion controls are available by name (reno, cubic, bbr)"
-    ))
 }
 
 /// A parameter in fixed point, if it is in the range that the program supports.

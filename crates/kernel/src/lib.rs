@@ -11,17 +11,26 @@
 //! println!("{:?}", registered.report().unwrap());
 //! ```
 
+pub mod built_in;
 mod compiled_rule;
 mod error;
+mod hits;
+#[cfg(feature = "bpf")]
 pub mod installed;
 pub mod name;
+mod options;
+#[cfg(feature = "bpf")]
 mod registered;
 pub mod requirements;
 mod sampling;
 mod surface;
 mod table;
 
+pub use built_in::BuiltIn;
 pub use compiled_rule::{CompiledRule, Program};
 pub use error::KernelError;
-pub use registered::{Hits, LoadOptions, Registered};
+pub use hits::Hits;
+pub use options::LoadOptions;
+#[cfg(feature = "bpf")]
+pub use registered::Registered;
 pub use sampling::Accuracy;

@@ -1,67 +1,9 @@
-//! Registration of a rule as a congestion control, for the lifetime of a [`Registered`].
+//! Registration of a rule as a congestion control by BPF, for the lifetime of a [`Registered`].
 
-use crate::{CompiledRule, KernelError, name};
+use crate::{CompiledRule, Hits, KernelError, LoadOptions, Program, name};
 use cwndlab_rules::RuleSpec;
-use cwndlab_units::message::invalid;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, PrintLevel};
 use std::sync::Mutex;
-
-/// Options of a registration.
-#[derive(Clone, Debug, Default)]
-pub struct LoadOptions {
-    /// Initial slow-start threshold, packets; none keeps the kernel's, which is infinite. A rule
-    /// with shallow cuts takes long to recover from the overshoot of slow start.
-    pub initial_ssthresh: Option<u32>,
-    /// Lets processes without CAP_NET_ADMIN use the rule (TCP_CONG_NON_RESTRICTED).
-    pub for_everybody: bool,
-    /// Treats the callbacks of every n-th episode as skipped, for tests of the guard.
-    pub skip_every: Option<u32>,
-}
-
-/// Counters of the callbacks and the guard, over all flows of the rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hits {
-    /// Flows that were initialised with the rule.
-    pub flows: u64,
-    /// Calls of ssthresh(): episodes of loss or marks.
-    pub cuts: u64,
-    /// Episodes without a call of ssthresh(), repaired.
-    pub skipped_ssthresh: u64,
-    /// Changes of the recovery state without a call of set_state().
-    pub skipped_set_state: u64,
-    /// Acknowledgements whose increase was withheld beyond the end of the table, 16383 packets.
-    pub beyond_table: u64,
-    /// Calls of undo_cwnd(): cuts that the kernel undid because no packet had been lost.
-    pub undone: u64,
-    /// Undone cuts without a call of undo_cwnd(), repaired.
-    pub skipped_undo: u64,
-    /// Episodes skipped on purpose ([`LoadOptions::skip_every`]).
-    pub left_unanswered: u64,
-}
-
-impl Hits {
-    /// Number of callbacks that the kernel skipped.
-    pub fn skipped_callbacks(&self) -> u64 {
-        self.skipped_ssthresh + self.skipped_set_state + self.skipped_undo
-    }
-
-    /// Reads the counters from the bytes of `struct hits` (bpf/flow.h).
-    pub(crate) fn of(bytes: &[u8]) -> Self {
-        let mut words =
-            bytes.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
-        let mut next = || words.next().unwrap_or_default();
-        Self {
-            flows: next(),
-            cuts: next(),
-            skipped_ssthresh: next(),
-            skipped_set_state: next(),
-            beyond_table: next(),
-            undone: next(),
-            skipped_undo: next(),
-            left_unanswered: next(),
-        }
-    }
-}
 
 /// A registered rule, which sockets choose by its name (`TCP_CONGESTION`). Dropping the value
 /// unregisters the rule; flows that use it keep it until they close.
@@ -88,13 +30,7 @@ impl Registered {
     /// or BTF.
     pub fn load(rule: &RuleSpec, name: &str, options: &LoadOptions) -> Result<Self, KernelError> {
         name::check(name)?;
-        if let Some(packets @ (0..2 | 0x7fff_ffff..)) = options.initial_ssthresh {
-            return Err(KernelError::Option(invalid(
-                "initial_ssthresh",
-                packets,
-                "2 packets or more, below 2147483647",
-            )));
-        }
+        options.check()?;
         let plan = CompiledRule::new(rule)?;
         crate::requirements::check()?;
         name::check_free(name)?;
@@ -160,14 +96,9 @@ fn open(
     libbpf_rs::set_print(Some((PrintLevel::Warn, keep)));
     SAID.lock().map(|mut said| said.clear()).unwrap_or_default();
     let mut object = ObjectBuilder::default()
-        .open_memory(plan.program.object())
+        .open_memory(object(plan.program))
         .map_err(|error| load_failed(name, &error))?;
-    let switches = [
-        options.initial_ssthresh.unwrap_or(0),
-        u32::from(plan.halves_in_slow_start),
-        options.skip_every.unwrap_or(0),
-    ];
-    let switches: Vec<u8> = switches.iter().flat_map(|switch| switch.to_ne_bytes()).collect();
+    let switches = options.bytes(plan.halves_in_slow_start);
     for mut map in object.maps_mut() {
         let failed = |error| load_failed(name, &error);
         match map.name().to_str() {
@@ -206,4 +137,13 @@ fn load_failed(name: &str, error: &libbpf_rs::Error) -> KernelError {
         "the kernel rejected the program for {name}: {error}; {}",
         last.replace('\n', "; ")
     ))
+}
+
+fn object(program: Program) -> &'static [u8] {
+    match program {
+        Program::Table => include_bytes!(concat!(env!("OUT_DIR"), "/table.o")),
+        Program::Surface => include_bytes!(concat!(env!("OUT_DIR"), "/surface.o")),
+        Program::Bimodal => include_bytes!(concat!(env!("OUT_DIR"), "/bimodal.o")),
+        Program::MrAimd => include_bytes!(concat!(env!("OUT_DIR"), "/mraimd.o")),
+    }
 }

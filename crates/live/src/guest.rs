@@ -3,6 +3,7 @@
 
 use crate::events::{Event, Failure, send};
 use crate::linux;
+use crate::linux::socket::reseed_kernel;
 use crate::request;
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
@@ -35,6 +36,7 @@ fn run_request(folder: &Path) -> Result<(), Failure> {
     for (kind, at) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
         mount_at(kind, Path::new(at), "")?;
     }
+    reseed_kernel().map_err(|error| Failure::broken("keys of random numbers", error))?;
     // The host's files are read-only but for this folder.
     mount_at("hostfs", folder, &folder.to_string_lossy())?;
     let failed = |error| Failure::broken("folder of the run", error);

@@ -10,6 +10,13 @@ pub(crate) fn about() -> Result<(), crate::events::Failure> {
     Ok(())
 }
 
+/// Sends the files that a build of a kernel in virtual time adds to it.
+pub(crate) fn sources() -> Result<(), crate::events::Failure> {
+    let answer = cwndlab_kernel::built_in::SOURCES.into_iter().collect::<serde_json::Value>();
+    crate::events::send(&crate::events::Event::Answer { answer });
+    Ok(())
+}
+
 #[cfg(not(feature = "kernel"))]
 pub(crate) fn run(command: &str, _: &[String]) -> Result<(), crate::events::Failure> {
     Err(crate::events::Failure::refused(format!(

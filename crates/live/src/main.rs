@@ -21,8 +21,10 @@ use events::{Event, Failure};
 use std::process::ExitCode;
 
 /// The commands.
-const COMMANDS: [&str; 10] =
-    ["linux", "virtual", "guest", "quic", "limits", "about", "install", "list", "remove", "clean"];
+const COMMANDS: [&str; 11] = [
+    "linux", "virtual", "guest", "sources", "quic", "limits", "about", "install", "list", "remove",
+    "clean",
+];
 
 fn main() -> ExitCode {
     panics::are_fatal();
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         "quic" => request::read().and_then(quic::run),
         "limits" => linux::limits(),
         "about" => kernel_commands::about(),
+        "sources" => kernel_commands::sources(),
         _ if kernel_commands::COMMANDS.contains(&command) => {
             kernel_commands::run(command, &arguments[1..])
         }

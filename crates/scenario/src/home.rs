@@ -33,10 +33,7 @@ impl Home {
                 let unknown = unknown_value(&rule.to_string(), &RuleSpec::kernel_models());
                 Some(format!("{unknown}; with `home = \"linux\"` all that the kernel has"))
             }
-            Self::Linux(_) if rule.kernel_name().is_none() => Some(format!(
-                "{rule}: `home = \"linux\"` runs congestion controls of the kernel, such as \
-                 kernel:cubic; use one, or `home = \"simulator\"`"
-            )),
+            Self::Linux(_) if rule.kernel_name().is_none() => rule.kernel_program().err(),
             _ => None,
         }
     }

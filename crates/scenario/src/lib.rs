@@ -25,6 +25,7 @@ mod graph;
 mod home;
 mod knobs;
 mod link;
+mod linux_settings;
 mod parse;
 mod per_flow;
 mod queue;
@@ -55,6 +56,7 @@ pub use link::{
     Dumbbell, EcnMangling, Excess, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutagePolicy,
     OutageSpec, PolicerSpec, TokenBucketSpec,
 };
+pub use linux_settings::{LinuxSettings, Sysctl};
 pub use parse::schema;
 pub use per_flow::PerFlow;
 pub use queue::QueueSpec;

@@ -4,6 +4,7 @@ use crate::arrivals::ArrivalSpec;
 use crate::home::Home;
 use crate::knobs::KnobOverrides;
 use crate::link::{Dumbbell, LinkSpec};
+use crate::linux_settings::LinuxSettings;
 use crate::router_profile::RouterProfile;
 use crate::share_spec::ShareSpec;
 use crate::trace_spec::TraceSpec;
@@ -70,6 +71,9 @@ pub struct Scenario {
     /// Endpoint knobs of all flows; they override the profile's.
     #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
     pub tcp: KnobOverrides,
+    /// Settings of the kernel, where one runs the scenario.
+    #[serde(default, skip_serializing_if = "LinuxSettings::is_empty")]
+    pub linux: LinuxSettings,
     /// Traces to record.
     #[serde(default, skip_serializing_if = "TraceSpec::is_empty")]
     pub trace: TraceSpec,

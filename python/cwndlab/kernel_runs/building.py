@@ -1,7 +1,4 @@
-"""Builds a kernel in virtual time, user-mode Linux with time travel, from a source of Linux.
-
-The source is a distribution's package, a tarball or a tree of the user's own, which stays as it is.
-"""
+"""Builds a kernel in virtual time, user-mode Linux with time travel, from a source of Linux."""
 
 from __future__ import annotations
 
@@ -11,23 +8,20 @@ import re
 import shutil
 import subprocess
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cwndlab.errors import LiveError
-from cwndlab.kernel_runs import kernels
+from cwndlab.kernel_runs import kernels, program, source_tree
 from cwndlab.kernel_runs.kernels import Kernel
 from cwndlab.kernel_runs.protocol import exchange
+from cwndlab.kernel_runs.source_tree import PACKAGES, Progress
 from cwndlab.message import invalid
 
 ADDITIONS = Path(__file__).resolve().parent / "_user_mode"
-"""What is added to a kernel: its configuration, and its entropy."""
-PACKAGES = "apt-get install linux-source flex bison bc make gcc"
+"""What is added to a kernel besides rules: its configuration, and keys of random numbers."""
 TOOLS = ("make", "gcc", "flex", "bison", "bc", "tar", "xz")
-_PACKAGES_FOLDER = Path("/usr/src")
-# A compiler's version, date and user would go into the kernel's name, and so into its entropy.
+# Without the date and the user of the build, one source gives one binary.
 _REPRODUCIBLE = (
     "KBUILD_BUILD_TIMESTAMP=@0",
     "KBUILD_BUILD_USER=cwndlab",
@@ -35,34 +29,6 @@ _REPRODUCIBLE = (
     "KBUILD_BUILD_VERSION=1",
 )
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
-
-Progress = Callable[[str, int], None]
-"""Gets the step and the number of files that are done."""
-
-
-@dataclass(frozen=True)
-class _Edit:
-    """One line of the kernel's that a build changes: the only edits of its sources."""
-
-    path: str
-    why: str
-    pattern: str
-    replacement: str
-
-
-def _edits(hz: int) -> tuple[_Edit, ...]:
-    return (
-        _Edit("arch/um/os-Linux/util.c", "entropy from CWNDLAB_SEED instead of the host",
-              r"return getrandom\(buf, len, flags\);",
-              "extern ssize_t cwndlab_getrandom(void *, size_t, unsigned int);\n\n"
-              "\treturn cwndlab_getrandom(buf, len, flags);"),
-        _Edit("arch/um/os-Linux/Makefile", "the file with that entropy",
-              r"^USER_OBJS := ", "obj-y += cwndlab_user.o\n\nUSER_OBJS := "),
-        _Edit("drivers/char/random.c", "no entropy from the names of files of this host",
-              r"^\s*_mix_pool_bytes\(command_line, [^\n]*\n", ""),
-        _Edit("arch/um/Kconfig", "HZ, which arch/um fixes",
-              r"(^config HZ\n[^#]*?default) 100$", rf"\1 {hz}"),
-    )  # fmt: skip
 
 
 def build(
@@ -105,16 +71,17 @@ def build(
         raise LiveError(
             f"building a kernel needs {', '.join(absent)}: on Debian and Ubuntu, `{PACKAGES}`"
         )
-    chosen = packaged() if source is None else source.resolve()
+    chosen = source_tree.packaged() if source is None else source.resolve()
     if not chosen.exists():
         raise LiveError(invalid("source", str(chosen), "a tree of Linux, or a tarball of one"))
     tree = kernels.cache() / "build" / name
     tree.mkdir(parents=True, exist_ok=True)
-    edits = _edits(hz)
+    edits = source_tree.edits(hz)
     if chosen.is_dir():
-        _copy(chosen, tree, edits, progress)
+        source_tree.copy(chosen, tree, edits, progress)
     else:
-        _unpack(chosen, tree, edits, progress)
+        source_tree.unpack(chosen, tree, edits, progress)
+    _add(tree)
     _configure(tree, config)
     _make(tree, progress)
     return _install(tree, name, hz, str(chosen), progress)
@@ -125,129 +92,15 @@ def absent_tools() -> list[str]:
     return [tool for tool in TOOLS if shutil.which(tool) is None]
 
 
-def packaged() -> Path:
-    """Return the newest source package of this machine.
-
-    Raises
-    ------
-    LiveError
-        If there is none.
-    """
-    found = sorted(_PACKAGES_FOLDER.glob("linux-source-*.tar.*"), key=_version)
-    if not found:
-        raise LiveError(
-            f"no source of Linux under {_PACKAGES_FOLDER}: on Debian and Ubuntu, `{PACKAGES}`, or "
-            "give a tree or tarball with `--source`"
-        )
-    return found[-1]
-
-
-def _version(path: Path) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", path.name))
-
-
-def _check(tree: Path, given: Path) -> None:
-    if not (tree / "arch/um/Kconfig").is_file() or not (tree / "net/ipv4/tcp.c").is_file():
-        raise LiveError(invalid("source", str(given), "a tree of Linux, or a tarball of one"))
-
-
-def _files(tree: Path) -> Iterator[Path]:
-    """Yield the files of a source without what was built in it, which only git can tell."""
-    if (tree / ".git").exists():
-        command = ["git", "-C", str(tree), "ls-files", "-z", "-co", "--exclude-standard"]
-        done = subprocess.run(command, capture_output=True, check=False)
-        if done.returncode != 0:
-            raise LiveError(f"source: git cannot list {tree}: {done.stderr.decode().strip()}")
-        names = (name for name in done.stdout.decode().split("\0") if name)
-        # A submodule, or a clone in the tree, is listed as a folder; a deleted file is listed too.
-        yield from (path for name in names if (path := tree / name).is_symlink() or path.is_file())
-        return
-    if (tree / ".config").exists() or (tree / "include/config").exists():
-        raise LiveError(
-            f"{tree} holds a build: expected a clean tree (`make mrproper`), or one of git"
-        )
-    for folder, _, files in os.walk(tree):
-        yield from (Path(folder) / name for name in files)
-
-
-def _copy(source: Path, tree: Path, edits: tuple[_Edit, ...], progress: Progress) -> None:
-    """Copy what has changed, and forget what is gone, so that `make` compiles only that."""
-    _check(source, source)
-    edited = {edit.path for edit in edits}
-    present: set[Path] = set()
-    for done, path in enumerate(_files(source)):
-        relative = path.relative_to(source)
-        present.add(relative)
-        target = tree / relative
-        if str(relative) in edited:
-            _write(target, _edited(path.read_text(), str(relative), edits))
-        elif path.is_symlink():
-            if not target.is_symlink():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.symlink_to(path.readlink())
-        elif _differs(path, target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target)
-        if done % 1000 == 0:
-            progress("copying the source", done)
-    manifest = tree / ".cwndlab-sources"
-    if manifest.is_file():
-        for line in manifest.read_text().splitlines():
-            if Path(line) not in present:
-                (tree / line).unlink(missing_ok=True)
-    manifest.write_text("".join(f"{path}\n" for path in sorted(present)))
-
-
-def _differs(path: Path, target: Path) -> bool:
-    try:
-        there = target.stat()
-    except FileNotFoundError:
-        return True
-    here = path.stat()
-    return (here.st_size, here.st_mtime_ns) != (there.st_size, there.st_mtime_ns)
-
-
-def _unpack(source: Path, tree: Path, edits: tuple[_Edit, ...], progress: Progress) -> None:
-    about = source.stat()
-    stamp, mark = tree / ".cwndlab-sources", f"{source} {about.st_size} {about.st_mtime_ns}\n"
-    if not stamp.is_file() or stamp.read_text() != mark:
-        progress("unpacking the source", 0)
-        shutil.rmtree(tree)
-        tree.mkdir(parents=True)
-        command = ["tar", "xf", str(source), "--strip-components=1", "-C", str(tree)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise LiveError(f"source: {source} cannot be unpacked: {done.stderr.strip()}")
-        _check(tree, source)
-        for path in {edit.path for edit in edits}:
-            shutil.copy2(tree / path, tree / f"{path}.cwndlab-original")
-        stamp.write_text(mark)
-    for path in {edit.path for edit in edits}:
-        original = (tree / f"{path}.cwndlab-original").read_text()
-        _write(tree / path, _edited(original, path, edits))
-
-
-def _edited(text: str, path: str, edits: tuple[_Edit, ...]) -> str:
-    for edit in edits:
-        if edit.path != path:
-            continue
-        text, count = re.subn(edit.pattern, edit.replacement, text, flags=re.MULTILINE)
-        if count == 0:
-            raise LiveError(
-                f"{path} of this kernel lacks the line to edit ({edit.why}): expected Linux 6.12 "
-                "or one close to it"
-            )
-    return text
-
-
-def _write(target: Path, text: str) -> None:
-    if not target.is_file() or target.read_text() != text:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
+def _add(tree: Path) -> None:
+    """Add what a kernel in virtual time has besides its own files."""
+    keys = (ADDITIONS / "random_keys.c").read_text()
+    source_tree.write(tree / "arch/um/os-Linux/cwndlab_user.c", keys)
+    for name, text in program.ask("sources").items():
+        source_tree.write(tree / "net/ipv4/cwndlab" / name, text)
 
 
 def _configure(tree: Path, config: Path | None) -> None:
-    _write(tree / "arch/um/os-Linux/cwndlab_user.c", (ADDITIONS / "entropy.c").read_text())
     lines = (ADDITIONS / "config").read_text()
     if config is not None:
         # The first line of an option counts.
@@ -260,7 +113,7 @@ def _configure(tree: Path, config: Path | None) -> None:
     kconfig = (tree / "arch/um/Kconfig").read_text()
     if before.is_file() and before.read_text() == lines + kconfig and (tree / ".config").is_file():
         return
-    _write(wanted, lines)
+    source_tree.write(wanted, lines)
     done = subprocess.run(
         ["make", "ARCH=um", f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig"],
         cwd=tree, capture_output=True, text=True, check=False, env=_environment(),
@@ -347,7 +200,7 @@ def _identity(tree: Path) -> str:
     whole = hashlib.sha256()
     roots = [tree / "net", tree / "include/net", tree / "include/linux"]
     paths = sorted(path for root in roots for path in root.rglob("*.[ch]"))
-    edited = [tree / edit.path for edit in _edits(0)]
+    edited = [tree / edit.path for edit in source_tree.edits(0)]
     for path in [*paths, *edited, *sorted(ADDITIONS.glob("*.c"))]:
         whole.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     whole.update(_configuration((tree / ".config").read_text()).encode())

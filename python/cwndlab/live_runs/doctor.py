@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cwndlab.errors import LiveError
-from cwndlab.kernel_runs import building, kernels, program
+from cwndlab.kernel_runs import building, kernels, program, source_tree
 from cwndlab.ns2.program import Ns2
 
 # linux/capability.h
@@ -154,7 +154,7 @@ def _virtual_kernel() -> str | None:
 
 
 def _source() -> str | None:
-    return building.packaged().name
+    return source_tree.packaged().name
 
 
 def _build_tools() -> str | None:

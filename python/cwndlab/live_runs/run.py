@@ -76,6 +76,8 @@ def counterpart(scenario: Scenario) -> Scenario:
     {'precise_reduction': True, 'integer_ssthresh': False}
     """
     whole = scenario.to_dict()
+    for key in ("home", "linux"):
+        whole.pop(key, None)
     profile = whole.get("profile", DEFAULT_PROFILE)
     values = {knob["name"]: knob["values"][profile] for knob in native.knobs()}
     # Knobs in which profiles differ and that a live run takes from the scenario; the others are

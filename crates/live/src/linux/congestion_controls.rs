@@ -1,8 +1,10 @@
 //! Congestion controls of the flows: the kernel's, or rules that are registered for the run.
 
-#[cfg(feature = "kernel")]
 use super::plan::initial_ssthresh;
+use super::run::Clock;
 use crate::events::Failure;
+use cwndlab_kernel::{BuiltIn, Hits, KernelError, LoadOptions};
+use cwndlab_rules::RuleSpec;
 use cwndlab_scenario::{FlowSpec, Scenario};
 use serde::Serialize;
 
@@ -10,8 +12,7 @@ use serde::Serialize;
 pub struct CongestionControls {
     /// Names of the congestion controls, one for each entry of the scenario's flows.
     pub names: Vec<String>,
-    #[cfg(feature = "kernel")]
-    registered: Vec<(String, cwndlab_kernel::Registered)>,
+    registered: Vec<(String, Registered)>,
 }
 
 /// Counters of a registered rule.
@@ -27,33 +28,9 @@ pub struct RuleReport {
 
 impl CongestionControls {
     /// Finds or registers the congestion controls of the flows.
-    #[cfg(not(feature = "kernel"))]
-    pub fn new(scenario: &Scenario) -> Result<Self, Failure> {
-        let name = |(i, flow): (usize, &FlowSpec)| match flow.rule.0.kernel_name() {
-            Some(name) => Ok(name.to_string()),
-            None => Err(Failure::refused(format!(
-                "flows[{i}].rule: {} needs rules in the kernel, which this program was built \
-                 without: install clang, libelf-dev and zlib1g-dev and run `make live` again, or \
-                 use kernel:reno, kernel:cubic or kernel:bbr",
-                flow.rule.0
-            ))),
-        };
-        Ok(Self { names: scenario.flows.iter().enumerate().map(name).collect::<Result<_, _>>()? })
-    }
-
-    /// Counters of the registered rules.
-    #[cfg(not(feature = "kernel"))]
-    pub fn report(&self) -> Result<Vec<RuleReport>, Failure> {
-        Ok(Vec::new())
-    }
-
-    /// Finds or registers the congestion controls of the flows.
-    #[cfg(feature = "kernel")]
-    pub fn new(scenario: &Scenario) -> Result<Self, Failure> {
-        use cwndlab_kernel::{LoadOptions, Registered};
-        let (mut names, mut registered) = (Vec::new(), Vec::<(String, Registered)>::new());
+    pub fn new(scenario: &Scenario, clock: Clock) -> Result<Self, Failure> {
+        let (mut names, mut registered) = (Vec::new(), Vec::new());
         for (i, flow) in scenario.flows.iter().enumerate() {
-            let text = flow.rule.0.to_string();
             if let Some(name) = flow.rule.0.kernel_name() {
                 names.push(name.to_string());
                 continue;
@@ -71,27 +48,73 @@ impl CongestionControls {
                 continue;
             }
             let name = format!("cwndlab_{i}");
-            let rule = Registered::load(&flow.rule.0, &name, &options)
-                .map_err(|error| Failure::refused(format!("flows[{i}].rule: {error}")))?;
-            registered.push((text, rule));
+            let refused = |why: String| Failure::refused(format!("flows[{i}].rule: {why}"));
+            let rule = Registered::new(&flow.rule.0, &name, &options, clock).map_err(refused)?;
+            registered.push((flow.rule.0.to_string(), rule));
             names.push(name);
         }
         Ok(Self { names, registered })
     }
 
     /// Counters of the registered rules.
-    #[cfg(feature = "kernel")]
     pub fn report(&self) -> Result<Vec<RuleReport>, Failure> {
-        let report = |(rule, registered): &(String, cwndlab_kernel::Registered)| {
-            let hits = registered
-                .report()
-                .map_err(|error| Failure::broken("rule in the kernel", error))?;
+        let report = |(rule, registered): &(String, Registered)| {
+            let failed = |error| Failure::broken("rule in the kernel", error);
             Ok(RuleReport {
                 rule: rule.clone(),
                 name: registered.name().to_string(),
-                skipped_callbacks: hits.skipped_callbacks(),
+                skipped_callbacks: registered.report().map_err(failed)?.skipped_callbacks(),
             })
         };
         self.registered.iter().map(report).collect()
+    }
+}
+
+/// A rule in the kernel of the run.
+enum Registered {
+    /// By a program that is built into a kernel in virtual time.
+    BuiltIn(BuiltIn),
+    /// By BPF.
+    #[cfg(feature = "kernel")]
+    Bpf(cwndlab_kernel::Registered),
+}
+
+impl Registered {
+    fn new(
+        rule: &RuleSpec,
+        name: &str,
+        options: &LoadOptions,
+        clock: Clock,
+    ) -> Result<Self, String> {
+        let registered = match clock {
+            Clock::Virtual => BuiltIn::register(rule, name, options).map(Self::BuiltIn),
+            #[cfg(feature = "kernel")]
+            Clock::Real => cwndlab_kernel::Registered::load(rule, name, options).map(Self::Bpf),
+            #[cfg(not(feature = "kernel"))]
+            Clock::Real => {
+                return Err(format!(
+                    "{rule} needs rules in the kernel, which this program was built without: \
+                     install clang, libelf-dev and zlib1g-dev and run `make live` again, or use \
+                     kernel:reno, kernel:cubic or kernel:bbr"
+                ));
+            }
+        };
+        registered.map_err(|error| error.to_string())
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::BuiltIn(rule) => rule.name(),
+            #[cfg(feature = "kernel")]
+            Self::Bpf(rule) => rule.name(),
+        }
+    }
+
+    fn report(&self) -> Result<Hits, KernelError> {
+        match self {
+            Self::BuiltIn(rule) => rule.report(),
+            #[cfg(feature = "kernel")]
+            Self::Bpf(rule) => rule.report(),
+        }
     }
 }

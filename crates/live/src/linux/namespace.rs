@@ -2,10 +2,13 @@
 //! end with the thread.
 
 use super::plan::{FlowPlan, Plan};
-use super::routes::Routes;
+use super::routes::{Device, Metric, Routes};
 use crate::events::Failure;
+use cwndlab_scenario::LinuxSettings;
+use cwndlab_units::Time;
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs;
+use std::io::ErrorKind;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -66,16 +69,21 @@ pub fn enter(end: End, plan: &Plan) -> Result<OwnedFd, Failure> {
     settings(end, plan)?;
     let device = open(end.device())?;
     let mut routes = Routes::open().map_err(doing("routes"))?;
-    routes.up("lo", None, None).map_err(doing("loopback device"))?;
+    routes.up("lo", Device::default()).map_err(doing("loopback device"))?;
     // IPv6 sends packets, such as router solicitations, which do not belong to a flow.
     write(&format!("ipv6/conf/{}/disable_ipv6", end.device()), "1").or_else(|failure| {
         if fs::exists("/proc/sys/net/ipv6").unwrap_or(true) { Err(failure) } else { Ok(()) }
     })?;
-    routes.up(end.device(), Some(plan.mtu), Some(DEVICE_QUEUE)).map_err(doing("TUN device"))?;
+    let about = Device {
+        mtu: Some(plan.mtu),
+        queue: Some(DEVICE_QUEUE),
+        most_segments: plan.settings.gso_max_segs,
+    };
+    routes.up(end.device(), about).map_err(doing("TUN device"))?;
     let [a, b] = end.network();
     routes.add_local(Ipv4Addr::new(a, b, 0, 0), 16).map_err(doing("local route"))?;
     for (number, flow) in plan.flows.iter().enumerate() {
-        let metrics = metrics(end, flow);
+        let metrics = metrics(end, flow, &plan.settings);
         routes
             .add(end.other().address(number), end.device(), end.address(number), metrics)
             .map_err(doing("route"))?;
@@ -83,10 +91,10 @@ pub fn enter(end: End, plan: &Plan) -> Result<OwnedFd, Failure> {
     Ok(device)
 }
 
-/// Route metrics of a flow.
-fn metrics(end: End, flow: &FlowPlan) -> Vec<super::routes::Metric> {
-    use super::routes::Metric;
-    match end {
+/// Route metrics of a flow: those of its plan, then those that the scenario sets by name, of which
+/// the kernel takes the last.
+fn metrics(end: End, flow: &FlowPlan, settings: &LinuxSettings) -> Vec<Metric> {
+    let planned: Vec<Metric> = match end {
         End::Source => {
             let mut metrics = vec![Metric::InitialWindow(flow.initial_window)];
             metrics.extend(flow.min_rto_ms.map(Metric::LeastTimeout));
@@ -95,11 +103,19 @@ fn metrics(end: End, flow: &FlowPlan) -> Vec<super::routes::Metric> {
         }
         End::Sink => flow
             .quick_ack
-            .then_some(Metric::QuickAck)
+            .then_some(Metric::QuickAck(true))
             .into_iter()
             .chain(flow.window_bytes.map(Metric::Window))
             .collect(),
-    }
+    };
+    let least_timeout = |time: Time| Metric::LeastTimeout((1e3 * time.seconds()).round() as u32);
+    let named = [
+        settings.initcwnd.map(Metric::InitialWindow),
+        settings.initrwnd.map(Metric::InitialReceiveWindow),
+        settings.rto_min.map(least_timeout),
+        settings.quickack.map(Metric::QuickAck),
+    ];
+    planned.into_iter().chain(named.into_iter().flatten()).collect()
 }
 
 /// A network namespace that this thread was in, and can enter again.
@@ -141,7 +157,24 @@ fn settings(end: End, plan: &Plan) -> Result<(), Failure> {
     ] {
         write(name, value)?;
     }
+    for (name, value) in &plan.settings.sysctls {
+        set(name, &value.to_string())?;
+    }
     Ok(())
+}
+
+/// Sets what the scenario sets by name.
+fn set(name: &str, value: &str) -> Result<(), Failure> {
+    fs::write(format!("/proc/sys/net/ipv4/{name}"), value).map_err(|error| {
+        let why = match error.kind() {
+            ErrorKind::NotFound => "this kernel has no such setting".to_string(),
+            ErrorKind::PermissionDenied => {
+                "is one setting of the whole kernel, which a run leaves alone".to_string()
+            }
+            _ => format!("the kernel does not take {value}: {error}"),
+        };
+        Failure::refused(format!("linux.{name}: {why}"))
+    })
 }
 
 fn write(name: &str, value: &str) -> Result<(), Failure> {

@@ -3,7 +3,9 @@
 
 use crate::events::Failure;
 use crate::unsupported::{EndpointKind, unsupported, written};
-use cwndlab_scenario::{FlowSpec, KnobOverrides, ProfileName, RecoveryName, Sampling, Scenario};
+use cwndlab_scenario::{
+    FlowSpec, KnobOverrides, LinuxSettings, ProfileName, RecoveryName, Sampling, Scenario,
+};
 use cwndlab_sim::ExternalFlow;
 use cwndlab_tcp::Knobs;
 use cwndlab_units::message::{invalid, one_of};
@@ -82,6 +84,8 @@ pub struct Plan {
     pub sampling_s: f64,
     /// Socket buffer, bytes: several times what the network holds.
     pub buffer_bytes: u32,
+    /// What the scenario sets by the kernel's names; it has the last word.
+    pub settings: LinuxSettings,
     /// TCP_NOTSENT_LOWAT: unsent bytes that keep a socket busy until its thread runs again.
     pub unsent_bytes: u32,
 }
@@ -137,6 +141,7 @@ impl Plan {
             mtu: largest.max(1500),
             sampling_s: wanted_s.min(rtt_s / 4.0).clamp(SHORTEST_SAMPLING_S, LONGEST_SAMPLING_S),
             buffer_bytes: (16.0 * bdp_bytes).clamp(4e6, 1e9) as u32,
+            settings: scenario.linux.clone(),
             // 5 ms at the fastest link's rate.
             unsent_bytes: (largest_bps / 8.0 * 5e-3).clamp(16e3, 4e6) as u32,
             flows,

@@ -6,13 +6,15 @@ use super::namespace::{self, End, NetworkNamespace};
 use super::plan::Plan;
 use super::play::{Measurements, row_every_s};
 use super::ring::Ring;
+use super::socket::reseed_kernel;
 use super::{sink, source};
 use crate::events::{Event, Failure, send};
 use crate::run_control::shuffled;
 use cwndlab_emulator::{Emulator, Health, Lateness, Received, Side, Tun, set_ce};
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::TraceHash;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::thread::{ClockId, clock_nanosleep_absolute};
+use rustix::time::{Timespec, clock_gettime};
 use std::io;
 
 /// Reports of progress in a run.
@@ -78,7 +80,7 @@ impl VirtualRun<'_> {
     /// Moves packets and serves sockets until `end_s`. The clock is read when a packet has ended
     /// the wait; after a deadline it is the deadline's time.
     fn play(&mut self, end_s: f64) -> io::Result<()> {
-        let begin_ns = monotonic_ns();
+        let begin_ns = begin_afresh()?;
         let (mut now, mut report_s) = (0.0, 0.0);
         while now < end_s {
             if report_s <= now {
@@ -175,6 +177,16 @@ fn add_packet(hash: &mut TraceHash, at_s: f64, what: u64, packet: &[u8]) {
         bytes[..word.len()].copy_from_slice(word);
         hash.add(u64::from_le_bytes(bytes));
     }
+}
+
+/// Begins at a whole second, with the kernel's random numbers drawn anew from its seed: ports,
+/// sequence numbers and phases of timers are then the same however long the start took, and
+/// whatever was drawn in it. Returns the time, nanoseconds.
+fn begin_afresh() -> io::Result<u64> {
+    let tv_sec = clock_gettime(ClockId::Monotonic).tv_sec + 1;
+    clock_nanosleep_absolute(ClockId::Monotonic, &Timespec { tv_sec, tv_nsec: 0 })?;
+    reseed_kernel()?;
+    Ok(tv_sec as u64 * 1_000_000_000)
 }
 
 fn monotonic_ns() -> u64 {

@@ -27,8 +27,10 @@ pub enum Metric {
     LeastTimeout(u32),
     /// Connections request ECN.
     Ecn,
-    /// Connections acknowledge every packet at once (no delayed ACKs).
-    QuickAck,
+    /// Whether connections acknowledge every packet at once (no delayed ACKs).
+    QuickAck(bool),
+    /// Window that connections advertise at first, packets.
+    InitialReceiveWindow(u32),
     /// Maximum advertised window, bytes. It is known before the window scale is negotiated, which
     /// keeps the scale small.
     Window(u32),
@@ -40,10 +42,22 @@ impl From<Metric> for RouteMetric {
             Metric::InitialWindow(packets) => Self::InitCwnd(packets),
             Metric::LeastTimeout(milliseconds) => Self::RtoMin(milliseconds),
             Metric::Ecn => Self::Features(FEATURE_ECN),
-            Metric::QuickAck => Self::QuickAck(1),
+            Metric::QuickAck(on) => Self::QuickAck(on.into()),
+            Metric::InitialReceiveWindow(packets) => Self::InitRwnd(packets),
             Metric::Window(bytes) => Self::Window(bytes),
         }
     }
+}
+
+/// What a device is brought up with; none keeps the kernel's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Device {
+    /// MTU, bytes.
+    pub mtu: Option<u32>,
+    /// Length of its queue, packets.
+    pub queue: Option<u32>,
+    /// Most segments that the stack hands to it as one.
+    pub most_segments: Option<u32>,
 }
 
 /// A netlink socket for links and routes.
@@ -61,13 +75,14 @@ impl Routes {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Brings a device up with an MTU and a queue length.
-    pub fn up(&mut self, device: &str, mtu: Option<u32>, queue: Option<u32>) -> io::Result<()> {
+    /// Brings a device up.
+    pub fn up(&mut self, device: &str, about: Device) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = index(device)?;
         (link.header.flags, link.header.change_mask) = (LinkFlags::Up, LinkFlags::Up);
-        link.attributes.extend(mtu.map(LinkAttribute::Mtu));
-        link.attributes.extend(queue.map(LinkAttribute::TxQueueLen));
+        link.attributes.extend(about.mtu.map(LinkAttribute::Mtu));
+        link.attributes.extend(about.queue.map(LinkAttribute::TxQueueLen));
+        link.attributes.extend(about.most_segments.map(LinkAttribute::GsoMaxSegs));
         self.ask(RouteNetlinkMessage::SetLink(link), 0)
     }
 

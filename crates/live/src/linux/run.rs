@@ -34,7 +34,7 @@ pub fn run(request: Request, clock: Clock) -> Result<(), Failure> {
     let plan = Plan::new(&scenario, emulator_plan.flows(), crate::result::fastest_bps(&scenario))?;
     let _lock = lock_live_runs()?;
     own_session();
-    let algorithms = CongestionControls::new(&scenario)?;
+    let algorithms = CongestionControls::new(&scenario, clock)?;
     let begun = Instant::now();
     let run = match clock {
         Clock::Real => play(&scenario, &plan, &algorithms),

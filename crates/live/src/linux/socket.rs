@@ -225,6 +225,18 @@ pub fn signal_with_parent(signal: c_int) {
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal) };
 }
 
+/// Makes the kernel take a new key for its random numbers.
+pub fn reseed_kernel() -> io::Result<()> {
+    /// `RNDRESEEDCRNG` of linux/random.h.
+    const RESEED: libc::Ioctl = 0x5207;
+    let device = std::fs::OpenOptions::new().write(true).open("/dev/urandom")?;
+    // SAFETY: the request has no argument.
+    match unsafe { libc::ioctl(device.as_raw_fd(), RESEED) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Makes a kernel in virtual time end with this process, run on one core, and have its memory at
 /// the same addresses in each run, which its size depends on.
 pub fn prepare_guest(command: &mut Command, core: usize) {

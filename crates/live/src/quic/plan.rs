@@ -67,6 +67,9 @@ impl TransferPlan {
     ) -> Result<Self, Failure> {
         let mut notes = Vec::new();
         ENDPOINTS.check(scenario)?;
+        if let [name, ..] = scenario.linux.names().as_slice() {
+            return unsupported(&format!("linux.{name}"), "QUIC's endpoints are not the kernel's");
+        }
         knobs("tcp", &scenario.tcp, &mut notes)?;
         let mut factories = Vec::new();
         for (i, flow) in scenario.flows.iter().enumerate() {

@@ -1,11 +1,17 @@
 //! Checks of the scenario's home.
 
 use crate::error::ScenarioError;
+use crate::home::Home;
 use crate::scenario::Scenario;
 
 impl Scenario {
-    /// Checks that every rule runs at the scenario's home.
+    /// Checks that every rule runs at the scenario's home, and that it takes the settings.
     pub fn check_home(&self) -> Result<(), ScenarioError> {
+        if let (Home::Simulator, [name, ..]) = (&self.home, self.linux.names().as_slice()) {
+            let message = "has an effect only in a kernel: run with `home = \"linux\"`, or set \
+                           knobs of the endpoint under `tcp`";
+            return Err(ScenarioError::at(format!("linux.{name}"), message));
+        }
         let flows = self.flows.iter().enumerate();
         let flows = flows.map(|(i, flow)| (format!("flows[{i}].rule"), &flow.rule.0));
         let arrivals = self.arrivals.iter().enumerate();
@@ -32,6 +38,33 @@ mod tests {
     }
 
     #[test]
+    fn settings_of_linux_need_a_kernel() {
+        let settings = "[linux]\ntcp_recovery = 0\nrto_min = \"50ms\"\n";
+        let text = |home: &str, settings: &str| {
+            format!(
+                "duration = \"1s\"\nhome = \"{home}\"\n{settings}[dumbbell]\nrate = \"1Mbit\"\n\
+                 delay = \"10ms\"\n[[flows]]\nrule = \"kernel:reno\"\n"
+            )
+        };
+        let there = Scenario::from_toml(&text("linux", settings)).unwrap();
+        assert_eq!(there.linux.names(), ["rto_min", "tcp_recovery"]);
+        there.check_home().unwrap();
+        let here = Scenario::from_toml(&text("simulator", settings)).unwrap();
+        let refused = here.check_home().unwrap_err().to_string();
+        assert!(refused.starts_with("linux.rto_min: has an effect only in a kernel"), "{refused}");
+        for (wrong, expected) in [
+            ("udp_mem = 1", "linux.udp_mem: \"udp_mem\" is not known: expected gso_max_segs, "),
+            ("initcwnd = 0", "linux.initcwnd: 0 is not valid: expected 1 to 65535"),
+            ("rto_min = \"0ms\"", "linux.rto_min: \"0s\" is not valid: expected 1 ms to 120 s"),
+            ("tcp_recovery = 1.5", "tcp_recovery: 1.5 is not valid: expected a whole number, or "),
+        ] {
+            let text = text("linux", &format!("[linux]\n{wrong}\n"));
+            let refused = Scenario::from_toml(&text).unwrap_err().to_string();
+            assert!(refused.contains(expected), "{refused}");
+        }
+    }
+
+    #[test]
     fn a_home_names_the_rules_that_it_cannot_run() {
         for (home, rule, wrong) in [
             ("", "CUBIC", None),
@@ -42,7 +75,12 @@ mod tests {
                 Some("flows[0].rule: \"kernel:yeah\" is not known: expected kernel:reno, "),
             ),
             ("home = \"linux\"", "kernel:yeah", None),
-            ("home = \"linux\"", "CUBIC", Some("flows[0].rule: CUBIC: `home = \"linux\"` runs")),
+            ("home = \"linux\"", "GAIMD(0.31, 0.875)", None),
+            (
+                "home = \"linux\"",
+                "CUBIC",
+                Some("flows[0].rule: rule \"CUBIC\" cannot run in the kernel"),
+            ),
         ] {
             let found = scenario(home, rule).unwrap().check_home().map_err(|e| e.to_string());
             match wrong {

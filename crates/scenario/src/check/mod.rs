@@ -7,6 +7,7 @@ mod distributions;
 mod home;
 mod knobs;
 mod links;
+mod linux_settings;
 pub(super) mod queue_conditions;
 mod queues;
 mod repeated_transfers;
@@ -19,6 +20,7 @@ use crate::trace_spec::Sampling;
 use conditions::{Checked, invalid, positive, share};
 use cwndlab_tcp::Knobs;
 use cwndlab_units::Time;
+use linux_settings::check_linux_settings;
 use std::collections::BTreeSet;
 
 /// Largest number of samples in a trace table: about 2 GiB.
@@ -29,6 +31,7 @@ impl Scenario {
     pub(super) fn check(&self) -> Checked {
         self.check_times()?;
         self.check_host_jitter()?;
+        check_linux_settings(&self.linux)?;
         let graph = self.check_links()?;
         let mut names = BTreeSet::new();
         self.check_flows(&mut names)?;
