@@ -1,6 +1,7 @@
-"""Six scenarios with flows of this machine's kernel, and simulated.
+"""Six scenarios with flows of this machine's kernel, simulated, and with a kernel in virtual time.
 
-``python bench/beside.py [--record]``; root, Linux.
+``python bench/beside.py [--record]``; root, Linux. ``--virtual`` needs no root: it adds runs of the
+same seeds with the kernel ``default`` in virtual time to what is on record.
 
 Each of six examples/live-*.toml runs several times live, with another seed each time (flows start
 at other moments), and with as many seeds simulated with the profile ``linux``, as `cwndlab live
@@ -29,6 +30,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 import machine  # noqa: E402
 
 from cwndlab import Scenario, plots  # noqa: E402
+from cwndlab.kernel_runs import kernels  # noqa: E402
 from cwndlab.live_runs.run import counterpart, linux  # noqa: E402
 from cwndlab.plots.timelines import bottleneck  # noqa: E402
 from cwndlab.results import Result  # noqa: E402
@@ -79,6 +81,14 @@ def measure(name: str, repetitions: int) -> dict[str, Any]:
     return {"live": live, "simulated": simulated, "jittered": jittered}
 
 
+def measure_virtually(name: str, repetitions: int) -> list[dict[str, Any]]:
+    """Run one of the scenarios with a kernel in virtual time."""
+    scenario = Scenario.load(ROOT / "examples" / f"live-{name}.toml")
+    kernel = kernels.find()
+    return [found(linux(scenario.set("seed", seed), kernel=kernel))
+            for seed in range(1, repetitions + 1)]  # fmt: skip
+
+
 def valid(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Leave out runs that are not to be trusted."""
     return [run for run in runs if not run["reasons"]]
@@ -86,13 +96,13 @@ def valid(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def compared(
     entry: dict[str, Any],
-) -> list[tuple[str, float, list[float], list[float], list[float]]]:
-    """Return each comparison, its tolerance, and its simulated, jittered and live values.
+) -> list[tuple[str, float, list[float], list[float], list[float], list[float]]]:
+    """Return each comparison, its tolerance, and its simulated, jittered, live and virtual values.
 
     Of groups the last one is left out, which has what the others leave. Of one group alone there is
     no share.
     """
-    kinds = [valid(entry[kind]) for kind in ("simulated", "jittered", "live")]
+    kinds = [valid(entry.get(kind, [])) for kind in ("simulated", "jittered", "live", "virtual")]
     groups = list(entry["live"][0]["shares"])[:-1]
     rows = [
         (
@@ -114,8 +124,8 @@ def lines(record: dict[str, Any]) -> list[list[str]]:
     """
     written = []
     for name, entry in record["scenarios"].items():
-        for what, allowed, simulated, jittered, live in compared(entry):
-            beside = [_spread(simulated), _spread(jittered)]
+        for what, allowed, simulated, jittered, live, virtual in compared(entry):
+            beside = [_spread(simulated), _spread(jittered), _spread(virtual)]
             if not live:
                 written.append([name, what, *beside, "-", "-", "-", "no valid run"])
                 continue
@@ -138,10 +148,13 @@ def lines(record: dict[str, Any]) -> list[list[str]]:
     return written
 
 
-HEAD = ["scenario", "", "simulated", "with jitter", "live", "difference", "allowed", "as wanted"]
+HEAD = ["scenario", "", "simulated", "with jitter", "kernel in virtual time", "live",
+        "difference", "allowed", "as wanted"]  # fmt: skip
 
 
 def _spread(values: list[float]) -> str:
+    if not values:
+        return "-"
     return f"{statistics.mean(values):.1f} ({min(values):.1f} to {max(values):.1f})"
 
 
@@ -151,7 +164,7 @@ def draw(record: dict[str, Any]) -> Any:
     rows = [
         (name, what, allowed, simulated, live)
         for name, entry in record["scenarios"].items()
-        for what, allowed, simulated, _, live in compared(entry)
+        for what, allowed, simulated, _, live, _ in compared(entry)
     ]
     shares_of, delays = ([row for row in rows if ("delay" in row[1]) == is_delay]
                          for is_delay in (False, True))  # fmt: skip
@@ -222,9 +235,19 @@ def main() -> int:
     parser.add_argument(
         "--draw", type=Path, metavar="FILE", help="only draw what is on record, and measure nothing"
     )
+    parser.add_argument(
+        "--virtual", action="store_true", help="add runs in virtual time to what is on record"
+    )
     asked = parser.parse_args()
+    if asked.virtual:
+        record = json.loads(RECORD.read_text())
+        for name in asked.only or SCENARIOS:
+            record["scenarios"][name]["virtual"] = measure_virtually(name, asked.repetitions)
+        record["virtual_kernel"] = kernels.find().identity
+        RECORD.write_text(json.dumps(record, indent=1) + "\n")
     if asked.draw:
         plots.save(draw(json.loads(RECORD.read_text())), asked.draw)
+    if asked.draw or asked.virtual:
         return 0
     before = json.loads(RECORD.read_text())["scenarios"] if asked.only and RECORD.exists() else {}
     record: dict[str, Any] = {
@@ -240,7 +263,7 @@ def main() -> int:
             print(
                 "  ".join(
                     f"{cell:>{width}}"
-                    for cell, width in zip(line, (12, 26, 22, 22, 22, 16, 8, 10), strict=True)
+                    for cell, width in zip(line, (12, 26, 22, 22, 22, 22, 16, 8, 10), strict=True)
                 )
             )
     print(f"load {record['measured']['load']} on {os.cpu_count()} processors when it began")

@@ -119,8 +119,16 @@ def beside(record: dict) -> str:
         f"{record['repetitions']} runs of each scenario; {invalid} of the live runs were [not "
         f"valid](live.md#what-makes-a-run-valid) and do not count. {where} when it began; "
         f"{measured['date']}, "
-        f"commit {measured['commit']}.\n"
+        f"commit {measured['commit']}. {virtual(record)}\n"
     )
+
+
+def virtual(record: dict) -> str:
+    """Say what ran in virtual time."""
+    if "virtual_kernel" not in record:
+        return ""
+    count = max(len(entry.get("virtual", [])) for entry in record["scenarios"].values())
+    return f"In virtual time: {count} runs of each, kernel {record['virtual_kernel']}, all valid."
 
 
 def peers(entries: dict[str, dict]) -> str:

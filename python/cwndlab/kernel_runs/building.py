@@ -28,6 +28,8 @@ _REPRODUCIBLE = (
     "KBUILD_BUILD_HOST=cwndlab",
     "KBUILD_BUILD_VERSION=1",
 )
+# Of the default configuration; with another there are more or fewer.
+_FILES = 700
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 
 
@@ -144,7 +146,7 @@ def _make(tree: Path, progress: Progress) -> None:
             last.append(line.rstrip())
             if line.startswith("  CC"):
                 compiled += 1
-                progress("compiling", compiled)
+                progress(f"compiling, about {_FILES} files", compiled)
         code = process.wait()
     finally:
         if process.poll() is None:
