@@ -4,19 +4,22 @@
 //! The kernel reads the host's files and writes into one folder, which this process makes and
 //! removes. It ends with this process.
 
+mod host_core;
+mod lines;
+mod memory;
+
 use crate::events::{self, Failure};
 use crate::guest::{EVENTS, REQUEST};
 use crate::linux::socket;
 use crate::run_control::end_with_parent;
 use cwndlab_scenario::Scenario;
-use rustix::fs::{StatVfsMountFlags, statvfs};
+use host_core::Core;
+use lines::Lines;
 use serde::Deserialize;
 use serde_json::Value;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs;
 use std::io::Read;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -29,14 +32,6 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(5);
 /// The longest time without an event: a hundredth of a run with a million packets takes minutes.
 const SILENCE: Duration = Duration::from_secs(900);
-/// Memory of the kernel and of this program in it, bytes.
-const LEAST_MEMORY: u64 = 256 << 20;
-/// What a packet of 1500 bytes takes in the kernel, with its descriptor, bytes.
-const PACKET: f64 = 2304.0;
-/// Times that a packet in the network may be in memory: at the sender, in the emulator's buffer, at
-/// the receiver; a small packet takes a buffer of its own.
-const COPIES: u64 = 4;
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
@@ -85,8 +80,8 @@ fn start(
     core: &Core,
 ) -> Result<Child, Failure> {
     let failed = |error: std::io::Error| Failure::broken("virtual kernel", error);
-    let memory = scenario.map_or(LEAST_MEMORY, memory);
-    let store = memory_store(memory, folder)?;
+    let memory = scenario.map_or(memory::LEAST, memory::needed);
+    let store = memory::folder(memory, folder)?;
     let console = fs::File::create(folder.join(CONSOLE)).map_err(failed)?;
     let program = std::env::current_exe().map_err(failed)?;
     let mut command = Command::new(kernel);
@@ -188,98 +183,4 @@ fn ended_early(folder: &Path, status: std::process::ExitStatus) -> Failure {
         }
     };
     Failure::broken("virtual kernel", why)
-}
-
-/// The lines of a file that grows.
-struct Lines {
-    path: PathBuf,
-    file: Option<fs::File>,
-    read: Vec<u8>,
-    seen: usize,
-}
-
-impl Lines {
-    fn new(path: PathBuf) -> Self {
-        Self { path, file: None, read: Vec::new(), seen: 0 }
-    }
-
-    /// The next complete line, without its end; none until there is one.
-    fn next(&mut self) -> std::io::Result<Option<String>> {
-        if self.file.is_none() {
-            self.file = fs::File::open(&self.path).ok();
-        }
-        let Some(file) = &mut self.file else { return Ok(None) };
-        file.read_to_end(&mut self.read)?;
-        let Some(end) = self.read[self.seen..].iter().position(|&byte| byte == b'\n') else {
-            self.seen = self.read.len();
-            return Ok(None);
-        };
-        let mut line: Vec<u8> = self.read.drain(..=self.seen + end).collect();
-        self.seen = 0;
-        line.pop();
-        String::from_utf8(line).map(Some).map_err(std::io::Error::other)
-    }
-}
-
-/// Memory of the kernel, bytes: what the fullest network needs, in steps of 256 MiB. It decides
-/// limits of TCP's buffers, so it is a function of the scenario.
-fn memory(scenario: &Scenario) -> u64 {
-    let network = cwndlab_sim::NetworkPath::new(scenario);
-    let longest_s = network.flows().iter().map(|flow| flow.base_rtt_s).fold(0.0, f64::max);
-    let path = crate::result::fastest_bps(scenario) / 8.0 * longest_s;
-    let queue = |packets: Option<u64>| packets.map_or(8.0 * path, |count| count as f64 * PACKET);
-    let queues: f64 = network.links().iter().map(|link| queue(link.limit_packets)).sum();
-    let bytes = LEAST_MEMORY + COPIES * (path + queues) as u64;
-    bytes.div_ceil(LEAST_MEMORY) * LEAST_MEMORY
-}
-
-/// The folder of the file with the kernel's memory: /dev/shm, or the folder of temporary files
-/// where it is too small or allows no execution, as in containers.
-fn memory_store(memory: u64, folder: &Path) -> Result<PathBuf, Failure> {
-    let temporary = folder.parent().unwrap_or(folder).to_path_buf();
-    let mut found = Vec::new();
-    for candidate in [PathBuf::from("/dev/shm"), temporary] {
-        let Ok(about) = statvfs(&candidate) else { continue };
-        let free = about.f_bavail * about.f_frsize;
-        let executes = !about.f_flag.contains(StatVfsMountFlags::NOEXEC);
-        if executes && free > memory {
-            return Ok(candidate);
-        }
-        found.push(format!(
-            "{} has {} MB free{}",
-            candidate.display(),
-            free >> 20,
-            if executes { "" } else { " and is mounted noexec" }
-        ));
-    }
-    Err(Failure::refused(format!(
-        "virtual kernel: its memory is a file of {} MB, and {}: set TMPDIR to a folder with room",
-        memory >> 20,
-        found.join(", ")
-    )))
-}
-
-/// A processor core for one guest: its processes take turns, and system calls take several times
-/// longer where they do so on two cores.
-struct Core {
-    number: usize,
-    _lock: Option<UnixListener>,
-}
-
-impl Core {
-    /// A core that no other guest has, or the one that this process runs on. The lock is an
-    /// abstract socket, which ends with the process.
-    fn choose() -> Self {
-        let allowed = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0));
-        let is_allowed = |core: &usize| allowed.is_ok_and(|set| set.is_set(*core).unwrap_or(false));
-        for core in (0..nix::sched::CpuSet::count()).rev().filter(is_allowed) {
-            let name = format!("cwndlab-virtual-core-{core}");
-            let lock = SocketAddr::from_abstract_name(name)
-                .and_then(|address| UnixListener::bind_addr(&address));
-            if let Ok(lock) = lock {
-                return Self { number: core, _lock: Some(lock) };
-            }
-        }
-        Self { number: nix::sched::sched_getcpu().unwrap_or(0), _lock: None }
-    }
 }
