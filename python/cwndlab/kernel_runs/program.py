@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import subprocess
 from pathlib import Path
@@ -28,6 +30,23 @@ def find() -> Path:
             "the program cwndlab-live is not built; run `make live` in the source tree (Linux)"
         )
     return BUILT
+
+
+def digest() -> str:
+    """Hash of the program.
+
+    Raises
+    ------
+    LiveError
+        If it was not built.
+    """
+    path = find()
+    return _digest(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache
+def _digest(path: Path, _mtime_ns: int) -> str:
+    return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
 
 
 def ask(*arguments: str, timeout_s: float = 60) -> dict[str, Any]:

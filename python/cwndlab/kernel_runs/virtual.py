@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cwndlab import native
-from cwndlab.kernel_runs import kernels
+from cwndlab.kernel_runs import kernels, program
 from cwndlab.kernel_runs.kernels import Kernel
 from cwndlab.kernel_runs.protocol import Progress, play
 
@@ -31,6 +31,17 @@ def kernel_of(document: Mapping[str, Any]) -> Kernel:
     """
     _, _, name = str(document["home"]).partition(":")
     return kernels.find(name or None)
+
+
+def identity(document: Mapping[str, Any]) -> str:
+    """Return what decides a run besides the scenario: the kernel, and the program in it.
+
+    Raises
+    ------
+    LiveError
+        If this machine lacks either.
+    """
+    return f"{kernel_of(document).identity} {program.digest()}"
 
 
 def perform(

@@ -92,7 +92,7 @@ def scenario_digest(document: Mapping[str, Any], counted_s: float | None = None)
         *outside,
     ]
     if not virtual.is_simulated(document):
-        parts.append(f"kernel {virtual.kernel_of(document).identity}")
+        parts.append(f"kernel {virtual.identity(document)}")
     if counted_s is not None:
         parts.append(f"arrivals counted in {counted_s} s")
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()
