@@ -6,6 +6,7 @@ now.
 
 from __future__ import annotations
 
+import functools
 import random
 
 import pytest
@@ -16,6 +17,7 @@ from .reference_runs import everything
 PARTS = 24
 
 
+@functools.cache
 def _runs() -> list[reference.Run]:
     return list({run.key: run for run in everything()}.values())
 

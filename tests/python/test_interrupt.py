@@ -74,7 +74,9 @@ def test_run_stops_where_no_bar_is_shown(tmp_path, scenario):
     (tmp_path / "long.toml").write_text(scenario)
     code = f"{AFTER_SOME_WORK}from cwndlab.cli import main\nmain(['run', 'long.toml', '--json'])\n"
     done = _python(code, tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+    *notes, last = done.stderr.splitlines()
+    assert (done.returncode, done.stdout, last) == (130, "", "interrupted")
+    assert all(note.startswith("note: ") for note in notes), notes
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,8 +23,20 @@ def timer_seed(fraction: float) -> int:
     """
     if fraction == 0.0:
         return SEED_OF_ZERO
-    distances = np.abs(_first_numbers(np.arange(1, SEEDS)) - fraction)
-    return int(distances.argmin()) + 1
+    numbers, seeds = _by_first_number()
+    above = int(np.searchsorted(numbers, fraction))
+    near = numbers[max(above - 1, 0) : above + 1]
+    nearest = near[np.abs(near - fraction).argmin()]
+    return int(seeds[np.searchsorted(numbers, nearest)])
+
+
+@functools.cache
+def _by_first_number() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the first numbers of all seeds in ascending order, and their seeds."""
+    seeds = np.arange(1, SEEDS)
+    numbers = _first_numbers(seeds)
+    order = np.argsort(numbers, kind="stable")
+    return numbers[order], seeds[order]
 
 
 def first_number(seed: int) -> float:
