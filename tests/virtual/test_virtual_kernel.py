@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -194,6 +195,11 @@ def test_only_what_changed_is_copied_again_and_what_is_gone_goes(tmp_path):
     assert changed == ["net/ipv4/tcp.c"]
     assert made.exists()
     assert not (build / "net/ipv4/old.c").exists()
+    # A source that is older than what was compiled from another is compiled all the same.
+    (source / "net/ipv4/tcp.c").write_text("int tcp = 3;\n")
+    os.utime(source / "net/ipv4/tcp.c", (0, 0))
+    copied(source, build)
+    assert (build / "net/ipv4/tcp.c").stat().st_mtime_ns > made.stat().st_mtime_ns
 
 
 def test_a_copy_replaces_what_a_tarball_left(tmp_path):

@@ -51,6 +51,11 @@ def print_verdict(result: Result, network: str, document: str) -> None:
     `network` is the name of its network, `document` the file that explains validity.
     """
     print_sums(result)
+    if kernel := result.fields.get("virtual_kernel"):
+        print_line(
+            f"kernel {kernel['name']}, identity {kernel['identity']}, HZ {kernel['hz']}; seed "
+            f"{result.fields['seed']}, trace hash {result.fields['trace_hash']}"
+        )
     if result.valid:
         print_line(f"valid: the {network} kept up, and nothing was lost outside it")
     else:

@@ -135,10 +135,18 @@ def print_result(result: Result) -> None:
     print_tables(result)
     print_sums(result)
     fields = result.fields
+    kernel = fields.get("virtual_kernel")
+    who = (
+        f"profile {fields['profile']}"
+        if kernel is None
+        else f"{fields['kernel']} (kernel {kernel['name']}, identity {kernel['identity']})"
+    )
+    rate = fields["packets_per_wall_s"]
+    fast = f"{rate / 1e6:.2f} M" if rate >= 1e5 else f"{rate:,.0f}"
     print_line(
-        f"simulated {fields['simulated_s']:g} s in {fields['wall_s']:.2f} s "
-        f"({fields['packets_per_wall_s'] / 1e6:.2f} M packets/s), seed {fields['seed']}, "
-        f"profile {fields['profile']}, trace hash {fields['trace_hash']}"
+        f"{'simulated' if kernel is None else 'ran'} {fields['simulated_s']:g} s in "
+        f"{fields['wall_s']:.2f} s ({fast} packets/s), seed {fields['seed']}, {who}, "
+        f"trace hash {fields['trace_hash']}"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,22 +94,21 @@ def sweep(
     options.check_cluster(on, jobs)
     besides.check_beside(beside, ns, until=until, on=on, plot=plot, expect=expected.all)
 
-    from cwndlab.sweeps import SweepResult, as_sweep
+    from cwndlab.kernel_runs.virtual import twins
+    from cwndlab.sweeps import SweepResult, as_sweep, at_homes
 
     patch = options.patch_of(settings)
     if profile is not None:
         patch["profile"] = profile
-    homes = homes_of(home, is_axis=True)
-    if len(homes) == 1:
-        patch["home"] = homes[0]
     refuse_other(file, "sweep")
     warn_of_bare_rates({**document(file), **patch})
     chosen = as_sweep(
         file, patch=patch, until=until, most=most, replicates=replicates, seed=seed,
         yes=yes or None,
     )  # fmt: skip
-    if len(homes) > 1:
-        chosen = dataclasses.replace(chosen, axes={**chosen.axes, "home": homes})
+    chosen = at_homes(chosen, homes_of(home, is_axis=True))
+    for one, other in twins(chosen.axes.get("home", ())):
+        warn(f"home: {one} and {other} are one kernel: sources and configuration are the same")
     if beside is not None:
         folder = store or Path("out") / chosen.name
         besides.run_beside(chosen, folder, ns, jobs=jobs, again=again, as_json=as_json)

@@ -71,3 +71,12 @@ def list_(as_json: bool) -> None:
     print_table("Kernels in virtual time", columns, rows, text_columns=6)
     if not found:
         say("none is built: run `cwndlab virtual-kernel build`")
+
+
+@virtual_kernel.command()
+@click.argument("name")
+def remove(name: str) -> None:
+    """Remove a kernel and its build, which take some 2 GB."""
+    from cwndlab.kernel_runs import building
+
+    say(f"removed: {building.remove(name)}, and its build")

@@ -77,6 +77,8 @@ def build(
     if not chosen.exists():
         raise LiveError(invalid("source", str(chosen), "a tree of Linux, or a tarball of one"))
     tree = kernels.cache() / "build" / name
+    if not tree.exists():
+        _begin_as_another(tree, chosen, progress)
     tree.mkdir(parents=True, exist_ok=True)
     edits = source_tree.edits(hz)
     if chosen.is_dir():
@@ -92,6 +94,33 @@ def build(
 def absent_tools() -> list[str]:
     """Programs that a build needs and that are not there."""
     return [tool for tool in TOOLS if shutil.which(tool) is None]
+
+
+def _begin_as_another(tree: Path, source: Path, progress: Progress) -> None:
+    """Copy the build of another kernel from the same source: only what differs is compiled."""
+    for kernel in kernels.installed():
+        other = tree.parent / kernel.name
+        if kernel.source == str(source) and other.is_dir():
+            progress(f"copying the build of {kernel.name}", 0)
+            fresh = tree.with_name(f"{tree.name}.copy")
+            shutil.rmtree(fresh, ignore_errors=True)
+            shutil.copytree(other, fresh, symlinks=True)
+            fresh.replace(tree)
+            return
+
+
+def remove(name: str) -> Path:
+    """Remove a kernel and its build; return the folder that it was in.
+
+    Raises
+    ------
+    LiveError
+        If there is no such kernel.
+    """
+    kernel = kernels.find(name)
+    shutil.rmtree(kernels.cache() / "build" / name, ignore_errors=True)
+    shutil.rmtree(kernel.binary.parent)
+    return kernel.binary.parent
 
 
 def _add(tree: Path) -> None:

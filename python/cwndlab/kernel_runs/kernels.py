@@ -87,8 +87,13 @@ def find(name: str | None = None) -> Kernel:
             "no kernel in virtual time is built; run `cwndlab virtual-kernel build` (10 minutes "
             "once, no root)"
         )
+    if name is None and DEFAULT not in kernels and len(kernels) > 1:
+        raise LiveError(
+            f"which kernel: there is {', '.join(kernels)}, and none is called {DEFAULT}: name one, "
+            f"such as linux:{next(iter(kernels))}"
+        )
     if name is None:
-        name = DEFAULT if DEFAULT in kernels or len(kernels) > 1 else next(iter(kernels))
+        name = DEFAULT if DEFAULT in kernels else next(iter(kernels))
     if name not in kernels:
         raise LiveError(unknown("kernel", name, list(kernels)))
     return kernels[name]

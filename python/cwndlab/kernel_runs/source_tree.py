@@ -5,6 +5,7 @@ It is a distribution's package, a tarball or a tree of the user's own, which sta
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -18,7 +19,7 @@ from cwndlab.message import invalid
 
 PACKAGES = "apt-get install linux-source flex bison bc make gcc"
 _PACKAGES_FOLDER = Path("/usr/src")
-_ORIGIN, _MANIFEST = ".cwndlab-origin", ".cwndlab-files"
+_ORIGIN, _MANIFEST = ".cwndlab-origin", ".cwndlab-files.json"
 
 Progress = Callable[[str, int], None]
 """Gets the step and the number of files that are done."""
@@ -112,37 +113,30 @@ def copy(source: Path, tree: Path, edits: tuple[Edit, ...], progress: Progress) 
     if (tree / _ORIGIN).exists():
         shutil.rmtree(tree)
     edited = {edit.path for edit in edits}
-    present: set[Path] = set()
+    manifest = tree / _MANIFEST
+    before = json.loads(manifest.read_text()) if manifest.is_file() else {}
+    present: dict[str, list[int]] = {}
     for done, path in enumerate(_files(source)):
-        relative = path.relative_to(source)
-        present.add(relative)
+        relative = str(path.relative_to(source))
+        about = path.lstat()
+        # make compares times, so a file that has changed is new, however old its source is.
+        present[relative] = [about.st_size, about.st_mtime_ns]
         target = tree / relative
-        if str(relative) in edited:
-            write(target, _edited(path.read_text(), str(relative), edits))
+        if relative in edited:
+            write(target, _edited(path.read_text(), relative, edits))
+            present[relative] = [0, 0]
         elif path.is_symlink():
             if not target.is_symlink():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.symlink_to(path.readlink())
-        elif _differs(path, target):
+        elif before.get(relative) != present[relative] or not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target)
+            shutil.copy(path, target)
         if done % 1000 == 0:
             progress("copying the source", done)
-    manifest = tree / _MANIFEST
-    if manifest.is_file():
-        for line in manifest.read_text().splitlines():
-            if Path(line) not in present:
-                (tree / line).unlink(missing_ok=True)
-    manifest.write_text("".join(f"{path}\n" for path in sorted(present)))
-
-
-def _differs(path: Path, target: Path) -> bool:
-    try:
-        there = target.stat()
-    except FileNotFoundError:
-        return True
-    here = path.stat()
-    return (here.st_size, here.st_mtime_ns) != (there.st_size, there.st_mtime_ns)
+    for relative in before.keys() - present.keys():
+        (tree / relative).unlink(missing_ok=True)
+    manifest.write_text(json.dumps(present))
 
 
 def unpack(source: Path, tree: Path, edits: tuple[Edit, ...], progress: Progress) -> None:
@@ -154,7 +148,8 @@ def unpack(source: Path, tree: Path, edits: tuple[Edit, ...], progress: Progress
         If it cannot be unpacked, is none of Linux, or lacks a line to edit.
     """
     about = source.stat()
-    stamp, mark = tree / _ORIGIN, f"{source} {about.st_size} {about.st_mtime_ns}\n"
+    paths = sorted({edit.path for edit in edits})
+    stamp, mark = tree / _ORIGIN, f"{source} {about.st_size} {about.st_mtime_ns} {paths}\n"
     if not stamp.is_file() or stamp.read_text() != mark:
         progress("unpacking the source", 0)
         shutil.rmtree(tree)
@@ -164,10 +159,10 @@ def unpack(source: Path, tree: Path, edits: tuple[Edit, ...], progress: Progress
         if done.returncode != 0:
             raise LiveError(f"source: {source} cannot be unpacked: {done.stderr.strip()}")
         _check(tree, source)
-        for path in {edit.path for edit in edits}:
+        for path in paths:
             shutil.copy2(tree / path, tree / f"{path}.cwndlab-original")
         stamp.write_text(mark)
-    for path in {edit.path for edit in edits}:
+    for path in paths:
         original = (tree / f"{path}.cwndlab-original").read_text()
         write(tree / path, _edited(original, path, edits))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cwndlab import native
@@ -31,6 +31,20 @@ def kernel_of(document: Mapping[str, Any]) -> Kernel:
     """
     _, _, name = str(document["home"]).partition(":")
     return kernels.find(name or None)
+
+
+def twins(homes: Iterable[object]) -> list[tuple[str, str]]:
+    """Return homes whose kernels have the identity of an earlier one's, with that one."""
+    first: dict[str, str] = {}
+    found = []
+    for home in map(str, homes):
+        if is_simulated({"home": home}):
+            continue
+        identity = kernel_of({"home": home}).identity
+        if identity in first:
+            found.append((first[identity], home))
+        first.setdefault(identity, home)
+    return found
 
 
 def identity(document: Mapping[str, Any]) -> str:

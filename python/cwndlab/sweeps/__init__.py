@@ -11,9 +11,10 @@ from __future__ import annotations
 from cwndlab.sweeps.beside import Beside, run_beside
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.result import SweepResult
-from cwndlab.sweeps.running import as_sweep, execute, sweep
+from cwndlab.sweeps.running import as_sweep, at_homes, execute, sweep
 from cwndlab.sweeps.stored import stored_runs
 
 __all__ = [
-    "Beside", "Sweep", "SweepResult", "as_sweep", "execute", "run_beside", "stored_runs", "sweep",
+    "Beside", "Sweep", "SweepResult", "as_sweep", "at_homes", "execute", "run_beside",
+    "stored_runs", "sweep",
 ]  # fmt: skip

@@ -121,15 +121,25 @@ def sweep(
     ['5pkt', '10pkt', '20pkt']
     """
     homes = [home] if isinstance(home, str) else list(home or ())
-    given = {"profile": profile, "home": homes[0] if len(homes) == 1 else None}
-    settings = {**(patch or {}), **{key: text for key, text in given.items() if text is not None}}
+    settings = {**(patch or {}), **({} if profile is None else {"profile": profile})}
     chosen = as_sweep(
         source, axes=axes, replicates=replicates, until=until, most=most, seed=seed,
         patch=settings, yes=yes or None, **keys,
     )  # fmt: skip
-    if len(homes) > 1:
-        chosen = dataclasses.replace(chosen, axes={**chosen.axes, "home": homes})
+    chosen = at_homes(chosen, homes)
     return chosen.run(store, jobs=jobs, on=on, again=again, progress=progress)
+
+
+def at_homes(sweep: Sweep, homes: Sequence[str]) -> Sweep:
+    """Return a sweep at these homes: several are levels of an axis, and so is one of such a sweep.
+
+    Without homes it stays as it is.
+    """
+    if not homes:
+        return sweep
+    if len(homes) > 1 or "home" in sweep.axes:
+        return dataclasses.replace(sweep, axes={**sweep.axes, "home": list(homes)})
+    return as_sweep(sweep, patch={"home": homes[0]})
 
 
 def as_sweep(

@@ -391,8 +391,10 @@ fn open(plan: &Plan, number: usize, flow: &FlowPlan, algorithm: &str) -> Result<
 fn unknown(algorithm: &str, error: &io::Error) -> Failure {
     let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
         .unwrap_or_default();
-    Failure::refused(format!(
-        "kernel:{algorithm} is not available ({error}); this kernel has {}",
-        available.trim().replace(' ', ", ")
-    ))
+    let known: Vec<&str> = available.split_whitespace().collect();
+    let why = match error.kind() {
+        io::ErrorKind::NotFound => cwndlab_units::message::unknown("kernel", algorithm, &known),
+        _ => format!("kernel:{algorithm}: {error}; this kernel has {}", known.join(", ")),
+    };
+    Failure::refused(why)
 }
