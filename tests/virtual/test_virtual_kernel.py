@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -13,9 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 from cwndlab import run as simulate
+from cwndlab import sweeps
 from cwndlab.cli.app import app
 from cwndlab.errors import LiveError, RunError
-from cwndlab.kernel_runs import building, kernels, program, source_tree
+from cwndlab.kernel_runs import building, kernels, program, source_tree, virtual
 from cwndlab.live_runs.run import linux
 from cwndlab.scenario import Scenario
 from virtual.kept import every, read, run
@@ -138,6 +140,58 @@ def test_list_and_live_name_kernels():
     assert (found.exit_code, "6.12.0" in found.output) == (0, True)
     refused = CliRunner().invoke(app, ["live", "linux", "x.toml", "--kernel", "default"])
     assert (refused.exit_code, "needs `--virtual`" in refused.output) == (2, True)
+
+
+@at_home
+def test_kernels_of_one_identity_are_twins():
+    for name in ("before", "after", "third"):
+        fake("exit 1", name)
+    other = dataclasses.replace(kernels.find("third"), identity="1" * 16)
+    other.save()
+    homes = ["simulator", "linux:before", "linux:after", "linux:third"]
+    assert virtual.twins(homes) == [("linux:before", "linux:after")]
+    with pytest.raises(LiveError, match="which kernel: there is after, before, third"):
+        kernels.find()
+
+
+@at_home
+def test_a_kernel_is_removed_with_its_build():
+    kernel = fake("exit 1", "after")
+    build = kernels.cache() / "build" / "after"
+    build.mkdir(parents=True)
+    done = CliRunner().invoke(app, ["virtual-kernel", "remove", "after"])
+    assert done.exit_code == 0
+    assert not build.exists()
+    assert not kernel.binary.exists()
+    again = CliRunner().invoke(app, ["virtual-kernel", "remove", "after"])
+    assert isinstance(again.exception, LiveError)
+
+
+@at_home
+def test_a_second_build_of_a_source_begins_as_a_copy_of_the_first(tmp_path):
+    source = str(tmp_path / "linux")
+    dataclasses.replace(fake("exit 1", "before"), source=source).save()
+    made = kernels.cache() / "build/before/net/tcp.o"
+    made.parent.mkdir(parents=True)
+    made.write_text("compiled")
+    after = kernels.cache() / "build/after"
+    building._begin_as_another(after, Path(source), lambda _step, _done: None)
+    copy = after / "net/tcp.o"
+    assert (copy.read_text(), copy.stat().st_mtime_ns) == ("compiled", made.stat().st_mtime_ns)
+    building._begin_as_another(other := after.with_name("other"), tmp_path, lambda *_: None)
+    assert not other.exists()
+
+
+def test_one_home_replaces_an_axis_of_homes():
+    axes = {"home": ["linux:before", "linux:after"], "rule": ["kernel:reno"]}
+    given = sweeps.as_sweep({"base": NAMED["drop-tail"], "axes": axes, "replicates": 1})
+    assert sweeps.at_homes(given, ["simulator"]).axes["home"] == ["simulator"]
+    assert sweeps.at_homes(given, []).axes == given.axes
+    plain = sweeps.as_sweep(
+        {"base": NAMED["drop-tail"], "axes": {"rule": axes["rule"]}, "replicates": 1}
+    )
+    assert sweeps.at_homes(plain, ["linux"]).to_dict()["base"]["home"] == "linux"
+    assert "home" in sweeps.at_homes(plain, ["linux", "simulator"]).axes
 
 
 # A tree that has what a build edits and asks for.
