@@ -21,7 +21,6 @@ CASES = {
     ),
     "CUBIC, 10 Mbit/s, 6 s": NAMED["drop-tail"],
     "four BBRs, 20 Mbit/s, 6 s": NAMED["four-bbrs"],
-    "CUBIC, BBR and Reno behind FQ-CoDel, 20 Mbit/s, 6 s": NAMED["fq-codel"],
     "CUBIC, 1 Gbit/s, 2 s": NAMED["gigabit"],
 }
 TIMES = 5
