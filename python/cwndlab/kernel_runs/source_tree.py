@@ -114,7 +114,7 @@ def copy(source: Path, tree: Path, edits: tuple[Edit, ...], progress: Progress) 
         shutil.rmtree(tree)
     edited = {edit.path for edit in edits}
     manifest = tree / _MANIFEST
-    before = json.loads(manifest.read_text()) if manifest.is_file() else {}
+    before: dict[str, list[int]] = json.loads(manifest.read_text()) if manifest.is_file() else {}
     present: dict[str, list[int]] = {}
     for done, path in enumerate(_files(source)):
         relative = str(path.relative_to(source))

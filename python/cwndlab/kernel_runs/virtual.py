@@ -36,7 +36,7 @@ def kernel_of(document: Mapping[str, Any]) -> Kernel:
 def twins(homes: Iterable[object]) -> list[tuple[str, str]]:
     """Return homes whose kernels have the identity of an earlier one's, with that one."""
     first: dict[str, str] = {}
-    found = []
+    found: list[tuple[str, str]] = []
     for home in map(str, homes):
         if is_simulated({"home": home}):
             continue
