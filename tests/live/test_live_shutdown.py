@@ -141,12 +141,14 @@ def test_a_second_run_at_the_same_time_is_refused(start):
     [
         (
             "flows.0.rule",
-            "kernel:westwood",
-            '"kernel:westwood" is not known: expected kernel:reno, kernel:cubic',
+            "kernel:no-such",
+            'kernel: "no-such" is not known: expected .*reno',
         ),
         ("tcp", {"max_burst": 3}, "tcp.max_burst: has no effect on Linux"),
         ("profile", "ns2-2.35", "profile: "),
         ("trace", {"packets": True}, "trace.packets: "),
+        ("linux", {"tcp_no_such": 1}, "linux.tcp_no_such: this kernel has no such setting"),
+        ("linux", {"initcwnd": 0}, "linux.initcwnd: 0 is not valid: expected 1 to 65535"),
         ("flows.0.recovery", "tahoe", r'flows\[0\].recovery: "tahoe"'),
         ("flows.0.responses", {"size": 10, "think": "1s"}, r"flows\[0\].responses: "),
     ],
