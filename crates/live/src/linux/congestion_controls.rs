@@ -1,7 +1,7 @@
 //! Congestion controls of the flows: the kernel's, or rules that are registered for the run.
 
+use super::clock::Clock;
 use super::plan::initial_ssthresh;
-use super::run::Clock;
 use crate::events::Failure;
 use cwndlab_kernel::{BuiltIn, Hits, KernelError, LoadOptions};
 use cwndlab_rules::RuleSpec;

@@ -1,6 +1,7 @@
 //! Live runs with Linux TCP: two network namespaces with a TUN device each, and the emulator
 //! between them.
 
+mod clock;
 mod congestion_controls;
 mod namespace;
 mod plan;
@@ -14,4 +15,5 @@ mod sink;
 pub(crate) mod socket;
 mod source;
 
-pub use run::{Clock, limits, run};
+pub use clock::Clock;
+pub use run::{limits, run};

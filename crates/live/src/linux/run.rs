@@ -1,5 +1,6 @@
 //! A live run with Linux TCP, from its request to its result.
 
+use super::clock::Clock;
 use super::congestion_controls::CongestionControls;
 use super::plan::Plan;
 use super::play::play;
@@ -10,15 +11,6 @@ use crate::request::Request;
 use crate::run_control::{end_with_parent, lock_live_runs, own_session};
 use cwndlab_sim::NetworkPath;
 use std::time::Instant;
-
-/// The clock of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
-    /// The machine's.
-    Real,
-    /// That of a kernel in virtual time, whose first process this is.
-    Virtual,
-}
 
 /// Runs a scenario and sends its result.
 pub fn run(request: Request, clock: Clock) -> Result<(), Failure> {
