@@ -13,9 +13,15 @@ def test_a_rule_runs_in_the_kernel_and_in_quic():
         assert one.refused == "", one
         # A busy machine makes a run invalid, and says so.
         if one.valid:
-            assert 0.8 < one.measured["goodput_bps"] / one.simulated["goodput_bps"] < 1.25
+            # The flows fill the link. How two of them share it differs between runs of 22 s
+            # (docs/live-beside.md has the spread), so one run says nothing about that.
+            assert 0.9 < _sum(one.measured) / _sum(one.simulated) < 1.1, one
         else:
             assert one.reasons
+
+
+def _sum(run) -> float:
+    return run["goodput_bps"] + (run["other_goodput_bps"] or 0.0)
 
 
 def test_a_rule_that_quic_cannot_run_says_so():
