@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab import environments
 from cwndlab.comparison import AXES, Comparison, plan_rules
 from cwndlab.environments import Assumptions
 from cwndlab.environments.profile import assumed, listed
@@ -32,7 +33,7 @@ def compare(
     replicates: int = 3,
     duration: Quantity | None = None,
     profile: str | None = None,
-    home: str | None = None,
+    home: str | Sequence[str] | None = None,
     assume: Assumptions | Mapping[str, Any] | None = None,
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
@@ -64,8 +65,9 @@ def compare(
         100 s.
     profile : str, optional
         Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
-    home : {"simulator", "linux", "linux:NAME"}, optional
-        Where the runs go, instead of the simulator: a Linux kernel in virtual time.
+    home : {"simulator", "linux", "linux:NAME"} or sequence of them, optional
+        Where the runs go, instead of the simulator: a Linux kernel in virtual time. Several make of
+        each environment one in each home, such as ``"constant at linux"``.
     assume : Assumptions or mapping, optional
         Assumptions of the environments, such as ``{"rtt": "40ms"}``.
     seed : int
@@ -121,9 +123,12 @@ def compare(
     assumptions = assumed(assume, profile=profile, duration=duration)
     targets = targets_of(until, BY_KEY)
     measured = chosen(metrics, also=[target.metric for target in targets])
-    patch = patch if home is None else {**(patch or {}), "home": home}
+    homes = listed(home or ())
+    if len(homes) == 1:
+        patch = {**(patch or {}), "home": homes[0]}
+    places = environments.at_homes(listed(env), homes)
     plan = plan_rules(
-        asked, env=listed(env), queue=listed(queue), recovery=listed(recovery),
+        asked, env=places, queue=listed(queue), recovery=listed(recovery),
         replicates=most if targets else replicates, assume=assumptions, seed=seed, patch=patch,
         metrics=measured,
     )  # fmt: skip

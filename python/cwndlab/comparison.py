@@ -193,7 +193,9 @@ def plan_rules(
         "rule": [Level(rule, {f"flows.{TEST_FLOWS}.rule": rule}) for rule in canonical],
     }
     joint = list(_joint(names, queues, chosen, range(seed, seed + replicates)))
-    base = environments.scenario(names[0], queue=queues[0], rule=canonical[0], assume=chosen)
+    # Homes are the environments' own.
+    place, _ = environments.split_home(names[0])
+    base = environments.scenario(place, queue=queues[0], rule=canonical[0], assume=chosen)
     return Plan(base, axes, replicates, seed, joint, {**patch_of(metrics), **(patch or {})})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 from cwndlab import native
@@ -13,6 +14,21 @@ TRACE = "trace:"
 
 HERE = "/./"
 """In the name of a recorded link, separates the directory of a sweep's file from the path in it."""
+
+
+HOMES = "simulator, linux or linux:NAME"
+"""What the name of a home can be."""
+
+
+def is_home(text: str) -> bool:
+    """Whether a text is the name of a home; whether its kernel is built is another question.
+
+    Examples
+    --------
+    >>> is_home("simulator"), is_home("linux:patched"), is_home("kernel")
+    (True, True, False)
+    """
+    return re.fullmatch(r"simulator|linux(:[^/\s]+)?", text) is not None
 
 
 def shown_environment(name: str) -> str:

@@ -167,7 +167,7 @@ def against(
     replicates: int = REPLICATES,
     duration: Quantity | None = None,
     profile: str | None = None,
-    home: str | None = None,
+    home: str | Sequence[str] | None = None,
     assume: environments.Assumptions | Mapping[str, Any] | None = None,
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
@@ -204,8 +204,9 @@ def against(
         Simulated time of a run (seconds if a bare number); by default the assumed one, 100 s.
     profile : str, optional
         Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
-    home : {"simulator", "linux", "linux:NAME"}, optional
-        Where the runs go, instead of the simulator: a Linux kernel in virtual time.
+    home : {"simulator", "linux", "linux:NAME"} or sequence of them, optional
+        Where the runs go, instead of the simulator: a Linux kernel in virtual time. Several make of
+        each environment, or of the link, one in each home.
     assume : Assumptions or mapping, optional
         RTT, buffer, measuring window and the like; its number of flows is not used.
     seed : int
@@ -270,7 +271,11 @@ def against(
     first, replicates = replicates, most if targets else replicates
     link = _Bottleneck(chosen, rate)
     queues = list(dict.fromkeys(listed(queue)))
-    names = [LINK] if env is None else environments.names(listed(env))
+    homes = listed(home or ())
+    if env is not None:
+        names = environments.at_homes(listed(env), homes)
+    else:
+        names = [f"{LINK} at {one}" for one in homes] if len(homes) > 1 else [LINK]
     where = list(itertools.product(queues, names, counts))
     axes = {
         "recovery": [
@@ -296,7 +301,7 @@ def against(
         {
             f"flows.{AGAINST}.rule": other,
             **(patch or {}),
-            **({} if home is None else {"home": home}),
+            **({"home": homes[0]} if len(homes) == 1 else {}),
         },
     )
     planned = Pairwise(plan, against=other, rules=asked, targets=targets, first=first)
@@ -318,8 +323,10 @@ class _Bottleneck:
     def tables(self, queue: str, env: str, count: int, seed: int = 1) -> dict[str, Any]:
         """Return the network's tables, with the two groups first among its flows."""
         both = self.chosen.with_(flows=2 * count)
-        if env == LINK:
+        place, home = environments.split_home(env)
+        if place == LINK:
             tables = environments.link(self.rate_bps, queue, both)
+            tables |= {} if home is None else {"home": home}
         else:
             tables = environments.network(env, queue, both, seed)
         test, *others = tables["flows"]
@@ -334,7 +341,8 @@ def _joint(
     for queue, env, count in where:
         cell = {"queue": queue, "env": env, "flows": str(count)}
         yield Joint(cell, link.tables(queue, env, count))
-        is_drawn = env != LINK and environments.environment(env).is_drawn
+        place, _ = environments.split_home(env)
+        is_drawn = place != LINK and environments.environment(place).is_drawn
         for replicate, seed in enumerate(seeds if is_drawn else ()):
             yield Joint(
                 {**cell, "replicate": replicate},

@@ -14,7 +14,7 @@ from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.hints import warn_of_bare_rates
-from cwndlab.cli.home import home_option, homes_of
+from cwndlab.cli.home import home_option, homes_of, warn_of_twins
 from cwndlab.cli.many_runs import end_unmet, execute_plan
 from cwndlab.cli.output import say
 from cwndlab.cli.profile import assumptions, profile_option
@@ -95,7 +95,7 @@ class QueueOption(click.Option):
 @options.most_option
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.  [default: 100s]")
 @profile_option("linux")
-@home_option()
+@home_option(is_axis=True)
 @options.assume_option
 @options.seed_option
 @options.set_option
@@ -172,8 +172,10 @@ def compare(
     from cwndlab.metrics import BY_KEY, chosen
 
     patch = options.patch_of(settings)
-    patch.update([("home", name) for name in homes_of(home)])
     warn_of_bare_rates({"--rate": rate, **patch})
+    homes = homes_of(home, is_axis=True)
+    if len(homes) > 1:
+        warn_of_twins(homes)
     assumed = assumptions(assume, profile)
     given = {
         "recovery": recoveries,
@@ -186,6 +188,7 @@ def compare(
         "assume": assumed,
         "seed": seed,
         "patch": patch,
+        "home": homes or None,
     }
     common: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     options.check_cluster(on, jobs)

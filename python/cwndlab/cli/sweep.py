@@ -11,7 +11,7 @@ from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.display import display
 from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
-from cwndlab.cli.home import home_option, homes_of
+from cwndlab.cli.home import home_option, homes_of, warn_of_twins
 from cwndlab.cli.many_runs import says_what_is_kept
 from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.profile import profile_option
@@ -94,7 +94,6 @@ def sweep(
     options.check_cluster(on, jobs)
     besides.check_beside(beside, ns, until=until, on=on, plot=plot, expect=expected.all)
 
-    from cwndlab.kernel_runs.virtual import twins
     from cwndlab.sweeps import SweepResult, as_sweep, at_homes
 
     patch = options.patch_of(settings)
@@ -107,8 +106,8 @@ def sweep(
         yes=yes or None,
     )  # fmt: skip
     chosen = at_homes(chosen, homes_of(home, is_axis=True))
-    for one, other in twins(chosen.axes.get("home", ())):
-        warn(f"home: {one} and {other} are one kernel: sources and configuration are the same")
+    levels = chosen.plan.axes.get("home", ())
+    warn_of_twins(level.patch.get("home", "simulator") for level in levels)
     if beside is not None:
         folder = store or Path("out") / chosen.name
         besides.run_beside(chosen, folder, ns, jobs=jobs, again=again, as_json=as_json)

@@ -23,8 +23,10 @@ from cwndlab.environments.catalogue import (
     GROUPS,
     PAPER,
     Environment,
+    at_homes,
     environment,
     names,
+    split_home,
 )
 from cwndlab.environments.network import (
     RECOVERIES,
@@ -49,6 +51,7 @@ __all__ = [
     "Assumptions",
     "Environment",
     "assumptions",
+    "at_homes",
     "check_queue",
     "common",
     "document",
@@ -57,5 +60,6 @@ __all__ = [
     "names",
     "network",
     "scenario",
+    "split_home",
     "under",
 ]

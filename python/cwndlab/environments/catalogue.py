@@ -6,16 +6,16 @@ Rates are per test flow, in bit/s, and `network` turns them into a link, cross t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cwndlab import native
 from cwndlab.environments.assumptions import Assumptions
 from cwndlab.errors import ScenarioError
-from cwndlab.message import same_name, unknown
-from cwndlab.names import TRACE
+from cwndlab.message import invalid, same_name, unknown
+from cwndlab.names import HOMES, TRACE, is_home
 
 MBIT = 1e6
 DRAWN = "drawn"
@@ -40,6 +40,13 @@ class Environment:
 
     Empty without arriving flows.
     """
+    home: str | None = None
+    """Where its flows run, if its name says so."""
+
+    @property
+    def label(self) -> str:
+        """Its name, with its home."""
+        return self.name if self.home is None else f"{self.name} at {self.home}"
 
     @property
     def is_drawn(self) -> bool:
@@ -199,6 +206,8 @@ GROUPS = {"all": PAPER, "demo": DEMO}
 def environment(name: str) -> Environment:
     """Find an environment by its name, whatever the case; ``trace:FILE`` is a recorded link.
 
+    ``NAME at HOME`` is the same environment with its flows in that home.
+
     Raises
     ------
     ScenarioError
@@ -208,13 +217,55 @@ def environment(name: str) -> Environment:
     --------
     >>> environment("SQH").summary
     '10 and 1 Mb/s in turn, 5 s each'
+    >>> environment("sqh at linux").label
+    'SQH at linux'
     """
+    place, home = split_home(name)
+    if home is not None:
+        return replace(environment(place), home=home)
     if name.startswith(TRACE):
         return _recorded(name)
     found = ENVIRONMENTS.get(same_name(name, ENVIRONMENTS))
     if found is None:
         raise ScenarioError(unknown("env", name, [*GROUPS, *ENVIRONMENTS, f"{TRACE}FILE"]))
     return found
+
+
+def split_home(name: str) -> tuple[str, str | None]:
+    """Split the name of an environment from its home.
+
+    Examples
+    --------
+    >>> split_home("SQH at linux:patched"), split_home("SQH")
+    (('SQH', 'linux:patched'), ('SQH', None))
+    """
+    place, at, home = name.rpartition(" at ")
+    return (place, home) if at and is_home(home) else (name, None)
+
+
+def at_homes(chosen: Sequence[str], homes: Sequence[str]) -> list[str]:
+    """Return names of environments, groups expanded, at every home; without several as they are.
+
+    Raises
+    ------
+    ScenarioError
+        If a home is not known, or the name of an environment has one already.
+
+    Examples
+    --------
+    >>> at_homes(["CL"], ["simulator", "linux"]), at_homes(["CL"], ["linux"])
+    (['CL at simulator', 'CL at linux'], ['CL'])
+    """
+    found = names(chosen)
+    for home in homes:
+        if not is_home(home):
+            raise ScenarioError(invalid("home", home, HOMES))
+    for name in found if homes else ():
+        if split_home(name)[1] is not None:
+            raise ScenarioError(f"env: `{name}` has a home already: leave out `home`")
+    if len(homes) < 2:
+        return found
+    return [f"{name} at {home}" for name in found for home in homes]
 
 
 def _recorded(name: str) -> Environment:
@@ -256,5 +307,9 @@ def names(chosen: Iterable[str]) -> list[str]:
     >>> len(names(["all"])), names(["CL", "demo", "CL"])
     (13, ['CL', 'constant', 'square', 'saw-tooth', 'walk'])
     """
-    found = [name for given in chosen for name in GROUPS.get(same_name(given, GROUPS), (given,))]
-    return list(dict.fromkeys(environment(name).name for name in found))
+    found: dict[str, None] = {}
+    for given in chosen:
+        place, home = split_home(given)
+        for name in GROUPS.get(same_name(place, GROUPS), (place,)):
+            found[replace(environment(name), home=home).label] = None
+    return list(found)

@@ -111,8 +111,10 @@ def network(name: str, queue: str, chosen: Assumptions, seed: int = 1) -> dict[s
         if found.gaps
         else _simple(found, capacity, queue, chosen, seed)
     )
-    usual = {"name": f"{name}-{queue}", "bdp": {"rate": rate_text(capacity), "rtt": chosen.rtt}}
-    return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **usual, **tables}
+    bdp = {"rate": rate_text(capacity), "rtt": chosen.rtt}
+    usual = {"name": f"{found.name}-{queue}", "bdp": bdp}
+    home = {} if found.home is None else {"home": found.home}
+    return {**dict.fromkeys(("dumbbell", "links", "cross", "arrivals")), **usual, **home, **tables}
 
 
 def under(
