@@ -127,8 +127,12 @@ def virtual(record: dict) -> str:
     """Say what ran in virtual time."""
     if "virtual_kernel" not in record:
         return ""
-    count = max(len(entry.get("virtual", [])) for entry in record["scenarios"].values())
-    return f"In virtual time: {count} runs of each, kernel {record['virtual_kernel']}, all valid."
+    runs = [run for entry in record["scenarios"].values() for run in entry.get("virtual", [])]
+    valid = len(kernel.valid(runs))
+    return (
+        f"In virtual time: {len(runs)} runs, {valid} of them valid, kernel "
+        f"{record['virtual_kernel']}."
+    )
 
 
 def peers(entries: dict[str, dict]) -> str:

@@ -150,7 +150,7 @@ def test_kernels_of_one_identity_are_twins():
     other.save()
     homes = ["simulator", "linux:before", "linux:after", "linux:third"]
     assert virtual.twins(homes) == [("linux:before", "linux:after")]
-    with pytest.raises(LiveError, match="which kernel: there is after, before, third"):
+    with pytest.raises(LiveError, match="name one of after, before, third"):
         kernels.find()
 
 

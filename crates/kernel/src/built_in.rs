@@ -1,7 +1,7 @@
 //! Rules within a kernel that has no BPF for them, user-mode Linux: the programs are compiled into
 //! it, and take rules through a file (bpf/built_in.h).
 
-use crate::{CompiledRule, Hits, KernelError, LoadOptions, Program, name};
+use crate::{CompiledRule, Hits, KernelError, LoadOptions, name};
 use cwndlab_rules::RuleSpec;
 use std::fs;
 
@@ -52,7 +52,7 @@ impl BuiltIn {
         request.resize(NAME_BYTES, 0);
         request.extend(options.bytes(compiled.halves_in_slow_start));
         request.extend(compiled.data);
-        let file = format!("/proc/cwndlab_{}", file_name(compiled.program));
+        let file = format!("/proc/cwndlab_{}", compiled.program.name());
         fs::write(&file, request).map_err(|error| {
             KernelError::System(format!("the kernel does not take {rule} ({file}): {error}"))
         })?;
@@ -73,14 +73,5 @@ impl BuiltIn {
         fs::read(&file)
             .map(|bytes| Hits::of(&bytes))
             .map_err(|error| KernelError::System(format!("{file}: {error}")))
-    }
-}
-
-fn file_name(program: Program) -> &'static str {
-    match program {
-        Program::Table => "table",
-        Program::Surface => "surface",
-        Program::Bimodal => "bimodal",
-        Program::MrAimd => "mraimd",
     }
 }

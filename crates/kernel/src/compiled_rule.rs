@@ -20,6 +20,18 @@ pub enum Program {
     MrAimd,
 }
 
+impl Program {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Surface => "surface",
+            Self::Bimodal => "bimodal",
+            Self::MrAimd => "mraimd",
+        }
+    }
+}
+
 /// A rule compiled for the kernel.
 ///
 /// ```

@@ -17,7 +17,7 @@ pub struct Hits {
     pub undone: u64,
     /// Undone cuts without a call of undo_cwnd(), repaired.
     pub skipped_undo: u64,
-    /// Episodes skipped on purpose ([`LoadOptions::skip_every`]).
+    /// Episodes skipped on purpose ([`LoadOptions::skip_every`](crate::LoadOptions::skip_every)).
     pub left_unanswered: u64,
 }
 

@@ -130,7 +130,7 @@ mod kernel {
         json!({
             "name": asked.name,
             "rule": asked.rule.to_string(),
-            "program": format!("{:?}", compiled.program).to_lowercase(),
+            "program": compiled.program.name(),
             "growth_error_share": growth_share,
             "cut_error_share": cut_share,
         })

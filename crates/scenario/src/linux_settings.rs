@@ -38,10 +38,13 @@ impl LinuxSettings {
         *self == Self::default()
     }
 
-    /// The names that are set.
+    /// The names that are set, in alphabetical order.
     pub fn names(&self) -> Vec<String> {
         let written = serde_json::to_value(self).unwrap_or_default();
-        written.as_object().into_iter().flat_map(|names| names.keys()).cloned().collect()
+        let names = written.as_object().into_iter().flat_map(|names| names.keys());
+        let mut names: Vec<String> = names.cloned().collect();
+        names.sort();
+        names
     }
 }
 

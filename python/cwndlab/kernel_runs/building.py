@@ -102,7 +102,8 @@ def _begin_as_another(tree: Path, source: Path, progress: Progress) -> None:
         other = tree.parent / kernel.name
         if kernel.source == str(source) and other.is_dir():
             progress(f"copying the build of {kernel.name}", 0)
-            fresh = tree.with_name(f"{tree.name}.copy")
+            # No kernel has a name that begins with a dot.
+            fresh = tree.with_name(f".{tree.name}")
             shutil.rmtree(fresh, ignore_errors=True)
             shutil.copytree(other, fresh, symlinks=True)
             fresh.replace(tree)

@@ -89,8 +89,8 @@ def find(name: str | None = None) -> Kernel:
         )
     if name is None and DEFAULT not in kernels and len(kernels) > 1:
         raise LiveError(
-            f"which kernel: there is {', '.join(kernels)}, and none is called {DEFAULT}: name one, "
-            f"such as linux:{next(iter(kernels))}"
+            f"kernel: none is called {DEFAULT}: name one of {', '.join(kernels)}, such as "
+            f"`--home linux:{next(iter(kernels))}` or `--kernel {next(iter(kernels))}`"
         )
     if name is None:
         name = DEFAULT if DEFAULT in kernels else next(iter(kernels))

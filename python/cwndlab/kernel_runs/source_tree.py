@@ -49,7 +49,7 @@ def edits(hz: int) -> tuple[Edit, ...]:
              r"crng_reseed_interval\(\)\);\n", "\t(void)next_reseed;\n"),
         Edit("arch/um/os-Linux/Makefile", "the file that gives them",
              r"^USER_OBJS := ", "obj-y += cwndlab_user.o\n\nUSER_OBJS := "),
-        Edit("net/ipv4/Makefile", "rules of cwndlab's",
+        Edit("net/ipv4/Makefile", "the folder with programs of rules",
              r"^(?=obj-\$\(CONFIG_TCP_CONG_BIC\))", "obj-y += cwndlab/\n"),
         Edit("arch/um/Kconfig", "HZ, which arch/um fixes",
              r"(^config HZ\n[^#]*?default) 100$", rf"\1 {hz}"),

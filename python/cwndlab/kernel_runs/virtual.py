@@ -80,7 +80,7 @@ def perform(
     Raises
     ------
     ScenarioError
-        If a rule is no congestion control of a kernel.
+        If no kernel can run a rule.
     LiveError
         If the kernel cannot run the scenario.
     RunError

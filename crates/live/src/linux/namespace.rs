@@ -91,8 +91,8 @@ pub fn enter(end: End, plan: &Plan) -> Result<OwnedFd, Failure> {
     Ok(device)
 }
 
-/// Route metrics of a flow: those of its plan, then those that the scenario sets by name, of which
-/// the kernel takes the last.
+/// Route metrics of a flow: its plan's, then the scenario's `[linux]`. Of two the kernel takes the
+/// last.
 fn metrics(end: End, flow: &FlowPlan, settings: &LinuxSettings) -> Vec<Metric> {
     let planned: Vec<Metric> = match end {
         End::Source => {
@@ -163,7 +163,7 @@ fn settings(end: End, plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sets what the scenario sets by name.
+/// Sets a sysctl of the scenario's `[linux]`.
 fn set(name: &str, value: &str) -> Result<(), Failure> {
     fs::write(format!("/proc/sys/net/ipv4/{name}"), value).map_err(|error| {
         let why = match error.kind() {

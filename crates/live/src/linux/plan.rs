@@ -84,7 +84,7 @@ pub struct Plan {
     pub sampling_s: f64,
     /// Socket buffer, bytes: several times what the network holds.
     pub buffer_bytes: u32,
-    /// What the scenario sets by the kernel's names; it has the last word.
+    /// Settings by the kernel's own names, which override the others.
     pub settings: LinuxSettings,
     /// TCP_NOTSENT_LOWAT: unsent bytes that keep a socket busy until its thread runs again.
     pub unsent_bytes: u32,

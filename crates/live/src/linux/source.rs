@@ -391,10 +391,11 @@ fn open(plan: &Plan, number: usize, flow: &FlowPlan, algorithm: &str) -> Result<
 fn unknown(algorithm: &str, error: &io::Error) -> Failure {
     let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
         .unwrap_or_default();
-    let known: Vec<&str> = available.split_whitespace().collect();
+    let named = |name: &str| format!("kernel:{name}");
+    let known: Vec<String> = available.split_whitespace().map(named).collect();
     let why = match error.kind() {
-        io::ErrorKind::NotFound => cwndlab_units::message::unknown("kernel", algorithm, &known),
-        _ => format!("kernel:{algorithm}: {error}; this kernel has {}", known.join(", ")),
+        io::ErrorKind::NotFound => cwndlab_units::message::unknown_value(&named(algorithm), &known),
+        _ => format!("{}: {error}; this kernel has {}", named(algorithm), known.join(", ")),
     };
-    Failure::refused(why)
+    Failure::refused(format!("rule: {why}"))
 }

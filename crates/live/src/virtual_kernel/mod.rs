@@ -32,6 +32,7 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(5);
 /// The longest time without an event: a hundredth of a run with a million packets takes minutes.
 const SILENCE: Duration = Duration::from_secs(900);
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {

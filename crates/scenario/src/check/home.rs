@@ -29,9 +29,9 @@ impl Scenario {
 mod tests {
     use super::*;
 
-    fn scenario(home: &str, rule: &str) -> Result<Scenario, String> {
+    fn scenario(head: &str, rule: &str) -> Result<Scenario, String> {
         Scenario::from_toml(&format!(
-            "duration = \"1s\"\n{home}\n[dumbbell]\nrate = \"1Mbit\"\ndelay = \"10ms\"\n[[flows]]\n\
+            "duration = \"1s\"\n{head}\n[dumbbell]\nrate = \"1Mbit\"\ndelay = \"10ms\"\n[[flows]]\n\
              rule = \"{rule}\"\n"
         ))
         .map_err(|error| error.to_string())
@@ -39,18 +39,14 @@ mod tests {
 
     #[test]
     fn settings_of_linux_need_a_kernel() {
-        let settings = "[linux]\ntcp_recovery = 0\nrto_min = \"50ms\"\n";
-        let text = |home: &str, settings: &str| {
-            format!(
-                "duration = \"1s\"\nhome = \"{home}\"\n{settings}[dumbbell]\nrate = \"1Mbit\"\n\
-                 delay = \"10ms\"\n[[flows]]\nrule = \"kernel:reno\"\n"
-            )
+        let with = |home: &str, settings: &str| {
+            scenario(&format!("home = \"{home}\"\n[linux]\n{settings}"), "kernel:reno")
         };
-        let there = Scenario::from_toml(&text("linux", settings)).unwrap();
+        let settings = "tcp_recovery = 0\nrto_min = \"50ms\"";
+        let there = with("linux", settings).unwrap();
         assert_eq!(there.linux.names(), ["rto_min", "tcp_recovery"]);
         there.check_home().unwrap();
-        let here = Scenario::from_toml(&text("simulator", settings)).unwrap();
-        let refused = here.check_home().unwrap_err().to_string();
+        let refused = with("simulator", settings).unwrap().check_home().unwrap_err().to_string();
         assert!(refused.starts_with("linux.rto_min: has an effect only in a kernel"), "{refused}");
         for (wrong, expected) in [
             ("udp_mem = 1", "linux.udp_mem: \"udp_mem\" is not known: expected gso_max_segs, "),
@@ -58,8 +54,7 @@ mod tests {
             ("rto_min = \"0ms\"", "linux.rto_min: \"0s\" is not valid: expected 1 ms to 120 s"),
             ("tcp_recovery = 1.5", "tcp_recovery: 1.5 is not valid: expected a whole number, or "),
         ] {
-            let text = text("linux", &format!("[linux]\n{wrong}\n"));
-            let refused = Scenario::from_toml(&text).unwrap_err().to_string();
+            let refused = with("linux", wrong).unwrap_err();
             assert!(refused.contains(expected), "{refused}");
         }
     }

@@ -4,14 +4,15 @@ use super::conditions::{Checked, invalid};
 use crate::{LinuxSettings, ScenarioError};
 use cwndlab_units::message::unknown_value;
 
-/// Names that are no sysctls.
-const OTHERS: [&str; 5] = ["gso_max_segs", "initcwnd", "initrwnd", "quickack", "rto_min"];
-
 pub(super) fn check_linux_settings(settings: &LinuxSettings) -> Checked {
     for name in settings.sysctls.keys() {
         let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !name.starts_with("tcp_") || !name.chars().all(is_allowed) {
-            let known: Vec<&str> = OTHERS.into_iter().chain(["tcp_..."]).collect();
+            let schema = schemars::schema_for!(LinuxSettings);
+            let others = schema.get("properties").and_then(|table| table.as_object());
+            let others = others.into_iter().flat_map(|table| table.keys());
+            let mut known: Vec<&str> = others.map(String::as_str).chain(["tcp_..."]).collect();
+            known.sort_unstable();
             let unknown = unknown_value(name, &known);
             return Err(ScenarioError::at(format!("linux.{name}"), unknown));
         }

@@ -65,7 +65,6 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
         self.event_queues.scheduler = S::new(1, 0.0);
         self.merge_queues = Vec::new();
         self.access_links = AccessLinks::default();
-        self.access_links.host_jitter = Default::default();
         self.options = OptionStore::default();
         self.timers = Timers::default();
     }
