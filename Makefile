@@ -48,7 +48,7 @@ $(VENV)/tools.stamp: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(CORE): $(CORE_SOURCES) pyproject.toml $(VENV)/tools.stamp
-	@PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(STEP) "simulator core in Rust, Python packages" "3 min" \
+	@PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(STEP) "simulator core in Rust, Python packages" "5 min" \
 		$(BIN)/maturin develop --release
 	@touch $@
 
@@ -73,7 +73,7 @@ live: $(LIVE) ## build the program behind `cwndlab live` (Linux): real TCP flows
 $(LIVE): $(LIVE_SOURCES)
 	$(if $(BPF),,@echo "rules in the kernel are left out: no clang, libelf or zlib headers, no" \
 		"/sys/kernel/btf/vmlinux, or a space in the build's path (CARGO_TARGET_DIR)" >&2)
-	@$(STEP) "program for live runs" "2 min" cargo build -p cwndlab-live $(if $(BPF),--features kernel)
+	@$(STEP) "program for live runs" "4 min" cargo build -p cwndlab-live $(if $(BPF),--features kernel)
 	@mkdir -p $(@D)
 	@install -m 755 "$(or $(CARGO_TARGET_DIR),target)/debug/cwndlab-live" $@
 
@@ -96,15 +96,15 @@ python/cwndlab/templates/studio.html: web/public/simulator.wasm web/node_modules
 check: $(SETUP) lint-quick test-rust ## what to run between edits: Rust tests, quick Python tests, formatting (2 minutes)
 	@$(STEP) "quick Python tests" "80 s" $(PYTEST) -m "not slow and not nightly"
 
-test: test-rust test-python test-web ## every test that a user should run (19 minutes with compiling)
+test: test-rust test-python test-web ## every test that a user should run (30 minutes with compiling)
 
-test-all: test test-live-all ## the rest, too: what takes minutes, every run of ns-2 (40 minutes)
+test-all: test test-live-all ## the rest, too: what takes minutes, every run of ns-2 (1 hour)
 	@CWNDLAB_SCENARIOS=20000 $(STEP) "Rust tests, many scenarios" "2 min" cargo test --quiet
 	@CWNDLAB_NS2_LIVE=1 $(STEP) "Python tests that take minutes" "10 min" $(PYTEST) -m nightly
 	@CWNDLAB_NS2_LIVE=1 $(STEP) "every run of ns-2" "3 min" $(PYTEST) tests/ns2/test_reference.py
 
 test-rust: ## run the tests of the Rust crates
-	@$(STEP) "compile Rust tests" "2 min" cargo test --no-run
+	@$(STEP) "compile Rust tests" "4 min" cargo test --no-run
 	@$(STEP) "Rust tests" "15 s" cargo test --quiet
 
 # `-n auto` would use every core; what is measured here wants them quiet.
@@ -127,7 +127,7 @@ pictures: web ## take the pictures of docs/studio.md and docs/lessons anew
 	web/pictures.sh
 
 test-python: $(SETUP) ## run the tests of the Python package, its examples and the command line
-	@$(STEP) "Python tests" "4 min" $(PYTEST)
+	@$(STEP) "Python tests" "18 min" $(PYTEST)
 
 lint: lint-quick ## check formatting, lints, types and the arrows between modules
 	@$(STEP) "types" "20 s" $(BIN)/pyright --warnings
