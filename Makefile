@@ -93,19 +93,19 @@ python/cwndlab/templates/studio.html: web/public/simulator.wasm web/node_modules
 	@$(STEP) "studio" "10 s" npm --prefix web run --silent build
 	@cp web/dist/studio.html $@
 
-check: $(SETUP) lint-quick test-rust ## what to run between edits: Rust tests, quick Python tests, formatting (2 minutes)
-	@$(STEP) "quick Python tests" "80 s" $(PYTEST) -m "not slow and not nightly"
+check: $(SETUP) lint-quick test-rust ## what to run between edits: Rust tests, quick Python tests, formatting (8 minutes)
+	@$(STEP) "quick Python tests" "7 min" $(PYTEST) -m "not slow and not nightly"
 
 test: test-rust test-python test-web ## every test that a user should run (30 minutes with compiling)
 
-test-all: test test-live-all ## the rest, too: what takes minutes, every run of ns-2 (1 hour)
+test-all: test test-live-all ## the rest, too: what takes minutes, every run of ns-2
 	@CWNDLAB_SCENARIOS=20000 $(STEP) "Rust tests, many scenarios" "2 min" cargo test --quiet
 	@CWNDLAB_NS2_LIVE=1 $(STEP) "Python tests that take minutes" "10 min" $(PYTEST) -m nightly
 	@CWNDLAB_NS2_LIVE=1 $(STEP) "every run of ns-2" "3 min" $(PYTEST) tests/ns2/test_reference.py
 
 test-rust: ## run the tests of the Rust crates
 	@$(STEP) "compile Rust tests" "4 min" cargo test --no-run
-	@$(STEP) "Rust tests" "15 s" cargo test --quiet
+	@$(STEP) "Rust tests" "1 min" cargo test --quiet
 
 # `-n auto` would use every core; what is measured here wants them quiet.
 test-live: $(SETUP) $(LIVE) ## run the tests with real flows (root, Linux); what cannot run here skips and says why

@@ -126,7 +126,7 @@ def compare(
     homes = listed(home or ())
     if len(homes) == 1:
         patch = {**(patch or {}), "home": homes[0]}
-    places = environments.at_homes(listed(env), homes)
+    places = environments.at_homes(environments.names(listed(env)), homes)
     plan = plan_rules(
         asked, env=places, queue=listed(queue), recovery=listed(recovery),
         replicates=most if targets else replicates, assume=assumptions, seed=seed, patch=patch,

@@ -28,7 +28,7 @@ def is_home(text: str) -> bool:
     >>> is_home("simulator"), is_home("linux:patched"), is_home("kernel")
     (True, True, False)
     """
-    return re.fullmatch(r"simulator|linux(:[^/\s]+)?", text) is not None
+    return re.search(native.schema()["$defs"]["Home"]["pattern"], text) is not None
 
 
 def shown_environment(name: str) -> str:

@@ -272,10 +272,8 @@ def against(
     link = _Bottleneck(chosen, rate)
     queues = list(dict.fromkeys(listed(queue)))
     homes = listed(home or ())
-    if env is not None:
-        names = environments.at_homes(listed(env), homes)
-    else:
-        names = [f"{LINK} at {one}" for one in homes] if len(homes) > 1 else [LINK]
+    places = [LINK] if env is None else environments.names(listed(env))
+    names = environments.at_homes(places, homes)
     where = list(itertools.product(queues, names, counts))
     axes = {
         "recovery": [
@@ -326,7 +324,8 @@ class _Bottleneck:
         place, home = environments.split_home(env)
         if place == LINK:
             tables = environments.link(self.rate_bps, queue, both)
-            tables |= {} if home is None else {"home": home}
+            if home is not None:
+                tables["home"] = home
         else:
             tables = environments.network(env, queue, both, seed)
         test, *others = tables["flows"]

@@ -15,12 +15,12 @@ def test_a_rule_runs_in_the_kernel_and_in_quic():
         if one.valid:
             # The flows fill the link. How two of them share it differs between runs of 22 s
             # (docs/live-beside.md has the spread), so one run says nothing about that.
-            assert 0.9 < _sum(one.measured) / _sum(one.simulated) < 1.1, one
+            assert 0.9 < _goodput_bps(one.measured) / _goodput_bps(one.simulated) < 1.1, one
         else:
             assert one.reasons
 
 
-def _sum(run) -> float:
+def _goodput_bps(run) -> float:
     return run["goodput_bps"] + (run["other_goodput_bps"] or 0.0)
 
 

@@ -21,7 +21,7 @@ pub enum Program {
 }
 
 impl Program {
-    /// Its name.
+    /// Its name in answers, and in `/proc/cwndlab_NAME` of user-mode Linux.
     pub fn name(self) -> &'static str {
         match self {
             Self::Table => "table",

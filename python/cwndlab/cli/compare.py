@@ -174,8 +174,7 @@ def compare(
     patch = options.patch_of(settings)
     warn_of_bare_rates({"--rate": rate, **patch})
     homes = homes_of(home, is_axis=True)
-    if len(homes) > 1:
-        warn_of_twins(homes)
+    warn_of_twins(homes)
     assumed = assumptions(assume, profile)
     given = {
         "recovery": recoveries,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import click
 
@@ -13,8 +13,8 @@ from cwndlab.names import HOMES, is_home
 
 
 def home_option(*, is_axis: bool = False) -> Option:
-    """Make the option; `is_axis` says that several homes are levels of an axis."""
-    several = "  Several, with commas, are an axis." if is_axis else ""
+    """Make the option; with `is_axis` it takes several homes."""
+    several = "  Several, with commas, are compared." if is_axis else ""
     return click.option(
         "--home",
         metavar="HOMES" if is_axis else "HOME",
@@ -41,8 +41,10 @@ def homes_of(text: str | None, *, is_axis: bool = False) -> list[str]:
     return list(dict.fromkeys(homes))
 
 
-def warn_of_twins(homes: Iterable[object]) -> None:
+def warn_of_twins(homes: Sequence[object]) -> None:
     """Say which homes have one kernel: their runs cannot differ."""
+    if len(homes) < 2:
+        return
     from cwndlab.kernel_runs.virtual import twins
 
     for one, other in twins(homes):

@@ -107,7 +107,7 @@ def sweep(
     )  # fmt: skip
     chosen = at_homes(chosen, homes_of(home, is_axis=True))
     levels = chosen.plan.axes.get("home", ())
-    warn_of_twins(level.patch.get("home", "simulator") for level in levels)
+    warn_of_twins([level.patch.get("home", "simulator") for level in levels])
     if beside is not None:
         folder = store or Path("out") / chosen.name
         besides.run_beside(chosen, folder, ns, jobs=jobs, again=again, as_json=as_json)

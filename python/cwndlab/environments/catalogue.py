@@ -244,7 +244,7 @@ def split_home(name: str) -> tuple[str, str | None]:
 
 
 def at_homes(chosen: Sequence[str], homes: Sequence[str]) -> list[str]:
-    """Return names of environments, groups expanded, at every home; without several as they are.
+    """Return names of environments at every home; without several homes, as they are.
 
     Raises
     ------
@@ -256,16 +256,15 @@ def at_homes(chosen: Sequence[str], homes: Sequence[str]) -> list[str]:
     >>> at_homes(["CL"], ["simulator", "linux"]), at_homes(["CL"], ["linux"])
     (['CL at simulator', 'CL at linux'], ['CL'])
     """
-    found = names(chosen)
     for home in homes:
         if not is_home(home):
             raise ScenarioError(invalid("home", home, HOMES))
-    for name in found if homes else ():
+    for name in chosen if homes else ():
         if split_home(name)[1] is not None:
             raise ScenarioError(f"env: `{name}` has a home already: leave out `home`")
     if len(homes) < 2:
-        return found
-    return [f"{name} at {home}" for name in found for home in homes]
+        return list(chosen)
+    return [f"{name} at {home}" for name in chosen for home in homes]
 
 
 def _recorded(name: str) -> Environment:
