@@ -1,7 +1,6 @@
 //! Listed flows whose endpoints are outside the simulation.
 
 use crate::build::BuiltNetwork;
-use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::results::FlowIdentity;
 use cwndlab_tcp::{Knobs, NEVER};
@@ -25,10 +24,13 @@ pub struct ExternalFlow {
 
 /// The listed flows of a network. Their start and stop times are in its timers, which have no other
 /// use here.
-pub fn external_flows<S: EventScheduler>(network: &mut BuiltNetwork<S, ()>) -> Vec<ExternalFlow> {
+pub fn external_flows(network: &mut BuiltNetwork<()>) -> Vec<ExternalFlow> {
     let engine = &mut network.engine;
     let mut times = vec![(NEVER, NEVER); network.flows.base_rtts_s.len()];
-    while let Some((at_s, kind, flow)) = engine.datapath.timers.pop() {
+    let senders = engine.datapath.stations.senders() as usize;
+    let senders = &mut engine.datapath.stations.list[senders];
+    senders.own_s = NEVER;
+    while let Some((at_s, kind, flow)) = senders.timers.pop() {
         match (kind, times.get_mut(flow as usize)) {
             (TimerKind::FlowStart, Some(times)) => times.0 = at_s,
             (TimerKind::AppStop, Some(times)) => times.1 = at_s,

@@ -45,4 +45,4 @@ pub use measure::trace_hash::TraceHash;
 pub use network::link::QueueSampler;
 pub use network_path::NetworkPath;
 pub use rate::opportunities::opportunities_ms;
-pub use simulation::{EventSchedulerKind, Simulation, SimulationError};
+pub use simulation::{Simulation, SimulationError};

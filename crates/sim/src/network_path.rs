@@ -27,15 +27,14 @@
 
 use crate::build::{BuiltNetwork, Options, build};
 use crate::endpoint::external::{ExternalEndpoints, ExternalPacket, PacketOutcome};
-use crate::event::head_scheduler::WinnerTreeScheduler;
-use crate::event::scheduler::EventScheduler;
 use crate::external_flow::{ExternalFlow, external_flows};
+use crate::network::datapath::Datapath;
 use crate::network::route::Route;
-use crate::packet::Packet;
+use crate::packet::{CROSS, Packet};
 use crate::results::{CrossResult, LinkResult, cross_results, link_results};
 use cwndlab_scenario::Scenario;
 
-type Network = BuiltNetwork<WinnerTreeScheduler, ()>;
+type Network = BuiltNetwork<()>;
 
 /// The links of a scenario with the packets on them.
 pub struct NetworkPath {
@@ -63,7 +62,7 @@ impl NetworkPath {
 
     /// Time of the next event, seconds; infinite for never.
     pub fn next_event_s(&self) -> f64 {
-        self.network.engine.datapath.event_queues.scheduler.earliest().0
+        self.network.engine.datapath.stations.first_s()
     }
 
     /// Sends a packet into the path at `now_s`, which never decreases. `out` receives the packets
@@ -80,12 +79,12 @@ impl NetworkPath {
         let endpoint = &engine.senders[flow as usize];
         let (indices, flags) = (endpoint.indices, endpoint.flags.with_ecn(ecn));
         let Route { first, sink, .. } = engine.datapath.routes[indices.route as usize];
-        let mut packet = Packet::sent(engine.now_s, i64::from(token), size_bytes, flags);
+        let mut packet = Packet::sent(engine.clock_s, i64::from(token), size_bytes, flags);
         let stage = if reverse { sink + 1 } else { first };
         if !reverse {
-            packet.at_s = engine.datapath.access_links.host_jitter.departure_s(flow, engine.now_s);
+            packet.at_s = engine.datapath.access_links.host_jitter.departure_s(flow, engine.clock_s);
         }
-        engine.datapath.reach::<false>(flow, indices, stage, packet);
+        engine.datapath.reach(flow, indices.first_access_link, stage, packet);
         self.advance(now_s, out);
     }
 
@@ -107,8 +106,19 @@ impl NetworkPath {
     pub fn finish(&mut self, end_s: f64) -> usize {
         self.advance(end_s, &mut |_| {});
         let datapath = &mut self.network.engine.datapath;
+        datapath.emit_until(end_s);
         datapath.links.iter_mut().for_each(|link| link.finish(end_s));
-        datapath.event_queues.packets as usize
+        let Datapath { stations, cross, sinks, .. } = datapath;
+        let mut in_flight = 0;
+        for routed in stations.list.iter().flat_map(|station| station.arrivals.iter()) {
+            if routed.packet.sent_s <= end_s {
+                in_flight += 1;
+            } else if let Some(source) = cross.get_mut((routed.flow & !CROSS) as usize) {
+                // The next packet of a source waits before it is sent.
+                source.0.sent -= u64::from(sinks.window.contains(routed.packet.sent_s));
+            }
+        }
+        in_flight
     }
 
     /// Whether a queue exceeds the memory limit.

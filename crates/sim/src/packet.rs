@@ -168,31 +168,35 @@ pub const CROSS: u32 = 1 << 31;
 pub struct FlowIndices {
     /// Its route.
     pub route: u32,
-    /// First of its FIFOs.
-    pub first_fifo: u32,
     /// First of its access links.
     pub first_access_link: u32,
 }
 
-/// A packet with its flow and its position on the route.
+/// A packet with its flow and its position on the route: a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoutedPacket {
     /// The packet.
     pub packet: Packet,
     /// Its flow.
     pub flow: u32,
-    /// The stage it enters.
-    pub stage: u32,
-    /// Indices of its flow in the tables of the datapath.
-    pub indices: FlowIndices,
+    /// The hop whose stage it enters.
+    pub hop: u32,
+    /// First of the access links of its flow.
+    pub first_access_link: u32,
+    /// Rank among simultaneous packets of the flow: the hop, or [`LAST`] for a packet that enters
+    /// within an event of its sender, which comes after all hops.
+    pub rank: u32,
 }
+
+/// Rank of a packet behind all hops.
+pub const LAST: u32 = u32::MAX;
 
 impl RoutedPacket {
     /// Sort key.
     #[inline(always)]
     pub fn key(&self) -> (f64, f64, f64, u32, u32) {
         let Packet { at_s, tx_start_s, lead_s, .. } = self.packet;
-        (at_s, tx_start_s, -lead_s, self.flow, self.stage)
+        (at_s, tx_start_s, -lead_s, self.flow, self.rank)
     }
 }
 

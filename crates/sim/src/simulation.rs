@@ -1,31 +1,12 @@
-//! A simulation run: hides the event scheduler and the tracer, which are type parameters, behind
-//! one type.
+//! A simulation run: hides the tracer, which is a type parameter, behind one type.
 
 use crate::build::{BuiltNetwork, Options, build};
 use crate::engine::state::Status;
-use crate::event::calendar_queue::CalendarQueue;
-use crate::event::head_scheduler::{HeadScheduler, WinnerTreeScheduler};
-use crate::event::scheduler::EventScheduler;
-use crate::event::winner_tree::SortedSet;
 use crate::measure::trace::{TraceRecorder, Tracer};
 use crate::results::{RunResult, Traces, collect};
 use cwndlab_scenario::Scenario;
 use std::borrow::Cow;
 use std::fmt;
-
-/// Event scheduler of a run. Results do not depend on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EventSchedulerKind {
-    /// The faster one for the number of flows.
-    #[default]
-    Automatic,
-    /// Each FIFO keeps its packets; a winner tree finds the FIFO with the earliest head.
-    WinnerTree,
-    /// All packets lie in one calendar queue (Brown 1988).
-    CalendarQueue,
-    /// A sorted set of FIFO heads: slow and simple, a reference for tests.
-    SortedSet,
-}
 
 /// Why a run ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +63,8 @@ trait Run: Send + Sync {
     fn error(&self, scenario: &Scenario) -> SimulationError;
 }
 
-struct NetworkRun<S: EventScheduler, T: Tracer> {
-    network: BuiltNetwork<S, T>,
+struct NetworkRun<T: Tracer> {
+    network: BuiltNetwork<T>,
 }
 
 /// Access to the recorder of a tracer that has one.
@@ -103,7 +84,7 @@ impl HasRecorder for TraceRecorder {
     }
 }
 
-impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<S, T> {
+impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
     fn advance(&mut self, events: u64) -> Status {
         self.network.engine.advance(events)
     }
@@ -117,7 +98,7 @@ impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRu
     }
 
     fn progress(&self) -> (f64, u64) {
-        (self.network.engine.now_s, self.network.engine.datapath.sinks.delivered)
+        (self.network.engine.clock_s, self.network.engine.datapath.sinks.delivered)
     }
 
     fn collect(&self, scenario: &Scenario) -> RunResult {
@@ -164,50 +145,33 @@ impl<S: EventScheduler, T: Tracer + HasRecorder + Send + Sync> Run for NetworkRu
     }
 }
 
-/// Number of flows from which the calendar queue is faster: per-flow state outgrows the caches
-/// there.
-const MANY_FLOWS: u64 = 5_000;
-
-/// A run with this event scheduler. Without traces the tracer is `()`, which compiles to nothing.
-fn network_run<S: EventScheduler>(scenario: &Scenario, options: Options) -> Box<dyn Run> {
+/// A run. Without traces the tracer is `()`, which compiles to nothing.
+fn network_run(scenario: &Scenario, options: Options) -> Box<dyn Run> {
     let trace = &scenario.trace;
     let samples = trace.cwnd.is_some() || trace.rule.is_some() || trace.rate.is_some();
     if trace.packets || trace.rtt || trace.shares || samples {
         return Box::new(NetworkRun {
-            network: build::<S, TraceRecorder>(scenario, options, TraceRecorder::new(scenario)),
+            network: build::<TraceRecorder>(scenario, options, TraceRecorder::new(scenario)),
         });
     }
-    Box::new(NetworkRun { network: build::<S, ()>(scenario, options, ()) })
+    Box::new(NetworkRun { network: build::<()>(scenario, options, ()) })
 }
 
 impl<'a> Simulation<'a> {
-    /// Builds a run with the default scheduler.
+    /// Builds a run.
     pub fn new(scenario: &'a Scenario) -> Self {
-        Self::with(scenario, EventSchedulerKind::default(), Options::default())
+        Self::with(scenario, Options::default())
     }
 
-    /// Builds a run with a given scheduler and options.
-    pub fn with(scenario: &'a Scenario, scheduler: EventSchedulerKind, options: Options) -> Self {
-        let flows: u64 = scenario.flows.iter().map(|flow| flow.count).sum();
-        let run = match scheduler {
-            EventSchedulerKind::Automatic if flows < MANY_FLOWS => {
-                network_run::<WinnerTreeScheduler>(scenario, options)
-            }
-            EventSchedulerKind::Automatic | EventSchedulerKind::CalendarQueue => {
-                network_run::<CalendarQueue>(scenario, options)
-            }
-            EventSchedulerKind::WinnerTree => network_run::<WinnerTreeScheduler>(scenario, options),
-            EventSchedulerKind::SortedSet => {
-                network_run::<HeadScheduler<SortedSet>>(scenario, options)
-            }
-        };
+    /// Builds a run with these options.
+    pub fn with(scenario: &'a Scenario, options: Options) -> Self {
+        let run = network_run(scenario, options);
         Self { scenario: Cow::Borrowed(scenario), run }
     }
 
-    /// Builds a run that owns its scenario, with the default scheduler.
+    /// Builds a run that owns its scenario.
     pub fn owning(scenario: Scenario, options: Options) -> Simulation<'static> {
-        let Simulation { run, .. } =
-            Simulation::with(&scenario, EventSchedulerKind::default(), options);
+        let run = network_run(&scenario, options);
         Simulation { run, scenario: Cow::Owned(scenario) }
     }
 

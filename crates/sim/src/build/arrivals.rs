@@ -4,7 +4,6 @@ use super::builder::Builder;
 use super::network_plan::FlowGroup;
 use crate::endpoint::arrivals::{ArrivalGroup, DrawnPacketSize, FlowTemplate, GroupCounters};
 use crate::engine::state::Engine;
-use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use crate::packet::Flags;
@@ -35,12 +34,12 @@ impl Builder<'_> {
     }
 
     /// Adds a group of arriving flows: no slot yet, only a timer for the first arrival.
-    pub(super) fn add_arrivals<S: EventScheduler, T: Tracer>(
+    pub(super) fn add_arrivals<T: Tracer>(
         &mut self,
         group: &FlowGroup,
         index: usize,
         packet_sizes: Vec<DrawnPacketSize>,
-        engine: &mut Engine<S, T>,
+        engine: &mut Engine<T>,
     ) {
         let scenario = self.plan.scenario;
         let (spec, arrivals) = (&group.spec, &scenario.arrivals[index]);
@@ -54,10 +53,9 @@ impl Builder<'_> {
             (None, back_s, back_s),
         ];
         let (stages, access_links) = self.stages(group);
-        let route = self.route(stages, knobs.has_receiver_timer());
+        let route = self.route(stages, false);
         let template = FlowTemplate {
             route,
-            event_kinds: self.event_kinds(route),
             access_links: access_links.into_iter().map(|which| (which, own[which])).collect(),
             packet_sizes,
             rule: spec.rule.0.build(if knobs.ns2_arithmetic {
@@ -73,7 +71,7 @@ impl Builder<'_> {
         let (mut connections, delays) = self.plan.arrival_draws(index);
         let start_s = arrivals.start.seconds();
         if let Some(first_s) = connections.next_time_s(start_s) {
-            engine.datapath.timers.push(first_s, TimerKind::FlowArrival, index as u32);
+            engine.datapath.stations.arm(first_s, TimerKind::FlowArrival, index as u32);
         }
         engine.groups.push(ArrivalGroup {
             template,

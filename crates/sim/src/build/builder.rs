@@ -1,7 +1,7 @@
 //! Builder of a network.
 
 use super::info::Options;
-use super::lookahead::{Lookahead, find_lookaheads};
+use super::in_order::links_in_order;
 use super::network_plan::NetworkPlan;
 use crate::network::route::{Hop, Route, Stage};
 use cwndlab_scenario::Scenario;
@@ -15,21 +15,20 @@ pub struct Builder<'a> {
     pub options: Options,
     /// Flows and sources on each link.
     pub flows_per_link: Vec<u64>,
-    /// Lookahead of each link.
-    pub lookaheads: Vec<Lookahead>,
-    /// How much of the lookahead of each link deferral may consume, seconds.
-    pub max_deferral_s: Vec<f64>,
-    /// Lookahead of links with a merge queue, seconds.
-    pub merge_lookaheads: Vec<f64>,
-    /// For each merge queue the shared links in front of it, each with an input port; none stands
-    /// for senders.
-    pub ports: Vec<Vec<Option<Stage>>>,
+    /// Whether packets reach each link in order of time without waiting.
+    pub in_order: Vec<bool>,
+    /// Station of each link, or [`crate::network::route::Entry::NO_STATION`].
+    pub station_of: Vec<u32>,
+    /// Stations of all receivers and of all senders.
+    pub receivers: u32,
+    pub senders: u32,
     /// Routes so far.
     pub routes: Vec<Route>,
     /// Hops of all routes.
     pub hops: Vec<Hop>,
-    /// Number of each route by its stages.
-    pub route_of: HashMap<Vec<Stage>, u32>,
+    /// Number of each route by its stages, and by whether its sender processes ACKs in order of
+    /// time.
+    pub route_of: HashMap<(Vec<Stage>, bool), u32>,
 }
 
 impl<'a> Builder<'a> {
@@ -37,16 +36,15 @@ impl<'a> Builder<'a> {
     pub fn new(scenario: &'a Scenario, options: Options) -> Self {
         let plan = NetworkPlan::new(scenario);
         let flows_per_link = plan.flows_per_link();
-        let (lookaheads, max_deferral_s) = find_lookaheads(&plan, &flows_per_link);
-        let merge_lookaheads = vec![0.0; lookaheads.len()];
+        let in_order = links_in_order(&plan, &flows_per_link);
         Self {
             plan,
             options,
             flows_per_link,
-            lookaheads,
-            max_deferral_s,
-            merge_lookaheads,
-            ports: Vec::new(),
+            in_order,
+            station_of: Vec::new(),
+            receivers: 0,
+            senders: 0,
             routes: Vec::new(),
             hops: Vec::new(),
             route_of: HashMap::new(),

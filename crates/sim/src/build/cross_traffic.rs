@@ -4,53 +4,41 @@ use super::builder::Builder;
 use crate::endpoint::cross_traffic::{Activity, CrossSink, CrossSource};
 use crate::endpoint::source_population::SourcePopulation;
 use crate::engine::state::Engine;
-use crate::event::queues::{EventKind, PacketFifo};
-use crate::event::scheduler::{EventScheduler, NO_EVENT};
+use crate::event::arrival_queue::NEVER;
 use crate::measure::trace::Tracer;
-use crate::packet::{CROSS, Flags};
+use crate::packet::{FlowIndices, Flags};
 use crate::random::variable::RandomVariable;
 use crate::rate::serializer::{ConstantRate, Serializer};
 use cwndlab_scenario::CrossSpec;
 use cwndlab_units::Time;
 
 impl Builder<'_> {
-    /// Adds all cross traffic sources; returns the FIFO of each and the time of its first packet.
-    pub(super) fn add_cross<S: EventScheduler, T: Tracer>(
-        &mut self,
-        engine: &mut Engine<S, T>,
-    ) -> Vec<(u32, f64)> {
+    /// Adds all cross traffic sources.
+    pub(super) fn add_cross<T: Tracer>(&mut self, engine: &mut Engine<T>) {
         let scenario = self.plan.scenario;
-        let mut emissions = Vec::new();
         for (index, spec) in scenario.cross.iter().enumerate() {
             let has_access_link = self.plan.source_access(spec, 0).is_some();
-            let route = self.route_to_sink(has_access_link, &self.plan.cross[index].clone());
+            let stages = self.cross_stages(has_access_link, &self.plan.cross[index]);
+            let route = self.route(stages, false);
             let numbers = spec.source_rate.map(|_| self.plan.population(index, spec));
             for number in 0..numbers.as_ref().map_or(spec.count, SourcePopulation::most) {
                 let mut source = self.source(index, spec, number, numbers.as_ref());
                 let start_s = self.plan.source_start_s(spec, number);
-                let flow = CROSS + engine.cross.len() as u32;
                 let first_access_link = engine.datapath.access_links.len() as u32;
                 if let Some(own) = self.plan.source_access(spec, number) {
                     engine.datapath.access_links.push(own.rate_bps, own.delay_s);
                 }
-                let indices = self.add_fifos(route, flow, first_access_link, engine);
-                let first_s = if spec.first_at_start {
+                let indices = FlowIndices { route, first_access_link };
+                source.next_s = if spec.first_at_start {
                     source.unless_stopped(start_s)
                 } else {
                     source.first_s(start_s)
                 };
-                emissions.push((engine.datapath.event_queues.fifos.len() as u32, first_s));
-                engine.datapath.event_queues.fifos.push(PacketFifo::new(
-                    flow,
-                    EventKind::CrossSend,
-                    indices,
-                ));
                 engine.datapath.trace.source(index as u32);
-                engine.cross.push(source);
+                engine.datapath.cross.push((source, indices));
                 engine.datapath.sinks.cross.push(CrossSink::default());
             }
         }
-        emissions
     }
 
     fn source(
@@ -93,7 +81,7 @@ impl Builder<'_> {
             _ => Activity::AlwaysOn,
         };
         let (size_bytes, flags) = (spec.packet_size.0 as u16, Flags::of_priority(spec.priority));
-        let stop_s = spec.stop.map_or(NO_EVENT, Time::seconds).min(horizon_s.next_up());
+        let stop_s = spec.stop.map_or(NEVER, Time::seconds).min(horizon_s.next_up());
         CrossSource {
             serializer,
             activity,
@@ -101,6 +89,7 @@ impl Builder<'_> {
             flags,
             next: 0,
             last_s: 0.0,
+            next_s: NEVER,
             stop_s,
             sent: 0,
         }

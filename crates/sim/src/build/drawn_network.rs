@@ -5,7 +5,6 @@ use super::info::{FlowInfos, Options};
 use super::network::build;
 use super::network_plan::NetworkPlan;
 use crate::endpoint::source_population::SourcePopulation;
-use crate::event::head_scheduler::WinnerTreeScheduler;
 use crate::rate::piecewise::PiecewiseRate;
 use cwndlab_queues::Limit;
 use cwndlab_scenario::{CrossSpec, QueueSpec, Scenario, instance};
@@ -154,7 +153,7 @@ pub struct ArrivingFlow {
 impl DrawnNetwork {
     /// The network of a checked scenario, with the draws of its seed.
     pub fn new(scenario: &Scenario) -> Self {
-        let infos = build::<WinnerTreeScheduler, ()>(scenario, Options::default(), ()).flows;
+        let infos = build::<()>(scenario, Options::default(), ()).flows;
         let plan = NetworkPlan::new(scenario);
         Self {
             links: (0..plan.links.len() as u32).map(|link| plan.drawn_link(link, &infos)).collect(),

@@ -7,7 +7,6 @@ use super::network_plan::FlowGroup;
 use super::transfers::TransferPlace;
 use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint};
 use crate::engine::state::Engine;
-use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use cwndlab_rules::Arithmetic;
@@ -15,12 +14,12 @@ use cwndlab_tcp::{NEVER, Receiver, Recovery, Sender};
 
 impl Builder<'_> {
     /// Adds the flows of a group.
-    pub(super) fn add_flows<S: EventScheduler, T: Tracer>(
+    pub(super) fn add_flows<T: Tracer>(
         &mut self,
         group: &FlowGroup,
         knobs_index: u32,
         transfer_groups: &mut Vec<String>,
-        engine: &mut Engine<S, T>,
+        engine: &mut Engine<T>,
         infos: &mut FlowInfos,
     ) {
         let (scenario, spec) = (self.plan.scenario, &group.spec);
@@ -53,8 +52,7 @@ impl Builder<'_> {
             let name = spec.instance(i as u64);
             let flow = engine.senders.len() as u32;
             let access = self.plan.access(spec, i as u64);
-            let indices =
-                self.add_route(group, &stages, &access, knobs.has_receiver_timer(), flow, engine);
+            let indices = self.add_route(group, &stages, &access, engine);
             engine.datapath.access_links.host_jitter.push(&name);
             let timer_phase_s = self.plan.timer_phase_s(spec, i as u64);
             let base_rtt_s = self.plan.links_rtt_s(&group.path)
@@ -78,20 +76,16 @@ impl Builder<'_> {
                 None => spec.segments(&knobs),
             };
             if start_s < NEVER && spec.page.is_none() {
-                engine.datapath.timers.push(start_s, TimerKind::FlowStart, flow);
+                engine.datapath.stations.arm(start_s, TimerKind::FlowStart, flow);
             }
             if stop_s < NEVER {
-                engine.datapath.timers.push(stop_s, TimerKind::AppStop, flow);
+                engine.datapath.stations.arm(stop_s, TimerKind::AppStop, flow);
             }
             let rule =
                 if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
             let mut sender = Sender::new(rule, recovery, packets, timer_phase_s, &knobs);
             sender.set_short_packet(short);
-            let mut app = ApplicationState::of(&sender, stop_s, transfer);
-            if let (Some(app), true) = (&mut app, spec.page.is_some()) {
-                // Another connection may cause a request at any time.
-                app.request_s = 0.0;
-            }
+            let app = ApplicationState::of(&sender, stop_s, transfer);
             engine.senders.push(SenderEndpoint {
                 app,
                 ..SenderEndpoint::new(sender, indices, knobs_index, spec.priority)
@@ -101,7 +95,7 @@ impl Builder<'_> {
             let mut receiver = ReceiverEndpoint::new(
                 receiver,
                 knobs_index,
-                knobs.ack_wire_size() as u16,
+                (knobs.ack_wire_size() as u16, spec.priority),
                 engine.datapath.sinks.window.from_s,
             );
             if let Some(frames) = frames {

@@ -7,15 +7,16 @@ mod cross_traffic;
 mod drawn_network;
 mod flow_schedule;
 mod flows;
+mod in_order;
 mod info;
 mod link_impairments;
 mod links;
-mod lookahead;
 mod network;
 mod network_plan;
 mod queues;
 mod rates;
 mod routes;
+mod stations;
 mod transfers;
 
 pub use drawn_network::{

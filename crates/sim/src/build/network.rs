@@ -4,19 +4,19 @@ use super::builder::Builder;
 use super::info::{FlowInfos, LinkInfo, Options};
 use crate::endpoint::sinks::Sinks;
 use crate::engine::state::Engine;
-use crate::event::queues::{EventKind, PacketFifo};
-use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use crate::network::datapath::Datapath;
-use crate::packet::FlowIndices;
 use cwndlab_scenario::Scenario;
 use std::sync::Arc;
 
+/// Number of flows from which state of upcoming packets is prefetched: it outgrows the caches there.
+const MANY_FLOWS: usize = 1_000;
+
 /// A network ready to run, with the descriptions of its tables.
-pub struct BuiltNetwork<S: EventScheduler, T: Tracer> {
+pub struct BuiltNetwork<T: Tracer> {
     /// The engine.
-    pub engine: Engine<S, T>,
+    pub engine: Engine<T>,
     /// Links in order.
     pub links: Vec<LinkInfo>,
     /// Listed TCP flows in order.
@@ -26,32 +26,28 @@ pub struct BuiltNetwork<S: EventScheduler, T: Tracer> {
     pub transfer_groups: Vec<String>,
     /// Number of sources of each `[[cross]]` entry.
     pub cross_counts: Vec<u64>,
-    /// Indices of each cross traffic source, and the time of its first packet, seconds.
-    pub sources: Vec<(FlowIndices, f64)>,
 }
 
 /// Builds the network of a checked scenario.
-pub fn build<S: EventScheduler, T: Tracer>(
+pub fn build<T: Tracer>(
     scenario: &Scenario,
     options: Options,
     trace: T,
-) -> BuiltNetwork<S, T> {
+) -> BuiltNetwork<T> {
     Builder::new(scenario, options).build(trace)
 }
 
 impl Builder<'_> {
-    fn build<S: EventScheduler, T: Tracer>(mut self, trace: T) -> BuiltNetwork<S, T> {
+    fn build<T: Tracer>(mut self, trace: T) -> BuiltNetwork<T> {
         let scenario = self.plan.scenario;
         let [from, to] = scenario.window();
         let window = MeasurementWindow { from_s: from.seconds(), to_s: to.seconds() };
         let (end_s, bin_s) = (scenario.duration.seconds(), scenario.rate_bin.seconds());
-        let mut engine =
-            Engine::new(Datapath::new(trace, Sinks::new(window, bin_s), end_s), window);
+        let stations = self.stations();
+        let datapath = Datapath::new(trace, Sinks::new(window, bin_s), stations, end_s);
+        let mut engine = Engine::new(datapath, window, self.options.look_ahead);
         let jitter_s = scenario.host_jitter.seconds();
         engine.datapath.access_links.host_jitter.set(jitter_s, scenario.seed);
-        if self.options.look_ahead {
-            self.add_merge_queues(&mut engine);
-        }
         let groups = std::mem::take(&mut self.plan.groups);
         let (listed_flows, arriving) = groups.split_at(scenario.flows.len());
         let mut infos = FlowInfos::default();
@@ -70,57 +66,27 @@ impl Builder<'_> {
         }
         let knobs: Arc<[_]> = knobs.into();
         self.plan.groups = groups;
-        let emissions = self.add_cross(&mut engine);
+        self.add_cross(&mut engine);
         let (links, link_infos) = self.plan.build_links(&infos, window);
         engine.datapath.links = links;
-        for (i, link) in engine.datapath.links.iter_mut().enumerate() {
-            if let Some(scheduled_queue) = link.scheduled_queue_mut() {
-                scheduled_queue.fifo = engine.datapath.event_queues.fifos.len() as u32;
-                scheduled_queue.max_deferral_s =
-                    if self.options.look_ahead { self.plan.max_deferral_s(i as u32) } else { 0.0 };
-                let indices = FlowIndices {
-                    route: 0,
-                    first_fifo: scheduled_queue.fifo,
-                    first_access_link: 0,
-                };
-                engine.datapath.event_queues.fifos.push(PacketFifo::new(
-                    0,
-                    EventKind::TransmissionEnd(i as u32),
-                    indices,
-                ));
-            }
+        if self.options.look_ahead {
+            self.set_delays(&mut engine.datapath.stations);
         }
+        engine.prefetches = engine.senders.len() >= MANY_FLOWS || !engine.groups.is_empty();
         let cross_counts =
             scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
         (engine.knobs, engine.datapath.sinks.knobs) = (knobs.clone(), knobs);
         (engine.datapath.routes, engine.datapath.hops) = (self.routes, self.hops);
-        engine
-            .datapath
-            .merge_queues
-            .iter_mut()
-            .zip(&self.ports)
-            .for_each(|(merge_queue, ports)| merge_queue.open(ports.len()));
-        // As many packets of 1000 bytes as the links can carry, in both directions.
-        let packets_s =
-            self.plan.links.iter().map(|link| link.rate.largest().bps() as f64 / 8000.0).sum();
-        let queues = &mut engine.datapath.event_queues;
-        queues.scheduler = S::new(queues.fifos.len(), packets_s);
-        for &(fifo, time_s) in &emissions {
-            engine.datapath.event_queues.scheduler.schedule(fifo, time_s);
+        engine.datapath.station_of = self.station_of;
+        for source in 0..engine.datapath.cross.len() as u32 {
+            engine.datapath.emit(source);
         }
-        let sources = emissions
-            .iter()
-            .map(|&(fifo, time_s)| {
-                (engine.datapath.event_queues.fifos[fifo as usize].indices, time_s)
-            })
-            .collect();
         BuiltNetwork {
             engine,
             links: link_infos,
             flows: infos,
             transfer_groups,
             cross_counts,
-            sources,
         }
     }
 }

@@ -6,7 +6,6 @@
 
 use crate::endpoint::connections::Connections;
 use crate::endpoint::tcp::ReceiverEndpoint;
-use crate::event::queues::EventKind;
 use crate::packet::Flags;
 use crate::random::stream::RandomStream;
 use cwndlab_rules::Rule;
@@ -21,8 +20,6 @@ pub type AccessLinkRange = (Option<u64>, f64, f64);
 pub struct FlowTemplate {
     /// Its route.
     pub route: u32,
-    /// Events of its FIFOs.
-    pub event_kinds: Vec<EventKind>,
     /// Its access links in order; those of one number have the same delay.
     pub access_links: Vec<(usize, AccessLinkRange)>,
     /// Sizes of its data packets, of which it draws one.

@@ -1,7 +1,7 @@
 //! Cross traffic: open-loop sources (CBR, on-off, varying population) and their sinks.
 
 use crate::endpoint::source_population::SourcePopulation;
-use crate::event::scheduler::NO_EVENT;
+use crate::event::arrival_queue::NEVER;
 use crate::measure::window::MeasurementWindow;
 use crate::packet::Flags;
 use crate::random::variable::RandomVariable;
@@ -22,6 +22,8 @@ pub struct CrossSource {
     pub next: i64,
     /// Send time of the last packet, seconds.
     pub last_s: f64,
+    /// Send time of the next packet, seconds.
+    pub next_s: f64,
     /// Stop time, seconds; at the latest just after the end of the run.
     pub stop_s: f64,
     /// Packets sent in the measurement window.
@@ -48,7 +50,7 @@ pub enum Activity {
 }
 
 impl CrossSource {
-    /// Time of the first packet of a source that starts at `start_s`; [`NO_EVENT`] for never.
+    /// Time of the first packet of a source that starts at `start_s`; [`NEVER`] for never.
     pub fn first_s(&mut self, start_s: f64) -> f64 {
         if !matches!(self.activity, Activity::VaryingPopulation { .. }) {
             return self.after(start_s);
@@ -79,10 +81,10 @@ impl CrossSource {
         self.unless_stopped(next_time_s)
     }
 
-    /// The time of a packet; [`NO_EVENT`] if the source has stopped by then.
+    /// The time of a packet; [`NEVER`] if the source has stopped by then.
     #[inline]
     pub fn unless_stopped(&self, next_time_s: f64) -> f64 {
-        if next_time_s < self.stop_s { next_time_s } else { NO_EVENT }
+        if next_time_s < self.stop_s { next_time_s } else { NEVER }
     }
 }
 
@@ -113,7 +115,7 @@ impl Activity {
                         (true, true) => at_s,
                     };
                 }
-                if *active { at_s } else { NO_EVENT }
+                if *active { at_s } else { NEVER }
             }
         }
     }

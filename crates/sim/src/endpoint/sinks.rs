@@ -4,11 +4,10 @@ use crate::endpoint::cross_traffic::CrossSink;
 use crate::endpoint::external::ExternalEndpoints;
 use crate::endpoint::tcp::{ReceiverEndpoint, SlotLosses, ack_options};
 use crate::endpoint::transfer::Transfer;
-use crate::event::timers::{TimerKind, Timers};
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::measure::window::MeasurementWindow;
 use crate::packet::{CROSS, Flags, OptionStore, Packet};
-use cwndlab_tcp::{AckSegment, Knobs, NEVER};
+use cwndlab_tcp::{AckSegment, Knobs};
 use std::sync::Arc;
 
 /// The ends of all routes.
@@ -64,7 +63,6 @@ impl Sinks {
         flow: u32,
         packet: &Packet,
         trace: &mut T,
-        timers: &mut Timers,
         options: &mut OptionStore,
     ) -> Option<Packet> {
         let Some(sink) = self.receivers.get_mut(flow as usize) else {
@@ -87,10 +85,6 @@ impl Sinks {
             }
             trace.carried(packet.at_s, flow, u64::from(packet.size_bytes) * 8);
             trace.packet(row(PacketEvent::Receive, flow, packet));
-        }
-        let deadline_s = sink.receiver.deadline_s();
-        if deadline_s < NEVER {
-            timers.push(deadline_s, TimerKind::Receiver, flow);
         }
         let ack = ack?;
         if knobs.ack_division > 1 {

@@ -48,12 +48,6 @@ impl ApplicationState {
         is_needed
             .then(|| Box::new(Self { stop_s, request_s: NEVER, pacing_entry_s: NEVER, transfer }))
     }
-
-    /// Whether nothing is due up to `at_s` and no transfer is in progress; `pacing_s` is the pacing
-    /// deadline.
-    pub fn is_idle_until(&self, at_s: f64, pacing_s: f64) -> bool {
-        self.transfer.is_none() && at_s < self.stop_s.min(self.request_s).min(pacing_s)
-    }
 }
 
 impl SenderEndpoint {
@@ -76,6 +70,19 @@ impl SenderEndpoint {
         self.app.as_ref()?.transfer.as_ref()
     }
 
+    /// Time of its first timer, seconds.
+    #[inline(always)]
+    pub fn first_timer_s(&self) -> f64 {
+        let deadline_s = self.sender.deadline_s();
+        match &self.app {
+            None => deadline_s,
+            Some(app) => {
+                let pacing_s = self.sender.pacing_deadline_s();
+                deadline_s.min(pacing_s).min(app.request_s).min(app.stop_s)
+            }
+        }
+    }
+
     /// Whether the last data was acknowledged just now.
     pub fn is_over(&self) -> bool {
         self.finish_s == NEVER && self.sender.deadline_s() == NEVER && self.sender.is_finished()
@@ -83,7 +90,10 @@ impl SenderEndpoint {
 
     /// Whether all data is acknowledged and no request will bring more.
     pub fn has_finished(&self) -> bool {
-        self.finish_s < NEVER && self.app.as_ref().is_none_or(|app| app.request_s == NEVER)
+        let awaits_more = |app: &ApplicationState| {
+            app.request_s < NEVER || app.transfer.as_ref().is_some_and(ActiveTransfer::is_object)
+        };
+        self.finish_s < NEVER && !self.app.as_deref().is_some_and(awaits_more)
     }
 
     /// Completion time (all data acknowledged), seconds.
@@ -102,6 +112,10 @@ pub struct ReceiverEndpoint {
     pub knobs: u32,
     /// Size of an ACK without options on the wire, bytes.
     pub ack_bytes: u16,
+    /// Priority of its ACKs.
+    pub priority: u8,
+    /// Earliest pending entry of its timer, seconds.
+    pub timer_entry_s: f64,
     /// When the last new data packet arrived, seconds: once all have, the completion at the
     /// receiver.
     pub received_s: f64,
@@ -129,11 +143,13 @@ pub struct ReceiverEndpoint {
 
 impl ReceiverEndpoint {
     /// A receiver that has received nothing; the measurement window starts at `from_s`.
-    pub fn new(receiver: Receiver, knobs: u32, ack_bytes: u16, from_s: f64) -> Self {
+    pub fn new(receiver: Receiver, knobs: u32, (ack_bytes, priority): (u16, u8), from_s: f64) -> Self {
         Self {
             receiver,
             knobs,
             ack_bytes,
+            priority,
+            timer_entry_s: NEVER,
             received_s: 0.0,
             delivered: 0,
             missing_bytes: 0,
@@ -159,7 +175,8 @@ impl ReceiverEndpoint {
         let mut receiver = std::mem::replace(&mut self.receiver, Receiver::new(sack));
         receiver.reset(sack);
         let bins = self.bins.of_another_flow();
-        *self = Self { bins, ..Self::new(receiver, self.knobs, self.ack_bytes, 0.0) };
+        let (timer_entry_s, own) = (self.timer_entry_s, (self.ack_bytes, self.priority));
+        *self = Self { bins, timer_entry_s, ..Self::new(receiver, self.knobs, own, 0.0) };
     }
 
     /// Payload of the new data packets received, bytes.

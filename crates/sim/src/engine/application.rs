@@ -4,13 +4,13 @@
 use crate::endpoint::page_loader::PageLoader;
 use crate::endpoint::transfer::{Frame, NextTransfer};
 use crate::engine::flow_slots::MAX_TRANSFERS;
+use crate::engine::sender_output::{NO_EVENT, later_cause};
 use crate::engine::state::Engine;
-use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use cwndlab_tcp::NEVER;
 
-impl<S: EventScheduler, T: Tracer> Engine<S, T> {
+impl<T: Tracer> Engine<T> {
     /// A request arrives, or a media frame: the sender transmits the response, or the frame.
     pub(crate) fn on_request(&mut self, flow: u32) {
         let now_s = self.now_s;
@@ -61,16 +61,17 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
 
     /// Adds a browser; `first_flow` and those behind it are its connections.
     pub(crate) fn add_browser(&mut self, browser: PageLoader, first_flow: u32) {
-        self.browsers.push((browser, first_flow));
+        self.browsers.push((browser, first_flow, NO_EVENT));
         self.arm_page_request(self.browsers.len() as u32 - 1);
     }
 
     /// A browser requests what it knows of and has connections for.
     pub(crate) fn on_page_request(&mut self, browser: u32) {
         let now_s = self.now_s;
+        self.cause = later_cause(now_s, self.cause, self.browsers[browser as usize].2);
         self.browsers[browser as usize].0.on_timer(now_s);
         loop {
-            let (loader, first_flow) = &mut self.browsers[browser as usize];
+            let (loader, first_flow, _) = &mut self.browsers[browser as usize];
             let Some(request) = loader.next_request(now_s) else { break };
             let flow = *first_flow + request.connection;
             let endpoint = &mut self.senders[flow as usize];
@@ -90,13 +91,15 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
 
     /// A connection of a browser has carried an object, whose last packet arrived at `received_s`.
     pub(crate) fn on_object_complete(&mut self, browser: u32, connection: u32, received_s: f64) {
-        self.browsers[browser as usize].0.on_complete(connection, self.now_s, received_s);
+        let (loader, _, last) = &mut self.browsers[browser as usize];
+        *last = (self.now_s, self.cause);
+        loader.on_complete(connection, self.now_s, received_s);
         self.arm_page_request(browser);
     }
 
     fn arm_page_request(&mut self, browser: u32) {
         if let Some(time_s) = self.browsers[browser as usize].0.next_timer_s(self.now_s) {
-            self.datapath.timers.push(time_s, TimerKind::PageRequest, browser);
+            self.datapath.stations.arm(time_s, TimerKind::PageRequest, browser);
         }
     }
 
@@ -127,7 +130,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let Some(next_time_s) = wait_s.map(|wait_s| self.now_s + wait_s) else { return };
         if next_time_s < app.stop_s {
             app.request_s = next_time_s;
-            self.datapath.timers.push(next_time_s, TimerKind::Request, flow);
+            self.datapath.stations.arm(next_time_s, TimerKind::Request, flow);
         }
     }
 }

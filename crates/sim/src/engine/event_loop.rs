@@ -1,17 +1,29 @@
-//! The event loop: processes the earliest event, a FIFO head or a timer, until the end of the run.
+//! The event loop, in rounds: the station with the earliest item runs up to its horizon, and then
+//! every sender that has got ACKs processes all of them.
+//!
+//! A window of packets is processed at once like this, link by link and sender by sender, as far as
+//! delays separate them. Where nothing separates them, a round is one item: the first of all in the
+//! order of ns-2, in which what was scheduled first is processed first.
 
 use crate::engine::state::{Engine, Status};
-use crate::event::queues::{EventKind, PacketFifo};
-use crate::event::scheduler::{EventScheduler, NO_EVENT};
+use crate::event::arrival_queue::NEVER;
+use crate::event::stations::StationKind;
+use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
-use crate::packet::{CROSS, FlowIndices, Packet};
+use crate::network::route::Stage;
+use crate::packet::RoutedPacket;
 use cwndlab_prefetch::prefetch;
 
-/// Events between checks of the memory limit.
-const EVENTS_BETWEEN_CHECKS: u64 = 1024;
+/// Items that a station processes at most before the loop comes back: whoever runs the simulation
+/// waits for that.
+const LONGEST_RUN: u64 = 1 << 16;
 
-impl<S: EventScheduler, T: Tracer> Engine<S, T> {
-    /// Processes at most `events` events, until the end of the run.
+/// What is due first among simultaneous items of different stations: when it was scheduled, timers
+/// first, longest lead first, kind of timer or hop, flow.
+type ItemKey = (f64, bool, f64, u32, u32);
+
+impl<T: Tracer> Engine<T> {
+    /// Processes about `events` items, until the end of the run.
     pub fn advance(&mut self, events: u64) -> Status {
         let status = self.process(events, self.datapath.end_s);
         if status == Status::Done {
@@ -20,7 +32,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         status
     }
 
-    /// Processes all events up to `until_s`, and ends the run if it ends by then.
+    /// Processes all that is due up to `until_s`, and ends the run if it ends by then.
     pub fn advance_to(&mut self, until_s: f64) -> Status {
         let ends = until_s >= self.datapath.end_s;
         let mut status = Status::Running;
@@ -30,141 +42,318 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         if ends {
             return status;
         }
-        self.now_s = self.now_s.max(until_s);
+        self.clock_s = self.clock_s.max(until_s);
         if status == Status::Done { Status::Running } else { status }
     }
 
-    /// Processes at most `events` events; done if none is left up to `until_s`.
-    fn process(&mut self, mut events: u64, until_s: f64) -> Status {
-        if self.exceeds_memory() {
-            return Status::OutOfMemory;
-        }
-        let fault_s = self.fault.map_or(NO_EVENT, |fault| fault.0);
-        // What is due at `until_s` itself is processed.
-        self.datapath.timers.halt_at(until_s.next_up().min(fault_s));
-        while events > 0 {
-            let batch = events.min(EVENTS_BETWEEN_CHECKS);
-            events -= batch;
-            let status = self.process_batch(batch);
+    /// Processes about `events` items; done if none is left up to `until_s`, this instant included.
+    fn process(&mut self, events: u64, until_s: f64) -> Status {
+        self.halt_s = until_s.next_up();
+        self.release_acks();
+        let end = self.processed.saturating_add(events);
+        loop {
             if self.exceeds_memory() {
                 return Status::OutOfMemory;
             }
-            if let Some(status) = status {
+            if self.processed >= end {
+                return Status::Running;
+            }
+            if let Some(status) = self.round(end) {
                 return status;
             }
         }
-        Status::Running
     }
 
     /// Whether packets in the network or recorded rows exceed the memory limit.
     fn exceeds_memory(&self) -> bool {
-        self.datapath.overflowed || self.datapath.trace.overflowed()
+        self.datapath.overflowed
+            || self.datapath.trace.overflowed()
+            || self.datapath.stations.overflows() && self.datapath.sinks.external.is_none()
     }
 
-    /// Processes at most `events` events; some status if no further one may be processed.
-    #[inline(always)]
-    fn process_batch(&mut self, events: u64) -> Option<Status> {
-        if self.has_simultaneous()
-            && let Some(status) = self.process_simultaneous()
-        {
-            return Some(status);
-        }
-        for _ in 0..events {
-            if S::CAN_PEEK_AHEAD {
-                self.fetch_ahead();
-            }
-            let (time_s, fifo) = self.datapath.event_queues.scheduler.earliest();
-            if time_s >= self.datapath.timers.due_s() {
-                if let Some(status) = self.process_timer_or_halt(time_s) {
-                    return Some(status);
-                }
-                continue;
-            }
-            self.now_s = time_s;
-            let PacketFifo { flow, event, indices, .. } =
-                self.datapath.event_queues.fifos[fifo as usize];
-            // The most frequent event, inlined; the general form is `on_head`.
-            if let EventKind::EnterStage(stage) = event {
-                let packet = self.datapath.event_queues.pop(fifo);
-                if self.datapath.event_queues.scheduler.earliest().0 > time_s {
-                    if let Some((fifo, ack)) = self.datapath.traverse(flow, indices, stage, packet)
-                    {
-                        self.on_ack_early(fifo, flow, ack);
-                    }
-                    continue;
-                }
-                self.defer_to_tie_break(fifo, Some(packet));
-            } else if event == EventKind::AckLookahead {
-                self.on_ack_batch(fifo, flow, indices);
-                continue;
-            } else {
-                let head = self.take(fifo, flow, event);
-                if self.datapath.event_queues.scheduler.earliest().0 > time_s {
-                    self.on_head(flow, event, indices, head);
-                    continue;
-                }
-                self.defer_to_tie_break(fifo, head);
-            }
-            if let Some(status) = self.process_simultaneous() {
-                return Some(status);
-            }
-        }
-        None
+    /// Nothing at this time or later is processed yet, seconds.
+    pub(crate) fn limit_s(&self) -> f64 {
+        let fault_s = self.fault.map_or(NEVER, |fault| fault.0);
+        self.halt_s.min(self.next_window_edge_s).min(fault_s)
     }
 
-    /// The next thing due is a timer, alone or together with the packet due at `time_s`, or what is
-    /// due must not be processed: the end is reached, or a sender is at fault.
-    #[cold]
-    #[inline(never)]
-    fn process_timer_or_halt(&mut self, time_s: f64) -> Option<Status> {
-        let timer_s = self.datapath.timers.first_s();
-        let next_time_s = time_s.min(timer_s);
-        if next_time_s >= self.datapath.timers.halt_s() {
-            return Some(self.halted());
+    /// One round; some status if no further one may follow.
+    fn round(&mut self, end: u64) -> Option<Status> {
+        let limit_s = self.limit_s();
+        if !self.datapath.acks.touched.is_empty() {
+            self.run_senders_with_acks(limit_s);
+            return None;
         }
-        if timer_s < time_s {
-            self.on_timer();
+        let (station, first_s) = self.datapath.stations.earliest();
+        if first_s >= limit_s {
+            return self.pass_limit(limit_s);
+        }
+        self.clock_s = first_s;
+        let horizon_s =
+            if self.looks_ahead { self.horizon_s(station).min(limit_s) } else { first_s };
+        if horizon_s > first_s {
+            self.run_station(station, horizon_s);
         } else {
-            self.now_s = time_s;
-        }
-        if timer_s == time_s || self.has_simultaneous() {
-            return self.process_simultaneous();
+            self.run_first_item(first_s);
+            while self.datapath.acks.touched.is_empty()
+                && self.processed < end
+                && self.datapath.stations.first_s() == first_s
+                && !self.exceeds_memory()
+            {
+                self.run_first_item(first_s);
+            }
         }
         None
     }
 
-    /// Processes what is due at this instant; some status if it must not go on now.
+    /// Everything before the limit is processed: goes on behind it, if it is an edge of the
+    /// measurement window.
+    fn pass_limit(&mut self, limit_s: f64) -> Option<Status> {
+        if self.fault.is_some_and(|fault| fault.0 <= limit_s) {
+            return Some(Status::InvalidWindow);
+        }
+        if self.next_window_edge_s > limit_s || self.halt_s <= limit_s {
+            // ACKs beyond the end of what was asked for wait until more is.
+            return Some(Status::Done);
+        }
+        self.clock_s = limit_s;
+        self.now_s = limit_s;
+        self.measure();
+        self.pass_edge();
+        self.release_acks();
+        None
+    }
+
+    /// The earliest time at which anything that happens elsewhere may reach a station, seconds.
+    fn horizon_s(&mut self, station: usize) -> f64 {
+        let stations = &self.datapath.stations;
+        let (receivers, senders) =
+            (stations.receivers() as usize, stations.senders() as usize);
+        let mut horizon_s = NEVER;
+        for (number, other) in stations.list.iter().enumerate() {
+            if number == station || number == receivers || number == senders {
+                continue;
+            }
+            let first_s = other.first_s();
+            let out_s = if other.free_s > first_s && first_s < NEVER && station + 1 < stations.list.len() {
+                other.free_s
+            } else {
+                first_s
+            };
+            horizon_s = horizon_s.min(out_s + stations.delay_s(number, station));
+        }
+        for number in [receivers, senders] {
+            if number == station {
+                continue;
+            }
+            let delay_s = self.datapath.stations.delay_s(number, station);
+            loop {
+                let first_s = self.datapath.stations.list[number].first_s();
+                if first_s + delay_s >= horizon_s || !self.renew_first_timer(number) {
+                    horizon_s = horizon_s.min(first_s + delay_s);
+                    break;
+                }
+            }
+        }
+        horizon_s
+    }
+
+    /// A station processes what is due before `until_s`, or before anything that it causes comes
+    /// back.
+    fn run_station(&mut self, station: usize, until_s: f64) {
+        self.datapath.stations.run(station, until_s);
+        match self.datapath.stations.list[station].kind {
+            StationKind::Link => self.run_link(station),
+            StationKind::Queue(link) => self.datapath.run_queue(station as u32, link),
+            StationKind::Receivers | StationKind::Senders | StationKind::Groups => {
+                self.run_timers(station)
+            }
+        }
+        self.datapath.stations.stop();
+        self.datapath.stations.list[station].arrivals.settle();
+    }
+
+    /// The packets that wait for a link enter it.
+    fn run_link(&mut self, station: usize) {
+        let end = self.processed + LONGEST_RUN;
+        let prefetches = self.prefetches;
+        let mut link = None;
+        while self.processed < end {
+            let until_s = self.datapath.stations.until_s();
+            let waiting = &mut self.datapath.stations.list[station];
+            let Some(&routed) = waiting.arrivals.peek_before(until_s) else { break };
+            waiting.arrivals.take();
+            if prefetches {
+                self.fetch_ahead(station);
+            }
+            self.processed += 1;
+            link = Some(routed.hop);
+            self.datapath.enter(routed);
+        }
+        if let Some(Stage::Link(link)) = link.map(|hop| self.datapath.hops[hop as usize].stage) {
+            self.datapath.stations.list[station].free_s =
+                self.datapath.links[link as usize].free_s();
+        }
+    }
+
+    /// Prefetches state of upcoming packets: the structs of their flows first, and a packet later
+    /// the memory that these structs point to.
+    #[inline(always)]
+    fn fetch_ahead(&self, station: usize) {
+        let datapath = &self.datapath;
+        let arrivals = &datapath.stations.list[station].arrivals;
+        if let Some(routed) = arrivals.peek_ahead(6) {
+            datapath.sinks.receivers.get(routed.flow as usize).inspect(|sink| prefetch(*sink));
+            datapath.access_links.prefetch(routed.first_access_link);
+            datapath.acks.prefetch(routed.flow);
+        }
+        if let Some(routed) = arrivals.peek_ahead(2) {
+            let sink = datapath.sinks.receivers.get(routed.flow as usize);
+            sink.inspect(|sink| sink.receiver.prefetch());
+        }
+    }
+
+    /// Timers of a station expire and packets leave it, in order of time.
+    fn run_timers(&mut self, station: usize) {
+        let end = self.processed + LONGEST_RUN;
+        while self.processed < end {
+            let until_s = self.datapath.stations.until_s();
+            if self.datapath.stations.list[station].first_s() >= until_s {
+                break;
+            }
+            self.run_first_of(station);
+        }
+    }
+
+    /// Processes the first item of a station that stands for endpoints.
+    fn run_first_of(&mut self, station: usize) {
+        let own_s = self.datapath.stations.list[station].own_s;
+        let limit_s = if own_s < NEVER { own_s.next_up() } else { NEVER };
+        let first = self.datapath.stations.list[station].arrivals.peek_before(limit_s).copied();
+        let first = first.filter(|routed| {
+            routed.packet.at_s < own_s || routed.packet.tx_start_s < self.armed_s(station)
+        });
+        match first {
+            Some(routed) => {
+                let waiting = &mut self.datapath.stations.list[station];
+                waiting.arrivals.take();
+                waiting.arrivals.settle();
+                self.processed += 1;
+                self.on_packet(routed);
+            }
+            None => self.on_timer(station),
+        }
+    }
+
+    /// A packet leaves a station: it enters its stage.
+    fn on_packet(&mut self, routed: RoutedPacket) {
+        self.now_s = routed.packet.at_s;
+        match self.datapath.hops[routed.hop as usize].stage {
+            Stage::Source => self.on_ack(routed.flow, routed.packet),
+            _ => self.datapath.enter(routed),
+        }
+    }
+
+    /// Of all items that are due at `now_s`, processes the first one.
     #[cold]
     #[inline(never)]
-    fn process_simultaneous(&mut self) -> Option<Status> {
-        for _ in 0..EVENTS_BETWEEN_CHECKS {
-            if self.datapath.timers.halt_s() <= self.now_s {
-                return Some(self.halted());
-            }
-            self.on_simultaneous();
-            if !self.has_simultaneous() {
-                return None;
+    fn run_first_item(&mut self, now_s: f64) {
+        let mut first: Option<(ItemKey, usize)> = None;
+        for station in 0..self.datapath.stations.list.len() {
+            if self.datapath.stations.list[station].first_s() == now_s {
+                let key = self.first_key(station, now_s);
+                if first.is_none_or(|(least, _)| key < least) {
+                    first = Some((key, station));
+                }
             }
         }
-        Some(Status::Running)
+        let Some((_, station)) = first else { return };
+        // Nothing else enters the station before this item is done.
+        self.datapath.stations.run(station, now_s.next_up());
+        match self.datapath.stations.list[station].kind {
+            StationKind::Receivers | StationKind::Senders | StationKind::Groups => {
+                self.run_first_of(station)
+            }
+            StationKind::Link | StationKind::Queue(_) => self.run_first_of_link(station, now_s),
+        }
+        self.datapath.stations.stop();
+        self.datapath.stations.list[station].arrivals.settle();
     }
 
-    /// Why nothing more is processed.
-    fn halted(&self) -> Status {
-        match self.fault {
-            _ if self.exceeds_memory() => Status::OutOfMemory,
-            Some((fault_s, _)) if fault_s <= self.datapath.timers.halt_s() => Status::InvalidWindow,
-            _ => Status::Done,
+    /// Processes the first item of a link, which is due at `now_s`.
+    fn run_first_of_link(&mut self, station: usize, now_s: f64) {
+        self.processed += 1;
+        self.now_s = now_s;
+        let waiting = &mut self.datapath.stations.list[station];
+        let (kind, own_s) = (waiting.kind, waiting.own_s);
+        let arrival = waiting.arrivals.peek_before(now_s.next_up()).copied();
+        match (kind, arrival) {
+            (StationKind::Queue(link), arrival)
+                if own_s == now_s
+                    && arrival.is_none_or(|routed| {
+                        routed.packet.tx_start_s
+                            > self.datapath.links[link as usize].service_start_s()
+                    }) =>
+            {
+                self.datapath.start_transmission(link, own_s)
+            }
+            (_, Some(routed)) => {
+                self.datapath.stations.list[station].arrivals.take();
+                self.datapath.enter(routed);
+                if let Stage::Link(link) = self.datapath.hops[routed.hop as usize].stage {
+                    self.datapath.stations.list[station].free_s =
+                        self.datapath.links[link as usize].free_s();
+                }
+            }
+            (_, None) => {}
         }
     }
 
-    fn has_simultaneous(&self) -> bool {
-        !(self.simultaneous.is_empty() && self.expired_timers.is_empty())
+    /// The key of the first item of a station, which is due at `now_s`.
+    fn first_key(&mut self, station: usize, now_s: f64) -> ItemKey {
+        let waiting = &mut self.datapath.stations.list[station];
+        let (kind, own_s) = (waiting.kind, waiting.own_s);
+        let arrival = waiting.arrivals.peek_before(now_s.next_up()).map_or(
+            (NEVER, true, NEVER, u32::MAX, u32::MAX),
+            |routed| {
+                let (_, tx_start_s, minus_lead_s, flow, rank) = routed.key();
+                (tx_start_s, true, minus_lead_s, flow, rank)
+            },
+        );
+        if own_s > now_s {
+            return arrival;
+        }
+        let own = match kind {
+            StationKind::Link | StationKind::Queue(_) => {
+                let link = if let StationKind::Queue(link) = kind { link as usize } else { 0 };
+                (self.datapath.links[link].service_start_s(), true, 0.0, u32::MAX, u32::MAX)
+            }
+            _ => {
+                let (_, kind, flow) = self.first_timer(station);
+                (self.armed_s(station), false, 0.0, kind as u32, flow)
+            }
+        };
+        if own < arrival { own } else { arrival }
+    }
+
+    /// The first timer of a station, which has one.
+    fn first_timer(&self, station: usize) -> (f64, TimerKind, u32) {
+        self.datapath.stations.list[station]
+            .timers
+            .first()
+            .unwrap_or((NEVER, TimerKind::default(), 0))
+    }
+
+    /// When the first timer of a station was armed, seconds.
+    fn armed_s(&self, station: usize) -> f64 {
+        let (at_s, kind, flow) = self.first_timer(station);
+        self.armed_at_s(at_s, kind, flow)
     }
 
     fn finish(&mut self) {
         let end_s = self.datapath.end_s;
         self.now_s = end_s;
+        self.clock_s = end_s;
         self.datapath.finish();
         self.datapath.release();
         for (flow, endpoint) in self.senders.iter().enumerate() {
@@ -175,107 +364,6 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
                 &self.knobs[endpoint.knobs as usize],
             );
         }
-    }
-
-    /// Takes the head of a FIFO that is due, and schedules its next one. Returns none for events
-    /// that concern a queue instead of one packet.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, fifo: u32, flow: u32, event: EventKind) -> Option<Packet> {
-        match event {
-            EventKind::MergeBatch(_) | EventKind::TransmissionEnd(_) => {
-                self.datapath.event_queues.scheduler.schedule(fifo, NO_EVENT);
-                None
-            }
-            EventKind::CrossSend => Some(self.emit(fifo, flow)),
-            EventKind::Ack | EventKind::AckLookahead | EventKind::EnterStage(_) => {
-                Some(self.datapath.event_queues.pop(fifo))
-            }
-        }
-    }
-
-    /// Prefetches state of upcoming packets: the structs of their flows first, and one packet later
-    /// the memory that these structs point to.
-    #[inline(always)]
-    fn fetch_ahead(&self) {
-        let queues = &self.datapath.event_queues;
-        let pending = |(fifo, _): (u32, &Packet)| queues.fifos.get(fifo as usize);
-        queues.scheduler.peek_ahead(8).and_then(pending).inspect(|pending| prefetch(*pending));
-        // Memory that the prefetched structs point to.
-        if let Some(pending) = queues.scheduler.peek_ahead(2).and_then(pending) {
-            self.senders.get(pending.flow as usize).inspect(|endpoint| endpoint.sender.prefetch());
-            self.datapath
-                .sinks
-                .receivers
-                .get(pending.flow as usize)
-                .inspect(|sink| sink.receiver.prefetch());
-        }
-        let Some(soon) = queues.scheduler.peek_ahead(4) else { return };
-        self.datapath.options.prefetch(soon.1.options);
-        let Some(pending) = pending(soon) else { return };
-        let flow = pending.flow as usize;
-        if !matches!(pending.event, EventKind::Ack | EventKind::AckLookahead) {
-            self.datapath.sinks.receivers.get(flow).inspect(|sink| prefetch(*sink));
-        }
-        self.senders.get(flow).inspect(|endpoint| prefetch(*endpoint));
-        self.datapath.access_links.prefetch(pending.indices.first_access_link);
-    }
-
-    /// Processes what [`Engine::take`] took.
-    #[inline(always)]
-    pub(crate) fn on_head(
-        &mut self,
-        flow: u32,
-        event: EventKind,
-        indices: FlowIndices,
-        head: Option<Packet>,
-    ) {
-        match (event, head) {
-            (EventKind::Ack | EventKind::AckLookahead, Some(packet)) => self.on_ack(flow, packet),
-            (EventKind::EnterStage(stage), Some(packet)) => {
-                self.on_enter(flow, indices, stage, packet)
-            }
-            (EventKind::MergeBatch(merge_queue), _) => {
-                self.datapath.run_merge_batch(merge_queue, self.now_s)
-            }
-            (EventKind::TransmissionEnd(link), _) => {
-                self.datapath.on_service_event(link, self.now_s)
-            }
-            (EventKind::CrossSend, Some(packet)) => {
-                let first = self.datapath.routes[indices.route as usize].first;
-                self.datapath.reach::<false>(flow, indices, first, packet)
-            }
-            (_, None) => {}
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn on_timer(&mut self) {
-        self.now_s = self.datapath.timers.first_s();
-        let Some((_, kind, flow)) = self.datapath.timers.pop() else { return };
-        if S::CAN_PEEK_AHEAD {
-            self.datapath
-                .timers
-                .next_flow()
-                .and_then(|flow| self.senders.get(flow as usize))
-                .inspect(|endpoint| prefetch(*endpoint));
-        }
-        if self.datapath.timers.first_s() > self.now_s {
-            self.armed_s = self.armed_at_s(kind, flow);
-            return self.expire(kind, flow);
-        }
-        self.expired_timers.push((self.armed_at_s(kind, flow), kind, flow));
-        self.on_simultaneous();
-    }
-
-    /// A cross traffic source sends a packet; the time of its next packet is known at once.
-    #[inline]
-    fn emit(&mut self, fifo: u32, flow: u32) -> Packet {
-        let source = &mut self.cross[(flow & !CROSS) as usize];
-        let (at_s, tx_start_s, number, size_bytes, flags) =
-            (self.now_s, source.last_s, source.next, source.size_bytes, source.flags);
-        let next_time_s = source.send(at_s, &self.datapath.sinks.window);
-        self.datapath.event_queues.scheduler.schedule(fifo, next_time_s);
-        Packet { tx_start_s, ..Packet::sent(at_s, number, size_bytes, flags) }
+        self.datapath.trace.finish();
     }
 }

@@ -4,8 +4,6 @@ use crate::endpoint::arrivals::{ArrivalGroup, FlowTemplate};
 use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint, SlotLosses};
 use crate::endpoint::transfer::{ActiveTransfer, NextTransfer};
 use crate::engine::state::Engine;
-use crate::event::queues::PacketFifo;
-use crate::event::scheduler::EventScheduler;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use crate::packet::FlowIndices;
@@ -14,21 +12,21 @@ use cwndlab_tcp::{Counters, NEVER, Receiver, Sender};
 /// Transfers that are recorded: about 2 GiB.
 pub(crate) const MAX_TRANSFERS: usize = 50_000_000;
 
-impl<S: EventScheduler, T: Tracer> Engine<S, T> {
+impl<T: Tracer> Engine<T> {
     /// A flow arrives.
     pub(crate) fn on_arrival(&mut self, index: u32) {
         let now_s = self.now_s;
+        // Arrivals at one instant keep the order of their groups.
+        self.cause.1 *= 1.0 - f64::from(index) * f64::from(f32::EPSILON);
         let group = &mut self.groups[index as usize];
         let drawn = group.template.packet_size(|| group.packet_sizes.uniform());
         let packet_size = self.knobs[drawn.knobs as usize].packet_size;
         let (packets, exchanges) =
             group.connections.next(now_s, packet_size, group.largest_packet_size);
         if let Some(next_time_s) = group.connections.next_time_s(now_s) {
-            self.datapath.timers.push(next_time_s, TimerKind::FlowArrival, index);
+            self.datapath.stations.arm(next_time_s, TimerKind::FlowArrival, index);
         }
         group.counters.arrived += u64::from(self.datapath.sinks.window.contains(now_s));
-        // Packets of completed flows that wait in queues decide which slots are reusable.
-        self.datapath.catch_up_all(now_s);
         let flow = match self.reusable_slot(index) {
             Some(flow) => flow,
             None => self.add_slot(index),
@@ -43,7 +41,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         endpoint.knobs = drawn.knobs;
         self.datapath.sinks.receivers[flow as usize].knobs = drawn.knobs;
         endpoint.sender.reset(rule, recovery, Some(packets), timer_phase_s, knobs);
-        (endpoint.rto_entry_s, endpoint.finish_s) = (NEVER, NEVER);
+        endpoint.finish_s = NEVER;
         let transfer = ActiveTransfer {
             group: index,
             start_s: now_s,
@@ -54,7 +52,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             is_truncated: false,
         };
         match &mut endpoint.app {
-            Some(app) => (app.pacing_entry_s, app.transfer) = (NEVER, Some(transfer)),
+            Some(app) => app.transfer = Some(transfer),
             none => *none = ApplicationState::of(&endpoint.sender, NEVER, Some(transfer)),
         }
         for sums in [&mut self.counters_at_window_start, &mut self.measured] {
@@ -102,13 +100,9 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         let template = &self.groups[index as usize].template;
         let flow = self.senders.len() as u32;
         let datapath = &mut self.datapath;
-        let (first_fifo, first_access_link) =
-            (datapath.event_queues.fifos.len() as u32, datapath.access_links.len() as u32);
-        let indices = FlowIndices { route: template.route, first_fifo, first_access_link };
-        for &event in &template.event_kinds {
-            datapath.event_queues.fifos.push(PacketFifo::new(flow, event, indices));
-        }
-        datapath.event_queues.scheduler.grow(datapath.event_queues.fifos.len());
+        let first_access_link = datapath.access_links.len() as u32;
+        let indices = FlowIndices { route: template.route, first_access_link };
+        datapath.acks.add_flow(0.0);
         template
             .access_links
             .iter()
@@ -120,7 +114,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         datapath.sinks.receivers.push(ReceiverEndpoint::new(
             Receiver::new(template.recovery.uses_sack()),
             knobs_index,
-            knobs.ack_wire_size() as u16,
+            (knobs.ack_wire_size() as u16, template.flags.priority()),
             datapath.sinks.window.from_s,
         ));
         let sender = Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, knobs);
@@ -142,6 +136,9 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             });
             self.datapath.access_links.reset(first + i, delay_s);
             sum_s += delay_s;
+            if i == 0 && which == 0 {
+                self.datapath.acks.set_delay(flow, delay_s);
+            }
         }
         sum_s
     }
@@ -189,7 +186,7 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             let next_time_s = now_s + wait_s;
             if next_time_s < app.stop_s {
                 app.request_s = next_time_s;
-                self.datapath.timers.push(next_time_s, TimerKind::Request, flow);
+                self.datapath.stations.arm(next_time_s, TimerKind::Request, flow);
             }
             return;
         }

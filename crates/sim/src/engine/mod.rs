@@ -1,10 +1,9 @@
-//! The engine: takes the earliest event and applies it to senders and network.
+//! The engine: processes what is due, station by station and sender by sender.
 
 pub mod application;
 pub mod event_loop;
 pub mod flow_slots;
 pub mod sender_events;
 pub mod sender_output;
-pub mod simultaneous_events;
 pub mod state;
 pub mod timer_expiry;

@@ -1,116 +1,131 @@
-//! Sender events: ACK arrivals, processed in batches and ahead of time where the processing order
-//! is unobservable.
+//! Sender events: ACKs and timers of a sender.
 //!
-//! The code path of an ordinary ACK is inlined into one function, [`Engine::on_ack_batch`]; rare
-//! cases are calls.
+//! A sender processes all ACKs that are known at once, merged with its own timers: between two of
+//! its ACKs nothing but these timers can reach it. The code path of an ordinary ACK is inlined into
+//! one function, [`Engine::run_sender`]; rare cases are calls.
 
 use crate::endpoint::tcp::SenderEndpoint;
-use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, SenderOutput, send};
+use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, NO_EVENT, SenderOutput, send};
 use crate::engine::state::Engine;
-use crate::event::scheduler::{EventScheduler, NO_EVENT};
 use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::network::datapath::Datapath;
-use crate::packet::{Flags, FlowIndices, Packet};
+use crate::packet::{Flags, Packet};
+use cwndlab_prefetch::prefetch;
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
 
-/// With more simultaneous events than this, no search for those of one flow takes place.
-const MAX_TIES_SEARCHED: usize = 8;
+/// ACKs and timers that a sender processes together at most. Nothing else limits one that is alone,
+/// and whoever runs the simulation waits for its end.
+const LONGEST_RUN: u32 = 1 << 14;
 
-/// ACKs processed together at most. Nothing else limits the batch of a flow that is alone, and
-/// whoever runs the simulation waits for its end.
-const LONGEST_BATCH: u32 = 256;
+impl<T: Tracer> Engine<T> {
+    /// Every sender that has ACKs processes those before `limit_s`.
+    pub(crate) fn run_senders_with_acks(&mut self, limit_s: f64) {
+        let mut touched = std::mem::take(&mut self.datapath.acks.touched);
+        for (place, &flow) in touched.iter().enumerate() {
+            if self.prefetches {
+                if let Some(&soon) = touched.get(place + 6) {
+                    self.senders.get(soon as usize).inspect(|endpoint| prefetch(*endpoint));
+                }
+                if let Some(&next) = touched.get(place + 2) {
+                    self.senders.get(next as usize).inspect(|next| next.sender.prefetch());
+                }
+            }
+            let limit_s = if self.fault.is_some() { self.limit_s() } else { limit_s };
+            self.run_sender(flow, limit_s);
+        }
+        touched.clear();
+        if self.datapath.acks.touched.is_empty() {
+            self.datapath.acks.touched = touched;
+        }
+    }
 
-impl<S: EventScheduler, T: Tracer> Engine<S, T> {
-    /// Processes an ACK at a sender with lookahead, together with the ACKs behind it in its FIFO.
-    /// The processing order is unobservable because segments of this sender reach a shared stage
-    /// only by an event. The batch ends before the sender's own timers, an edge of the measurement
-    /// window, the lookahead of the merge queue that its segments enter, and [`LONGEST_BATCH`].
+    /// A sender processes its ACKs before `limit_s`, merged with its own timers.
     #[inline(always)]
-    pub(crate) fn on_ack_batch(&mut self, fifo: u32, flow: u32, indices: FlowIndices) {
-        let Self { senders, datapath, knobs, now_s, .. } = self;
-        let endpoint = &mut senders[flow as usize];
-        let knobs = &knobs[endpoint.knobs as usize];
-        let stop_s = endpoint.app.as_ref().map_or(NEVER, |app| app.stop_s);
-        let limit_s = self
-            .next_window_edge_s
-            .min(*now_s + datapath.routes[indices.route as usize].sender_lookahead_s)
-            .min(stop_s);
-        let (mut next_time_s, mut is_notable) = (NO_EVENT, false);
-        for _ in 0..LONGEST_BATCH {
-            let Some(packet) = datapath.event_queues.pop_unscheduled(fifo) else { break };
-            *now_s = packet.at_s;
-            is_notable = deliver_ack(endpoint, datapath, knobs, flow, packet);
-            next_time_s = datapath.event_queues.next_time_s(fifo);
-            if is_notable
-                || datapath.overflowed
-                || next_time_s >= limit_s
-                || next_time_s >= endpoint.sender.deadline_s()
-                || endpoint.app.as_ref().is_some_and(|app| {
-                    next_time_s >= app.request_s
-                        || next_time_s >= endpoint.sender.pacing_deadline_s()
-                })
-            {
-                break;
+    fn run_sender(&mut self, flow: u32, limit_s: f64) {
+        // Time and cause of the last event.
+        let mut last = NO_EVENT;
+        for _ in 0..LONGEST_RUN {
+            let Self { senders, datapath, knobs, .. } = self;
+            let Some(&packet) = datapath.acks.first(flow) else {
+                return self.expire_own_timers(flow, last.0, last);
+            };
+            let endpoint = &mut senders[flow as usize];
+            let first_timer_s = endpoint.first_timer_s();
+            if packet.at_s >= limit_s || first_timer_s <= packet.at_s {
+                if first_timer_s < limit_s && self.precedes(flow, &packet) {
+                    let (at_s, ..) = self.first_own_timer(flow);
+                    last = self.expire_own_timer(flow, at_s, last);
+                    continue;
+                }
+                if packet.at_s >= limit_s {
+                    return self.hold_acks(flow);
+                }
+                let Self { senders, datapath, knobs, .. } = self;
+                let endpoint = &mut senders[flow as usize];
+                let knobs = &knobs[endpoint.knobs as usize];
+                if deliver_ack(endpoint, datapath, knobs, flow, packet) {
+                    self.note_completion_or_fault(flow, packet.at_s);
+                }
+            } else {
+                let knobs = &knobs[endpoint.knobs as usize];
+                if deliver_ack(endpoint, datapath, knobs, flow, packet) {
+                    self.note_completion_or_fault(flow, packet.at_s);
+                }
+            }
+            self.processed += 1;
+            last = (packet.at_s, (packet.tx_start_s, packet.lead_s));
+            self.datapath.acks.remove_first(flow);
+            if self.datapath.overflowed || self.senders[flow as usize].sender.is_faulty() {
+                return self.drop_acks(flow);
             }
         }
-        datapath.event_queues.scheduler.reschedule(fifo, next_time_s);
-        if is_notable {
-            self.note_completion_or_fault(flow, self.now_s);
+        if self.datapath.acks.first(flow).is_some() {
+            self.datapath.acks.touched.push(flow);
         }
     }
 
-    /// Processes an ACK before its arrival time, if no stage lies between it and its sender,
-    /// nothing else is due at that sender until then, and segments of the sender reach a shared
-    /// stage only by an event: the processing order is unobservable then.
-    #[inline(always)]
-    pub(crate) fn on_ack_early(&mut self, fifo: u32, flow: u32, packet: Packet) {
-        let Self { senders, datapath, knobs, next_window_edge_s, .. } = self;
-        let endpoint = &mut senders[flow as usize];
-        let pending = &datapath.event_queues.fifos[fifo as usize];
-        let is_next = !datapath.trace.records_packets()
-            && datapath.event_queues.scheduler.is_empty(&pending.state)
-            && packet.at_s < *next_window_edge_s
-            && packet.at_s < endpoint.sender.deadline_s()
-            && !endpoint.sender.is_faulty()
-            && endpoint.app.as_ref().is_none_or(|app| {
-                app.is_idle_until(packet.at_s, endpoint.sender.pacing_deadline_s())
-            });
-        if !is_next {
-            return datapath.event_queues.push(fifo, Packet { ..packet });
-        }
-        let at_s = packet.at_s;
-        if deliver_ack(endpoint, datapath, &knobs[endpoint.knobs as usize], flow, packet) {
-            self.note_completion_or_fault(flow, at_s);
-        }
+    /// Whether the first timer of a sender precedes its ACK. Of both at one instant, the one that
+    /// was scheduled first does.
+    fn precedes(&self, flow: u32, ack: &Packet) -> bool {
+        let (at_s, armed_s, _) = self.first_own_timer(flow);
+        at_s < ack.at_s || at_s == ack.at_s && armed_s <= ack.tx_start_s
     }
 
-    /// A packet enters a stage while other events are due at the same instant: like the inlined
-    /// case of `Engine::process_batch`, but without overtaking an event of the same flow.
+    /// ACKs of a flow wait until the limit is passed.
+    #[cold]
     #[inline(never)]
-    pub(crate) fn on_enter(&mut self, flow: u32, indices: FlowIndices, stage: u32, packet: Packet) {
-        let Some((fifo, ack)) = self.datapath.traverse(flow, indices, stage, packet) else {
-            return;
-        };
-        // With very many simultaneous events each of them would search all others.
-        let few = self.simultaneous.len() + self.expired_timers.len() <= MAX_TIES_SEARCHED;
-        let waits = || {
-            self.simultaneous.iter().any(|simultaneous| simultaneous.flow == flow)
-                || self.expired_timers.iter().any(|timer| timer.2 == flow)
-        };
-        if !few || ack.at_s <= self.now_s || waits() {
-            return self.datapath.event_queues.push(fifo, ack);
+    fn hold_acks(&mut self, flow: u32) {
+        while let Some(&ack) = self.datapath.acks.first(flow) {
+            self.held_acks.push((flow, ack));
+            self.datapath.acks.remove_first(flow);
         }
-        self.on_ack_early(fifo, flow, ack);
     }
 
-    /// An ACK reaches its sender.
+    /// The limit has moved: ACKs that waited for that are due like all others.
+    pub(crate) fn release_acks(&mut self) {
+        for (flow, ack) in std::mem::take(&mut self.held_acks) {
+            let _ = self.datapath.acks.push(flow, &ack);
+        }
+    }
+
+    /// The run ends before these ACKs.
+    #[cold]
+    #[inline(never)]
+    fn drop_acks(&mut self, flow: u32) {
+        while self.datapath.acks.first(flow).is_some() {
+            self.datapath.acks.remove_first(flow);
+        }
+    }
+
+    /// An ACK reaches its sender, which processes ACKs in order of time with others.
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, flow: u32, packet: Packet) {
         if self.datapath.sinks.external.is_some() {
             let Datapath { sinks, trace, .. } = &mut self.datapath;
             return sinks.leave(flow, true, &packet, trace);
         }
+        self.cause = (packet.tx_start_s, packet.lead_s);
         let endpoint = &mut self.senders[flow as usize];
         if deliver_ack(
             endpoint,
@@ -119,15 +134,17 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             flow,
             packet,
         ) {
-            self.note_completion_or_fault(flow, self.now_s);
+            self.note_completion_or_fault(flow, packet.at_s);
         }
+        let last = (packet.at_s, (packet.tx_start_s, packet.lead_s));
+        self.expire_own_timers(flow, packet.at_s, last);
     }
 
     /// Dispatches an event to a sender and arms its timers.
     pub(crate) fn on_sender(
         &mut self,
         flow: u32,
-        event: impl FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, S, T>),
+        event: impl FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, T>),
     ) {
         let endpoint = &mut self.senders[flow as usize];
         if dispatch(
@@ -136,22 +153,27 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             &self.knobs[endpoint.knobs as usize],
             flow,
             self.now_s,
-            (self.armed_s, 0.0),
+            self.cause,
             event,
         ) {
             self.note_completion_or_fault(flow, self.now_s);
         }
     }
 
+    /// Arms the timers of a sender.
+    pub(crate) fn arm_timers(&mut self, flow: u32) {
+        arm_timers(&mut self.senders[flow as usize], &mut self.datapath, flow);
+    }
+
     /// Records that a sender has completed at `at_s`, or that its rule returned an invalid window.
     #[cold]
     #[inline(never)]
     fn note_completion_or_fault(&mut self, flow: u32, at_s: f64) {
+        self.now_s = at_s;
         let endpoint = &mut self.senders[flow as usize];
-        if endpoint.sender.is_faulty() && self.fault.is_none_or(|(fault_s, _)| at_s < fault_s) {
+        if endpoint.sender.is_faulty() && self.fault.is_none_or(|fault| (at_s, flow) < fault) {
             self.fault = Some((at_s, flow));
-            let halt_s = self.datapath.timers.halt_s().min(at_s);
-            self.datapath.timers.halt_at(halt_s);
+            self.datapath.stations.limit(at_s);
         }
         let is_over = endpoint.is_over();
         if is_over {
@@ -177,9 +199,9 @@ fn ack_segment(packet: &Packet) -> AckSegment {
 
 /// Delivers an ACK to its sender; returns whether the sender has completed or its rule is at fault.
 #[inline(always)]
-fn deliver_ack<S: EventScheduler, T: Tracer>(
+fn deliver_ack<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<S, T>,
+    datapath: &mut Datapath<T>,
     knobs: &Knobs,
     flow: u32,
     packet: Packet,
@@ -215,9 +237,9 @@ fn deliver_ack<S: EventScheduler, T: Tracer>(
 /// The same for any ACK: with SACK blocks, a timestamp echo of its own or the AccECN option, or for
 /// a sender that is not in its steady state.
 #[inline(never)]
-fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
+fn deliver_ack_slow_path<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<S, T>,
+    datapath: &mut Datapath<T>,
     knobs: &Knobs,
     flow: u32,
     packet: Packet,
@@ -245,9 +267,9 @@ fn deliver_ack_slow_path<S: EventScheduler, T: Tracer>(
 
 /// Sends this segment and those behind it, up to packet `last`.
 #[inline(never)]
-fn send_burst<S: EventScheduler, T: Tracer>(
+fn send_burst<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<S, T>,
+    datapath: &mut Datapath<T>,
     knobs: &Knobs,
     flow: u32,
     (now_s, cause, last): (f64, Cause, i64),
@@ -263,9 +285,9 @@ fn send_burst<S: EventScheduler, T: Tracer>(
     datapath.note_overflow(true);
 }
 
-fn trace_ack<S: EventScheduler, T: Tracer>(
+fn trace_ack<T: Tracer>(
     endpoint: &SenderEndpoint,
-    datapath: &mut Datapath<S, T>,
+    datapath: &mut Datapath<T>,
     knobs: &Knobs,
     flow: u32,
     packet: &Packet,
@@ -281,14 +303,14 @@ fn trace_ack<S: EventScheduler, T: Tracer>(
 
 /// Dispatches an event to a sender and arms its timers; returns whether the sender has completed or
 /// its rule is at fault.
-fn dispatch<S: EventScheduler, T: Tracer>(
+fn dispatch<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<S, T>,
+    datapath: &mut Datapath<T>,
     knobs: &Knobs,
     flow: u32,
     now_s: f64,
     cause: Cause,
-    event: impl FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, S, T>),
+    event: impl FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, T>),
 ) -> bool {
     let SenderEndpoint { sender, indices, flags, hash, .. } = endpoint;
     if T::ON {
@@ -306,22 +328,22 @@ fn dispatch<S: EventScheduler, T: Tracer>(
 /// Arms the timers of a sender after an event; returns whether the sender has completed or its rule
 /// is at fault.
 #[inline(always)]
-fn arm_timers<S: EventScheduler, T: Tracer>(
+fn arm_timers<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<S, T>,
+    datapath: &mut Datapath<T>,
     flow: u32,
 ) -> bool {
     let SenderEndpoint { sender, rto_entry_s, app, .. } = endpoint;
     let deadline_s = sender.deadline_s();
     if deadline_s < *rto_entry_s {
         *rto_entry_s = deadline_s;
-        datapath.timers.push(deadline_s, TimerKind::Retransmission, flow);
+        datapath.stations.arm(deadline_s, TimerKind::Retransmission, flow);
     }
     if let Some(app) = app
         && sender.pacing_deadline_s() < app.pacing_entry_s
     {
         app.pacing_entry_s = sender.pacing_deadline_s();
-        datapath.timers.push(app.pacing_entry_s, TimerKind::Pacing, flow);
+        datapath.stations.arm(app.pacing_entry_s, TimerKind::Pacing, flow);
     }
     endpoint.sender.is_faulty() || (deadline_s == NEVER && endpoint.is_over())
 }

@@ -1,15 +1,11 @@
 //! The output of a TCP sender: turns its segments into packets and sends them along the route.
 
 use crate::endpoint::tcp::SenderEndpoint;
-use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::measure::trace_hash::TraceHash;
 use crate::network::datapath::Datapath;
 use crate::packet::{Flags, FlowIndices, Packet};
 use cwndlab_tcp::{DataSegment, Output};
-
-/// Packets in the network beyond which a run stops: about 3 GiB.
-const MAX_PACKETS_IN_NETWORK: u64 = 50_000_000;
 
 /// Segments that one event may send. A larger window is a mistake, and a burst cannot be
 /// interrupted.
@@ -19,9 +15,22 @@ pub(crate) const MAX_SEGMENTS_PER_EVENT: u32 = 20_000_000;
 /// seconds. Without an access link its packets enter a queue within this event and rank as it does.
 pub(crate) type Cause = (f64, f64);
 
+/// Time (seconds) and cause of an event.
+pub(crate) type Event = (f64, Cause);
+
+/// No event.
+pub(crate) const NO_EVENT: Event = (f64::NEG_INFINITY, (0.0, 0.0));
+
+/// Cause of the packets of a timer that expires at `now_s`: they come after those of the event
+/// before at the same instant, which may have armed it.
+pub(crate) fn later_cause(now_s: f64, own: Cause, last: Event) -> Cause {
+    let key = |cause: Cause| (cause.0, -cause.1);
+    if last.0 == now_s && key(last.1) > key(own) { last.1 } else { own }
+}
+
 /// Output of one sender during one event.
-pub(crate) struct SenderOutput<'a, S: EventScheduler, T: Tracer> {
-    pub(crate) datapath: &'a mut Datapath<S, T>,
+pub(crate) struct SenderOutput<'a, T: Tracer> {
+    pub(crate) datapath: &'a mut Datapath<T>,
     pub(crate) hash: &'a mut TraceHash,
     pub(crate) flow: u32,
     pub(crate) indices: &'a FlowIndices,
@@ -32,7 +41,7 @@ pub(crate) struct SenderOutput<'a, S: EventScheduler, T: Tracer> {
     pub(crate) left: u32,
 }
 
-impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
+impl<T: Tracer> Output for SenderOutput<'_, T> {
     fn send(&mut self, segment: DataSegment) {
         if self.left == 0 {
             self.datapath.note_overflow(true);
@@ -47,9 +56,9 @@ impl<S: EventScheduler, T: Tracer> Output for SenderOutput<'_, S, T> {
 
 /// A sender sends one segment.
 #[inline(always)]
-pub(crate) fn send<S: EventScheduler, T: Tracer>(
+pub(crate) fn send<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<S, T>,
+    datapath: &mut Datapath<T>,
     flow: u32,
     now_s: f64,
     cause: Cause,
@@ -60,19 +69,14 @@ pub(crate) fn send<S: EventScheduler, T: Tracer>(
 }
 
 #[inline(always)]
-fn put_on_route<S: EventScheduler, T: Tracer>(
-    datapath: &mut Datapath<S, T>,
+fn put_on_route<T: Tracer>(
+    datapath: &mut Datapath<T>,
     hash: &mut TraceHash,
     (flow, indices, flags): (u32, FlowIndices, Flags),
     now_s: f64,
     (tx_start_s, lead_s): Cause,
     segment: &DataSegment,
 ) {
-    if datapath.event_queues.packets > MAX_PACKETS_IN_NETWORK {
-        // A burst may exceed memory: it is truncated, and the run stops after this event.
-        datapath.note_overflow(true);
-        return;
-    }
     let (number, size_bytes) = (segment.number, segment.size_bytes as u16);
     hash.add(now_s.to_bits() ^ ((number as u64) << 40) ^ segment.cwnd.to_bits().rotate_left(7));
     let flags = flags
@@ -86,7 +90,11 @@ fn put_on_route<S: EventScheduler, T: Tracer>(
         let row = row(PacketEvent::Send, flow, &packet);
         datapath.trace.packet(PacketRow { cwnd, ssthresh, ..row });
     }
-    packet.at_s = datapath.access_links.host_jitter.departure_s(flow, now_s);
+    let departure_s = datapath.access_links.host_jitter.departure_s(flow, now_s);
+    if departure_s > now_s {
+        // A host sends in order: among packets that leave together the first one is first.
+        (packet.at_s, packet.tx_start_s) = (departure_s, now_s);
+    }
     let first = datapath.routes[indices.route as usize].first;
-    datapath.reach::<false>(flow, indices, first, packet);
+    datapath.reach(flow, indices.first_access_link, first, packet);
 }

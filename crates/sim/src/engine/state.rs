@@ -1,20 +1,18 @@
 //! State of the engine.
 
 use crate::endpoint::arrivals::ArrivalGroup;
-use crate::endpoint::cross_traffic::CrossSource;
 use crate::endpoint::page_loader::PageLoader;
 use crate::endpoint::tcp::SenderEndpoint;
-use crate::event::scheduler::EventScheduler;
-use crate::event::simultaneous::SimultaneousEvent;
-use crate::event::timers::TimerKind;
+use crate::engine::sender_output::{Cause, Event};
 use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use crate::network::datapath::Datapath;
+use crate::packet::Packet;
 use cwndlab_tcp::{Counters, Knobs};
 use std::sync::Arc;
 
-/// Senders, the datapath between them, and the events due.
-pub struct Engine<S: EventScheduler, T: Tracer> {
+/// Senders, the datapath between them, and what is due.
+pub struct Engine<T: Tracer> {
     /// Senders of the listed flows, then the slots of arriving flows.
     pub(crate) senders: Vec<SenderEndpoint>,
     /// Number of listed flows.
@@ -22,16 +20,29 @@ pub struct Engine<S: EventScheduler, T: Tracer> {
     /// Groups of arriving flows (`[[arrivals]]`).
     pub(crate) groups: Vec<ArrivalGroup>,
     /// Time (seconds) and flow of the earliest invalid congestion window so far. Senders run ahead
-    /// of the clock, so an earlier one may still appear.
+    /// of each other, so an earlier one may still appear.
     pub(crate) fault: Option<(f64, u32)>,
-    pub(crate) cross: Vec<CrossSource>,
-    /// Browsers, and the first of the flows that are the connections of each.
-    pub(crate) browsers: Vec<(PageLoader, u32)>,
-    pub(crate) datapath: Datapath<S, T>,
+    /// Browsers, the first of the flows that are the connections of each, and the last event that
+    /// completed an object.
+    pub(crate) browsers: Vec<(PageLoader, u32, Event)>,
+    pub(crate) datapath: Datapath<T>,
     pub(crate) knobs: Arc<[Knobs]>,
+    /// Time of the item in progress, seconds. Stations and senders run ahead of each other.
     pub(crate) now_s: f64,
-    /// When the timer that expires was armed, seconds.
-    pub(crate) armed_s: f64,
+    /// Everything before this time is processed, seconds.
+    pub(crate) clock_s: f64,
+    /// When the timer that expires was armed, and the lead of that, seconds.
+    pub(crate) cause: Cause,
+    /// Items processed.
+    pub(crate) processed: u64,
+    /// Whether stations run up to their horizons; otherwise a round is one item.
+    pub(crate) looks_ahead: bool,
+    /// Whether state of upcoming packets is prefetched: per-flow state exceeds the caches.
+    pub(crate) prefetches: bool,
+    /// Nothing due at this time or later is processed, seconds.
+    pub(crate) halt_s: f64,
+    /// ACKs that are due behind the limit, with their flows, in order.
+    pub(crate) held_acks: Vec<(u32, Packet)>,
     /// Counters of each sender at the start of the measurement window; empty if the window starts
     /// with the run.
     pub(crate) counters_at_window_start: Vec<Counters>,
@@ -42,20 +53,12 @@ pub struct Engine<S: EventScheduler, T: Tracer> {
     pub(crate) window_edges_s: [f64; 2],
     /// The next edge of the window, seconds.
     pub(crate) next_window_edge_s: f64,
-    /// FIFO heads due at the current instant, still to be processed.
-    pub(crate) simultaneous: Vec<SimultaneousEvent>,
-    /// Simultaneous events seen so far, and passes over them.
-    pub(crate) simultaneous_seen: u64,
-    pub(crate) rounds: u64,
-    /// Timers that expire at the current instant with the time at which each was armed, latest
-    /// first.
-    pub(crate) expired_timers: Vec<(f64, TimerKind, u32)>,
 }
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Events are left.
+    /// Something is left.
     Running,
     /// The end of the run is reached.
     Done,
@@ -65,30 +68,29 @@ pub enum Status {
     InvalidWindow,
 }
 
-impl<S: EventScheduler, T: Tracer> Engine<S, T> {
+impl<T: Tracer> Engine<T> {
     /// An engine at time 0 without senders.
-    pub fn new(mut datapath: Datapath<S, T>, window: MeasurementWindow) -> Self {
-        datapath.timers.push(window.from_s, TimerKind::WindowEdge, 0);
-        datapath.timers.push(window.to_s, TimerKind::WindowEdge, 0);
+    pub fn new(datapath: Datapath<T>, window: MeasurementWindow, looks_ahead: bool) -> Self {
         Self {
             senders: Vec::new(),
             listed_flows: 0,
             groups: Vec::new(),
             fault: None,
-            cross: Vec::new(),
             browsers: Vec::new(),
             datapath,
             knobs: Arc::from([]),
             now_s: 0.0,
-            armed_s: 0.0,
+            clock_s: 0.0,
+            cause: (0.0, 0.0),
+            processed: 0,
+            looks_ahead,
+            prefetches: false,
+            halt_s: 0.0,
+            held_acks: Vec::new(),
             counters_at_window_start: Vec::new(),
             measured: Vec::new(),
             window_edges_s: [window.from_s, window.to_s],
             next_window_edge_s: window.from_s,
-            simultaneous: Vec::new(),
-            simultaneous_seen: 0,
-            rounds: 0,
-            expired_timers: Vec::new(),
         }
     }
 }

@@ -1,18 +1,22 @@
-//! Timer events: flows start and stop, the measurement window starts and ends, endpoint timers
-//! expire.
+//! Timers: flows start and stop, endpoint timers expire; and the edges of the measurement window.
+//!
+//! A timer is armed again lazily: its deadline may have moved since its entry was made, or the
+//! sender may have processed it already, merged with its ACKs.
 
-use crate::endpoint::tcp::ack_options;
+use crate::engine::sender_output::{Event, NO_EVENT, later_cause};
 use crate::engine::state::Engine;
-use crate::event::scheduler::{EventScheduler, NO_EVENT};
+use crate::event::arrival_queue::NEVER as NO_EDGE;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::packet::{Flags, Packet};
 use cwndlab_tcp::{Counters, NEVER};
 
-impl<S: EventScheduler, T: Tracer> Engine<S, T> {
-    /// Processes an expired timer. The deadline of a lazily re-armed timer may have moved since its
-    /// entry was made.
-    pub(crate) fn expire(&mut self, kind: TimerKind, flow: u32) {
+impl<T: Tracer> Engine<T> {
+    /// The first timer of a station comes up.
+    pub(crate) fn on_timer(&mut self, station: usize) {
+        let Some((at_s, kind, flow)) = self.take_timer(station) else { return };
+        (self.now_s, self.cause) = (at_s, (0.0, kind.lead_s()));
+        self.processed += 1;
         match kind {
             TimerKind::FlowStart => {
                 self.add_frame(flow, self.senders[flow as usize].sender.data_end());
@@ -21,28 +25,140 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
             }
             TimerKind::FlowArrival => self.on_arrival(flow),
             TimerKind::PageRequest => self.on_page_request(flow),
-            TimerKind::Request => self.on_request(flow),
-            TimerKind::AppStop => {
-                let endpoint = &mut self.senders[flow as usize];
-                // A connection that no object has opened has nothing to stop.
-                if endpoint.sender.last_event_s() == NEVER {
-                    return;
+            TimerKind::Receiver => {
+                let endpoint = &self.senders[flow as usize];
+                let sink = self.datapath.routes[endpoint.indices.route as usize].sink;
+                let first_access_link = endpoint.indices.first_access_link;
+                let receiver = &mut self.datapath.sinks.receivers[flow as usize];
+                receiver.timer_entry_s = NEVER;
+                if receiver.receiver.deadline_s() == at_s {
+                    self.datapath.expire_receiver(flow, first_access_link, sink);
                 }
-                let is_busy = endpoint.finish_s == NEVER;
-                if let Some(app) = &mut endpoint.app {
-                    (app.stop_s, app.request_s) = (NEVER, NEVER);
-                    app.transfer.iter_mut().for_each(|transfer| transfer.is_truncated = is_busy);
-                }
-                self.on_sender(flow, |sender, now_s, knobs, _| sender.stop(now_s, knobs));
+                self.datapath.arm_receiver(flow);
             }
-            TimerKind::WindowEdge => {
-                self.measure();
-                self.pass_edge();
+            TimerKind::Request
+            | TimerKind::Pacing
+            | TimerKind::Retransmission
+            | TimerKind::AppStop => {
+                self.clear_entry(kind, flow);
+                self.expire_own_timers(flow, at_s, NO_EVENT);
+                self.arm_timers(flow);
             }
-            TimerKind::Receiver => self.on_receiver_timer(flow),
-            TimerKind::Retransmission => self.on_retransmission(flow),
-            TimerKind::Pacing => self.on_pacing_timer(flow),
         }
+    }
+
+    fn take_timer(&mut self, station: usize) -> Option<(f64, TimerKind, u32)> {
+        let owner = &mut self.datapath.stations.list[station];
+        let timer = owner.timers.pop();
+        owner.own_s = owner.timers.first_s();
+        timer
+    }
+
+    /// If the deadline of the first timer of a station has moved: arms the timer again, and returns
+    /// true.
+    pub(crate) fn renew_first_timer(&mut self, station: usize) -> bool {
+        let Some((at_s, kind, flow)) = self.datapath.stations.list[station].timers.first() else {
+            return false;
+        };
+        let index = flow as usize;
+        let app = || self.senders[index].app.as_deref();
+        let deadline_s = match kind {
+            TimerKind::Receiver => self.datapath.sinks.receivers[index].receiver.deadline_s(),
+            TimerKind::Retransmission => self.senders[index].sender.deadline_s(),
+            TimerKind::Pacing => self.senders[index].sender.pacing_deadline_s(),
+            TimerKind::Request => app().map_or(NEVER, |app| app.request_s),
+            TimerKind::AppStop => app().map_or(NEVER, |app| app.stop_s),
+            TimerKind::FlowStart | TimerKind::FlowArrival | TimerKind::PageRequest => at_s,
+        };
+        if deadline_s == at_s {
+            return false;
+        }
+        self.take_timer(station);
+        self.clear_entry(kind, flow);
+        match kind {
+            TimerKind::Receiver => {
+                self.datapath.sinks.receivers[index].timer_entry_s = NEVER;
+                self.datapath.arm_receiver(flow);
+            }
+            _ => self.arm_timers(flow),
+        }
+        true
+    }
+
+    /// A lazily armed timer of a sender has no entry any more.
+    fn clear_entry(&mut self, kind: TimerKind, flow: u32) {
+        let endpoint = &mut self.senders[flow as usize];
+        match (kind, &mut endpoint.app) {
+            (TimerKind::Retransmission, _) => endpoint.rto_entry_s = NEVER,
+            (TimerKind::Pacing, Some(app)) => app.pacing_entry_s = NEVER,
+            _ => {}
+        }
+    }
+
+    /// The first timer of a sender: its time and when it was armed, seconds, and its kind.
+    pub(crate) fn first_own_timer(&self, flow: u32) -> (f64, f64, TimerKind) {
+        let endpoint = &self.senders[flow as usize];
+        let sender = &endpoint.sender;
+        let mut first = (sender.deadline_s(), sender.armed_at_s(), TimerKind::Retransmission);
+        if let Some(app) = &endpoint.app {
+            for (at_s, kind) in [
+                (app.request_s, TimerKind::Request),
+                (sender.pacing_deadline_s(), TimerKind::Pacing),
+                (app.stop_s, TimerKind::AppStop),
+            ] {
+                if (at_s, 0.0, kind) < first {
+                    first = (at_s, 0.0, kind);
+                }
+            }
+        }
+        first
+    }
+
+    /// All timers of a sender that are due by `until_s` expire. `last`: its event before.
+    #[inline(always)]
+    pub(crate) fn expire_own_timers(&mut self, flow: u32, until_s: f64, mut last: Event) {
+        while self.senders[flow as usize].first_timer_s() <= until_s
+            && !self.senders[flow as usize].sender.is_faulty()
+        {
+            last = self.expire_own_timer(flow, until_s, last);
+        }
+    }
+
+    /// The first timer of a sender expires. Its packets come after those of the event before at the
+    /// same instant, even if it was armed earlier. Returns the event.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn expire_own_timer(&mut self, flow: u32, until_s: f64, last: Event) -> Event {
+        let (at_s, armed_s, kind) = self.first_own_timer(flow);
+        debug_assert!(at_s <= until_s);
+        self.cause = later_cause(at_s, (armed_s, kind.lead_s()), last);
+        self.now_s = at_s;
+        match kind {
+            TimerKind::Request => self.on_request(flow),
+            TimerKind::Pacing => self.on_sender(flow, |sender, now_s, knobs, wire| {
+                sender.on_pacing_timer(now_s, knobs, wire)
+            }),
+            TimerKind::AppStop => self.on_stop(flow),
+            _ => self.on_retransmission(flow),
+        }
+        (at_s, self.cause)
+    }
+
+    /// The application of a flow stops.
+    fn on_stop(&mut self, flow: u32) {
+        let endpoint = &mut self.senders[flow as usize];
+        let has_started = endpoint.sender.last_event_s() != NEVER;
+        let is_busy = endpoint.finish_s == NEVER;
+        if let Some(app) = &mut endpoint.app {
+            app.stop_s = NEVER;
+            // A connection that no object has opened has nothing to stop.
+            if !has_started {
+                return;
+            }
+            app.request_s = NEVER;
+            app.transfer.iter_mut().for_each(|transfer| transfer.is_truncated = is_busy);
+        }
+        self.on_sender(flow, |sender, now_s, knobs, _| sender.stop(now_s, knobs));
     }
 
     /// A flow starts.
@@ -51,14 +167,14 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
     }
 
     /// Moves on to the next window edge. No sender may run ahead past an edge.
-    fn pass_edge(&mut self) {
+    pub(crate) fn pass_edge(&mut self) {
         let now_s = self.now_s;
         self.next_window_edge_s =
-            self.window_edges_s.iter().copied().find(|&edge_s| edge_s > now_s).unwrap_or(NO_EVENT);
+            self.window_edges_s.iter().copied().find(|&edge_s| edge_s > now_s).unwrap_or(NO_EDGE);
     }
 
     /// The measurement window starts or ends.
-    fn measure(&mut self) {
+    pub(crate) fn measure(&mut self) {
         let now_s = self.now_s;
         if now_s == self.datapath.sinks.window.from_s {
             if now_s > 0.0 {
@@ -70,12 +186,8 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         self.measure_groups();
         // If the run ends with the window and nothing else is due now, the counters stay what they
         // are and need no copy.
-        let is_last = now_s == self.datapath.end_s
-            && self.simultaneous.is_empty()
-            && self.expired_timers.is_empty();
-        let next_time_s =
-            self.datapath.event_queues.scheduler.earliest().0.min(self.datapath.timers.first_s());
-        if !is_last || next_time_s <= now_s {
+        let is_last = now_s == self.datapath.end_s && self.held_acks.is_empty();
+        if !is_last || self.datapath.stations.first_s() <= now_s {
             self.measured = (0..self.senders.len()).map(|flow| self.added(flow)).collect();
         }
     }
@@ -101,79 +213,31 @@ impl<S: EventScheduler, T: Tracer> Engine<S, T> {
         data(begin + did.acknowledged) - data(begin)
     }
 
-    /// A delayed ACK is due, or a SYN-ACK is repeated, unless a packet arrived meanwhile.
-    fn on_receiver_timer(&mut self, flow: u32) {
-        let (indices, time_s, datapath) =
-            (self.senders[flow as usize].indices, self.now_s, &mut self.datapath);
-        let sink = &mut datapath.sinks.receivers[flow as usize];
-        if sink.receiver.deadline_s() != time_s {
-            return;
-        }
-        // The ACK inherits the time at which the timer was armed, so that it precedes a packet that
-        // arrives now and that packet's ACK.
-        let tx_start_s = sink.receiver.armed_at_s();
-        let knobs = &self.knobs[sink.knobs as usize];
-        if let Some(ack) = sink.receiver.on_timer(knobs) {
-            let deadline_s = sink.receiver.deadline_s();
-            if deadline_s < NEVER {
-                datapath.timers.push(deadline_s, TimerKind::Receiver, flow);
+    /// When a timer that is due at `at_s` was armed, seconds. Starts and stops precede everything;
+    /// so do entries whose deadline has moved, because they are only armed again.
+    pub(crate) fn armed_at_s(&self, at_s: f64, kind: TimerKind, flow: u32) -> f64 {
+        let (deadline_s, armed_at_s) = match kind {
+            TimerKind::Receiver => {
+                let receiver = &self.datapath.sinks.receivers[flow as usize].receiver;
+                (receiver.deadline_s(), receiver.armed_at_s())
             }
-            let options = ack_options(&ack, &sink.receiver, &mut datapath.options);
-            let (number, sent_s, size_bytes) = (ack.ack, ack.sent_s, ack.size_bytes as u16);
-            let flags = self.senders[flow as usize].flags.of_ack(ack.echo);
-            let packet = Packet {
-                at_s: time_s,
-                tx_start_s,
-                lead_s: 0.0,
-                number,
-                sent_s,
-                size_bytes,
-                flags,
-                options,
-            };
-            let after = datapath.routes[indices.route as usize].sink + 1;
-            if knobs.ack_division > 1 {
-                datapath.sinks.divide_ack(flow, packet, &ack, &mut datapath.options);
-                return datapath.send_divided_acks(flow, indices, after);
+            TimerKind::Retransmission => {
+                let sender = &self.senders[flow as usize].sender;
+                (sender.deadline_s(), sender.armed_at_s())
             }
-            datapath.reach::<false>(flow, indices, after, packet);
-        }
-    }
-
-    /// The pacing timer of a sender expires, unless the sender has sent meanwhile.
-    fn on_pacing_timer(&mut self, flow: u32) {
-        let endpoint = &mut self.senders[flow as usize];
-        let Some(app) = endpoint.app.as_mut().filter(|app| app.pacing_entry_s == self.now_s) else {
-            return;
+            TimerKind::FlowStart
+            | TimerKind::Pacing
+            | TimerKind::FlowArrival
+            | TimerKind::PageRequest
+            | TimerKind::Request
+            | TimerKind::AppStop => return 0.0,
         };
-        app.pacing_entry_s = NEVER;
-        let due_s = endpoint.sender.pacing_deadline_s();
-        if due_s <= self.now_s {
-            self.on_sender(flow, |sender, now_s, knobs, wire| {
-                sender.on_pacing_timer(now_s, knobs, wire)
-            });
-        } else if due_s < NEVER {
-            app.pacing_entry_s = due_s;
-            self.datapath.timers.push(due_s, TimerKind::Pacing, flow);
-        }
+        if deadline_s == at_s { armed_at_s } else { 0.0 }
     }
 
-    /// An entry of the retransmission timer comes up. If the deadline has moved, the timer is armed
-    /// again.
+    /// The retransmission timer of a sender, or its probe timer, expires.
     fn on_retransmission(&mut self, flow: u32) {
-        let endpoint = &mut self.senders[flow as usize];
-        if endpoint.rto_entry_s != self.now_s {
-            return;
-        }
-        endpoint.rto_entry_s = NEVER;
-        let deadline_s = endpoint.sender.deadline_s();
-        if deadline_s > self.now_s {
-            if deadline_s != NEVER {
-                endpoint.rto_entry_s = deadline_s;
-                self.datapath.timers.push(deadline_s, TimerKind::Retransmission, flow);
-            }
-            return;
-        }
+        let endpoint = &self.senders[flow as usize];
         let is_probing = endpoint.sender.timer_is_rack_or_tlp();
         self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_timeout(now_s, knobs, wire));
         if T::ON && !is_probing {

@@ -1,12 +1,7 @@
-//! Events: packets that wait, the schedulers that find the earliest one, and timers.
+//! What is due: packets that wait for stations, timers, and how far each station may go on.
 
+pub mod ack_lists;
+pub mod arrival_queue;
 pub mod calendar_buckets;
-pub mod calendar_queue;
-pub mod head_scheduler;
-pub mod merge_queue;
-pub mod queues;
-pub mod ring_pool;
-pub mod scheduler;
-pub mod simultaneous;
+pub mod stations;
 pub mod timers;
-pub mod winner_tree;

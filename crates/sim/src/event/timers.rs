@@ -8,10 +8,8 @@ use std::collections::BinaryHeap;
 /// Purpose of a timer. At equal times smaller kinds come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TimerKind {
-    /// The measurement window [start, end) starts or ends.
-    #[default]
-    WindowEdge,
     /// A flow starts.
+    #[default]
     FlowStart,
     /// A flow of `[[arrivals]]` arrives; the number of its group stands for the flow.
     FlowArrival,
@@ -29,6 +27,14 @@ pub enum TimerKind {
     AppStop,
 }
 
+impl TimerKind {
+    /// Lead of the packets that the timer causes (`Packet::lead_s`), seconds: at one instant they
+    /// precede those of all packets, in the order of kinds.
+    pub fn lead_s(self) -> f64 {
+        f64::MAX / (2.0 + f64::from(self as u8))
+    }
+}
+
 /// Timers of the current time bucket in a heap, those of later buckets unsorted.
 ///
 /// With very many flows there are as many timers, and most only come up to be armed again: one heap
@@ -42,10 +48,6 @@ pub struct Timers {
     buckets: CalendarBuckets<Reverse<Entry>>,
     /// Earliest time, cached.
     first_s: f64,
-    /// Nothing due at this time or later is processed, seconds.
-    halt_s: f64,
-    /// The smaller of both: every event compares with it.
-    due_s: f64,
 }
 
 /// Time as bits, kind, and flow: non-negative doubles sort like their bits.
@@ -68,8 +70,6 @@ impl Default for Timers {
             current: BinaryHeap::new(),
             buckets: CalendarBuckets::new(BUCKETS_PER_S, BUCKETS),
             first_s: f64::INFINITY,
-            halt_s: 0.0,
-            due_s: 0.0,
         }
     }
 }
@@ -85,25 +85,6 @@ impl Timers {
             self.buckets.advance(&mut self.current);
         }
         self.first_s = self.first_s.min(time_s);
-        self.due_s = self.due_s.min(time_s);
-    }
-
-    /// Sets the time from which on nothing is processed: the end, the time of a fault, or now if the
-    /// packets in the network exceed the memory limit, seconds.
-    pub fn halt_at(&mut self, halt_s: f64) {
-        self.halt_s = halt_s;
-        self.due_s = self.first_s.min(halt_s);
-    }
-
-    /// The time from which on nothing is processed, seconds.
-    pub fn halt_s(&self) -> f64 {
-        self.halt_s
-    }
-
-    /// Earliest expiry or the halt, whichever is first, seconds.
-    #[inline(always)]
-    pub fn due_s(&self) -> f64 {
-        self.due_s
     }
 
     /// Earliest expiry, seconds; infinite if there is none.
@@ -119,13 +100,14 @@ impl Timers {
             self.buckets.advance(&mut self.current);
         }
         self.first_s = self.current.peek().map_or(f64::INFINITY, Timed::at_s);
-        self.due_s = self.first_s.min(self.halt_s);
         Some((f64::from_bits(bits), kind, flow))
     }
 
-    /// Flow of the earliest timer, as a hint to prefetch.
-    pub fn next_flow(&self) -> Option<u32> {
-        self.current.peek().map(|entry| entry.0.2)
+    /// The earliest timer: time (seconds), kind and flow.
+    #[inline(always)]
+    pub fn first(&self) -> Option<(f64, TimerKind, u32)> {
+        let &Reverse((bits, kind, flow)) = self.current.peek()?;
+        Some((f64::from_bits(bits), kind, flow))
     }
 }
 

@@ -223,6 +223,8 @@ pub trait Tracer {
     fn slot(&mut self, _group: u32) {}
     /// A cross traffic source of this `[[cross]]` entry was added.
     fn source(&mut self, _line: u32) {}
+    /// The run has ended.
+    fn finish(&mut self) {}
     /// Whether the recorded rows exceed the memory limit.
     fn overflowed(&self) -> bool {
         false
@@ -493,6 +495,20 @@ impl Tracer for TraceRecorder {
         if let Some(&group) = group {
             add(&mut self.carried[group as usize], (now_s / bin) as usize, bits);
         }
+    }
+
+    /// Sorts the rows by time and flow: stations and senders run ahead of each other. At one instant
+    /// a sender's rows come first, then drops, then arrivals at the receiver.
+    fn finish(&mut self) {
+        let place = |event: PacketEvent| match event {
+            PacketEvent::Send | PacketEvent::Ack | PacketEvent::Timeout => 0,
+            PacketEvent::Drop => 1,
+            PacketEvent::Receive => 2,
+        };
+        let key = |row: &PacketRow| (row.flow, place(row.event));
+        self.packets.sort_by(|a, b| a.time_s.total_cmp(&b.time_s).then(key(a).cmp(&key(b))));
+        let key = |row: &LossRow| (row.flow, row.is_timeout);
+        self.losses.sort_by(|a, b| a.time_s.total_cmp(&b.time_s).then(key(a).cmp(&key(b))));
     }
 
     fn overflowed(&self) -> bool {

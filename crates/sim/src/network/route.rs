@@ -1,7 +1,5 @@
 //! Routes: the stages of a packet, and how it enters each.
 
-use crate::event::merge_queue::InputPort;
-
 /// A stage of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
@@ -30,17 +28,18 @@ impl Stage {
 /// How a packet enters a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// At once: the time of entry is computed without an event.
+    /// At once: the time of entry is known before, and nothing else decides about it.
     Immediate,
-    /// By an event, from a FIFO of the flow (offset among the flow's FIFOs).
-    Fifo(u32),
-    /// The same behind a stage that may reorder packets.
-    SortedFifo(u32),
-    /// From a merge queue, which the packets of several flows share.
-    Merge(InputPort),
-    /// A sender that may process the ACK before its time; otherwise by an event, from a FIFO of the
-    /// flow.
-    RunAhead(u32),
+    /// When this station comes to it.
+    Wait(u32),
+    /// An ACK whose sender processes it with all others that are known, up to its own timers.
+    /// Packets of the sender enter this station first; [`Entry::NO_STATION`] for none.
+    Collect(u32),
+}
+
+impl Entry {
+    /// No station.
+    pub const NO_STATION: u32 = u32::MAX;
 }
 
 /// A stage of a route, and how a packet reaches it.
@@ -52,6 +51,10 @@ pub struct Hop {
     pub entry: Entry,
     /// The stage.
     pub stage: Stage,
+    /// Whether the packet is data here, at the receiver included.
+    pub is_data: bool,
+    /// Whether the route begins here.
+    pub is_first: bool,
 }
 
 impl Hop {
@@ -67,26 +70,24 @@ pub struct Route {
     pub first: u32,
     /// Number of the hop to the receiver.
     pub sink: u32,
-    /// Sender lookahead, seconds: 0 if segments of the sender reach a shared stage without an
-    /// event.
-    pub sender_lookahead_s: f64,
 }
 
-/// Hops of these stages. With `joins_access_links` an access link that a packet enters at once is
-/// part of the hop to the stage behind it.
-pub fn hops(stages: &[(Stage, Entry)], joins_access_links: bool) -> Vec<Hop> {
+/// Hops of these stages. An access link that a packet enters at once is part of the hop to the
+/// stage behind it.
+pub fn hops(stages: &[(Stage, Entry)]) -> Vec<Hop> {
     let mut hops = Vec::with_capacity(stages.len());
-    let mut access_link = Hop::NO_ACCESS_LINK;
+    let (mut access_link, mut is_data) = (Hop::NO_ACCESS_LINK, true);
     for (index, &(stage, entry)) in stages.iter().enumerate() {
-        let is_joined = joins_access_links
-            && access_link == Hop::NO_ACCESS_LINK
+        let is_joined = access_link == Hop::NO_ACCESS_LINK
             && entry == Entry::Immediate
             && index + 1 < stages.len();
         match stage {
             Stage::AccessLink(offset) if is_joined => access_link = offset,
             _ => {
-                hops.push(Hop { access_link, entry, stage });
+                let is_first = hops.is_empty();
+                hops.push(Hop { access_link, entry, stage, is_data, is_first });
                 access_link = Hop::NO_ACCESS_LINK;
+                is_data &= stage != Stage::Sink;
             }
         }
     }

@@ -1,99 +1,74 @@
-//! Service of scheduled queues: enqueue, start of transmission and end of transmission on links
-//! whose discipline decides at departure.
+//! Service of scheduled queues: enqueue, start and end of transmission on links whose discipline
+//! decides at departure.
 
-use crate::event::scheduler::EventScheduler;
 use crate::measure::trace::Tracer;
 use crate::network::datapath::Datapath;
-use crate::network::link::{ScheduledQueue, ServiceAction};
 use crate::packet::{LOST, Packet, RoutedPacket};
 
-impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
+impl<T: Tracer> Datapath<T> {
+    /// The packets that wait for a scheduled queue enter it, and their transmissions start, in order
+    /// of time up to the horizon of the station.
+    pub(crate) fn run_queue(&mut self, station: u32, link: u32) {
+        loop {
+            let until_s = self.stations.until_s();
+            let waiting = &mut self.stations.list[station as usize];
+            let own_s = waiting.own_s;
+            let limit_s = if own_s < until_s { own_s.next_up() } else { until_s };
+            let arrival = waiting.arrivals.peek_before(limit_s).copied();
+            // Of an arrival and the end of a transmission at one instant, the one that was scheduled
+            // first precedes.
+            let arrival = arrival.filter(|routed| {
+                routed.packet.at_s < own_s
+                    || routed.packet.tx_start_s <= self.links[link as usize].service_start_s()
+            });
+            match arrival {
+                Some(routed) => {
+                    self.stations.list[station as usize].arrivals.take();
+                    self.enter(routed);
+                }
+                None if own_s < until_s => self.start_transmission(link, own_s),
+                None => return,
+            }
+        }
+    }
+
     /// A packet reaches a scheduled queue.
     #[inline(never)]
     pub(crate) fn enqueue_at_link(&mut self, index: u32, routed: RoutedPacket) {
         let now_s = routed.packet.at_s;
-        self.catch_up(index, now_s, routed.packet.tx_start_s);
         let link = &mut self.links[index as usize];
-        let then = link.enqueue(routed);
+        let is_idle = link.enqueue(routed);
         let has_overflowed = link.overflowed;
         self.note_overflow(has_overflowed);
         self.drain_drops(index, now_s);
-        match then {
-            ServiceAction::None => {}
-            ServiceAction::StartTransmission => {
-                self.start_transmission(index, now_s);
-                self.schedule_catch_up(index);
-            }
-            ServiceAction::ScheduleAt(until_s) => self.schedule_end(index, until_s),
-        }
-    }
-
-    /// Starts the deferred transmissions that precede the arrival of a packet at `now_s` whose own
-    /// last transmission started at `tx_start_s`.
-    #[inline]
-    fn catch_up(&mut self, index: u32, now_s: f64, tx_start_s: f64) {
-        while let Some(begins_s) = self.links[index as usize]
-            .scheduled_queue_mut()
-            .and_then(|scheduled_queue| scheduled_queue.deferred_start_s(now_s, tx_start_s))
-        {
-            self.start_transmission(index, begins_s);
-        }
-    }
-
-    /// Starts all deferred transmissions, on every link: the caller inspects the state of flows.
-    pub fn catch_up_all(&mut self, now_s: f64) {
-        for index in 0..self.links.len() as u32 {
-            self.catch_up(index, now_s, f64::NEG_INFINITY);
-        }
-    }
-
-    /// A transmission ends, or the deferral of a start of transmission reaches its limit.
-    pub fn on_service_event(&mut self, index: u32, now_s: f64) {
-        let Some(scheduled_queue) = self.links[index as usize].scheduled_queue_mut() else {
-            return;
-        };
-        if scheduled_queue.max_deferral_s == 0.0 {
-            return self.start_transmission(index, now_s);
-        }
-        scheduled_queue.on_catch_up();
-        // A transmission that starts at this instant stays deferred: a packet whose own
-        // transmission started earlier may still arrive now.
-        self.catch_up(index, now_s, f64::NEG_INFINITY);
-        self.schedule_catch_up(index);
-    }
-
-    fn schedule_catch_up(&mut self, index: u32) {
-        if let Some(until_s) = self.links[index as usize]
-            .scheduled_queue_mut()
-            .and_then(ScheduledQueue::schedule_catch_up)
-        {
-            self.schedule_end(index, until_s);
+        if is_idle {
+            self.start_transmission(index, now_s);
+        } else {
+            self.schedule_service(index);
         }
     }
 
     /// A link starts its next transmission.
     #[inline(never)]
-    fn start_transmission(&mut self, index: u32, now_s: f64) {
+    pub(crate) fn start_transmission(&mut self, index: u32, now_s: f64) {
         let served = self.links[index as usize].start_transmission(now_s);
         self.drain_drops(index, now_s);
-        let Some((RoutedPacket { packet, flow, stage, indices }, at_s, free_s)) = served else {
+        self.schedule_service(index);
+        let Some((RoutedPacket { packet, flow, hop, first_access_link, .. }, at_s)) = served else {
             return;
         };
-        if let Some(free_s) = free_s {
-            self.schedule_end(index, free_s);
-        }
         if at_s > self.end_s {
-            return self.end_trip(flow, indices, stage, packet, at_s);
+            return self.end_trip(flow, hop, packet, at_s);
         }
         let packet = Packet { at_s, tx_start_s: now_s, lead_s: 0.0, ..packet };
-        self.reach::<true>(flow, indices, stage + 1, packet);
+        self.reach(flow, first_access_link, hop + 1, packet);
     }
 
-    /// Schedules an event of the link: the end of a transmission, or the limit of a deferral.
-    fn schedule_end(&mut self, index: u32, until_s: f64) {
-        if let Some(scheduled_queue) = self.links[index as usize].scheduled_queue_mut() {
-            self.event_queues.scheduler.schedule(scheduled_queue.fifo, until_s);
-        }
+    /// The station of a link learns when its next transmission starts.
+    #[inline]
+    fn schedule_service(&mut self, index: u32) {
+        let (next_s, free_s) = self.links[index as usize].next_service_s();
+        self.stations.set_service(self.station_of[index as usize], next_s, free_s);
     }
 
     /// Processes the packets that the queue dropped at `now_s`.
@@ -107,23 +82,23 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
     #[cold]
     #[inline(never)]
     fn drain_all_drops(&mut self, index: u32, now_s: f64) {
-        while let Some(RoutedPacket { packet, flow, stage, indices }) =
+        while let Some(RoutedPacket { packet, flow, hop, .. }) =
             self.links[index as usize].pop_drop()
         {
-            self.end_trip(flow, indices, stage, Packet { at_s: now_s, ..packet }, LOST);
+            self.end_trip(flow, hop, Packet { at_s: now_s, ..packet }, LOST);
         }
     }
 
     /// The run ends: packets that wait in scheduled queues are in flight.
     pub fn finish(&mut self) {
         let end_s = self.end_s;
+        self.emit_until(end_s);
         for index in 0..self.links.len() {
-            self.catch_up(index as u32, end_s, f64::INFINITY);
             self.links[index].finish(end_s);
-            while let Some(RoutedPacket { packet, flow, stage, indices }) =
+            while let Some(RoutedPacket { packet, flow, hop, .. }) =
                 self.links[index].drain_at_end(end_s)
             {
-                self.end_trip(flow, indices, stage, packet, f64::MAX);
+                self.end_trip(flow, hop, packet, f64::MAX);
             }
         }
     }

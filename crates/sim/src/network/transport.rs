@@ -1,33 +1,26 @@
 //! Transport of packets through the stages of their routes.
 //!
-//! A packet costs an event only where its order relative to other flows matters: at a shared link,
-//! and at its sender unless that runs ahead. All other stages (private links, FIFO departures, a
-//! receiver that acknowledges at once) are computed as soon as their inputs are known. This
-//! lookahead is exact because a private stage sees its packets in order of time whatever other
-//! flows do.
+//! A packet waits at a station only where its order relative to other flows matters: at a link that
+//! packets of several inputs enter. All other stages (private links, a link that all packets reach
+//! in order from the same one, a receiver) are computed as soon as their inputs are known. This is
+//! exact because such a stage sees its packets in order of time whatever other flows do.
 
-use crate::event::merge_queue::InputPort;
-use crate::event::scheduler::EventScheduler;
+use crate::endpoint::tcp::ack_options;
+use crate::event::arrival_queue::NEVER;
+use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::network::datapath::Datapath;
 use crate::network::route::{Entry, Hop, Stage};
-use crate::packet::{CROSS, FlowIndices, LOST, Packet, RoutedPacket};
+use crate::packet::{CROSS, Flags, FlowIndices, LAST, LOST, Packet, RoutedPacket};
 
-impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
-    /// A packet traverses its route from hop `first` on until it waits for an event, is dropped,
-    /// or reaches its end. Returns an ACK whose next stage is a sender that may process it early,
-    /// with the FIFO where it waits otherwise.
+impl<T: Tracer> Datapath<T> {
+    /// A packet enters the stage of a hop and goes on along its route until it waits at a station,
+    /// is dropped, or reaches its end.
     ///
     /// Times live in locals and the packet is assembled where it is stored: a struct written in
     /// parts and read back as a whole stalls store forwarding.
     #[inline(always)]
-    pub fn traverse(
-        &mut self,
-        flow: u32,
-        indices: FlowIndices,
-        first: u32,
-        packet: Packet,
-    ) -> Option<(u32, Packet)> {
+    pub fn traverse(&mut self, flow: u32, first_access_link: u32, first: u32, packet: Packet) {
         let Packet {
             mut at_s,
             mut tx_start_s,
@@ -38,8 +31,13 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
             mut flags,
             mut options,
         } = packet;
-        let mut hops = self.hops[first as usize..].iter();
-        let mut stage = hops.next()?.stage;
+        macro_rules! packet {
+            () => {
+                Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options }
+            };
+        }
+        let mut index = first;
+        let mut stage = self.hops[first as usize].stage;
         loop {
             match stage {
                 Stage::Link(link) => {
@@ -58,36 +56,25 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                                 flags,
                                 options,
                             };
-                            let index = (self.hops.len() - hops.len()) as u32 - 1;
-                            self.end_trip(flow, indices, index, packet, LOST);
-                            return None;
+                            return self.end_trip(flow, index, packet, LOST);
                         }
                     }
                 }
                 Stage::AccessLink(offset) => {
                     (at_s, tx_start_s, lead_s) = self.access_links.transmit(
-                        indices.first_access_link + offset,
+                        first_access_link + offset,
                         at_s,
                         size_bytes,
                         tx_start_s,
                     );
                 }
                 Stage::Queue(link) => {
-                    let packet = Packet {
-                        at_s,
-                        tx_start_s,
-                        lead_s,
-                        number,
-                        sent_s,
-                        size_bytes,
-                        flags,
-                        options,
-                    };
-                    let stage = (self.hops.len() - hops.len()) as u32 - 1;
-                    self.enqueue_at_link(link, RoutedPacket { packet, flow, stage, indices });
-                    return None;
+                    let packet = packet!();
+                    let (hop, rank) = (index, index);
+                    let routed = RoutedPacket { packet, flow, hop, first_access_link, rank };
+                    return self.enqueue_at_link(link, routed);
                 }
-                // A packet enters a sender by an event: this is a receiver or the end of a route.
+                // A packet enters a sender by itself: this is a receiver or the end of a route.
                 Stage::Sink | Stage::Source => {
                     if !self.trace.records_deliveries()
                         && let Some(sink) = self.sinks.receivers.get_mut(flow as usize)
@@ -97,213 +84,218 @@ impl<S: EventScheduler, T: Tracer> Datapath<S, T> {
                         self.sinks.delivered += 1;
                         (size_bytes, flags) = (ack_bytes, flags.of_ack(echo));
                     } else {
-                        let packet = Packet {
-                            at_s,
-                            tx_start_s,
-                            lead_s,
-                            number,
-                            sent_s,
-                            size_bytes,
-                            flags,
-                            options,
-                        };
-                        let Self { sinks, trace, timers, options: store, .. } = self;
-                        let Some(ack) = sinks.deliver(flow, &packet, trace, timers, store) else {
-                            if !self.sinks.divided_acks.is_empty() {
-                                let after = (self.hops.len() - hops.len()) as u32;
-                                self.send_divided_acks(flow, indices, after);
-                            }
-                            return None;
-                        };
+                        let arrived = (flow, first_access_link, index);
+                        let Some(ack) = self.deliver(arrived, packet!()) else { return };
                         (number, size_bytes, flags, options) =
                             (ack.number, ack.size_bytes, ack.flags, ack.options);
                     }
                 }
             }
-            let hop = hops.next()?;
+            index += 1;
+            let hop = self.hops[index as usize];
             if hop.access_link != Hop::NO_ACCESS_LINK {
                 (at_s, tx_start_s, lead_s) = self.access_links.transmit(
-                    indices.first_access_link + hop.access_link,
+                    first_access_link + hop.access_link,
                     at_s,
                     size_bytes,
                     tx_start_s,
                 );
             }
             if at_s > self.end_s {
-                let packet =
-                    Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
-                let index = (self.hops.len() - hops.len()) as u32 - 2;
-                self.end_trip(flow, indices, index, packet, at_s);
-                return None;
+                return self.end_trip(flow, index - 1, packet!(), at_s);
             }
-            if hop.entry == Entry::Immediate {
-                stage = hop.stage;
-                continue;
+            match hop.entry {
+                Entry::Immediate => stage = hop.stage,
+                Entry::Wait(station) => {
+                    let packet = packet!();
+                    let rank = index;
+                    let waiting =
+                        RoutedPacket { packet, flow, hop: index, first_access_link, rank };
+                    return self.stations.push(station, &waiting);
+                }
+                Entry::Collect(first) => return self.collect(flow, first, &packet!()),
             }
-            let entry = hop.entry;
-            if let Entry::RunAhead(offset) = entry {
-                let ack =
-                    Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
-                return Some((indices.first_fifo + offset, ack));
-            }
-            let packet =
-                Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
-            let index = (self.hops.len() - hops.len()) as u32 - 1;
-            self.schedule(flow, indices, index, entry, packet);
-            return None;
         }
     }
 
-    /// The same without processing an ACK early, out of line.
-    #[inline(never)]
-    pub fn traverse_and_wait(
-        &mut self,
-        flow: u32,
-        indices: FlowIndices,
-        stage: u32,
-        packet: Packet,
-    ) {
-        if let Some((fifo, ack)) = self.traverse(flow, indices, stage, packet) {
-            self.event_queues.push(fifo, ack);
+    /// A packet that waited at a station enters its stage.
+    #[inline(always)]
+    pub fn enter(&mut self, routed: RoutedPacket) {
+        let RoutedPacket { packet, flow, hop, first_access_link, .. } = routed;
+        if flow >= CROSS && self.hops[hop as usize].is_first {
+            self.emit(flow & !CROSS);
         }
+        self.traverse(flow, first_access_link, hop, packet);
+    }
+
+    /// The same as [`Datapath::traverse`], out of line.
+    #[inline(never)]
+    pub fn traverse_out_of_line(&mut self, routed: RoutedPacket) {
+        let RoutedPacket { packet, flow, hop, first_access_link, .. } = routed;
+        self.traverse(flow, first_access_link, hop, packet);
+    }
+
+    /// An ACK is on its way to its sender.
+    #[inline(always)]
+    pub fn collect(&mut self, flow: u32, first_station: u32, ack: &Packet) {
+        if let Some(delay_s) = self.acks.push(flow, ack) {
+            self.stations.note_ack(ack.at_s, delay_s, first_station);
+        }
+    }
+
+    /// A packet reaches a receiver, or the end of a route without one. Returns the ACK to send now,
+    /// if it is one and not several.
+    #[inline(never)]
+    fn deliver(
+        &mut self,
+        (flow, first_access_link, hop): (u32, u32, u32),
+        packet: Packet,
+    ) -> Option<Packet> {
+        while self.sinks.receivers.get(flow as usize).is_some_and(|sink| {
+            let deadline_s = sink.receiver.deadline_s();
+            deadline_s < packet.at_s
+                || deadline_s == packet.at_s && sink.receiver.armed_at_s() <= packet.tx_start_s
+        }) {
+            self.expire_receiver(flow, first_access_link, hop);
+        }
+        let Self { sinks, trace, options, .. } = self;
+        let ack = sinks.deliver(flow, &packet, trace, options);
+        self.arm_receiver(flow);
+        if !self.sinks.divided_acks.is_empty() {
+            self.send_divided_acks(flow, first_access_link, hop + 1);
+        }
+        ack
+    }
+
+    /// Arms the timer of a receiver.
+    pub fn arm_receiver(&mut self, flow: u32) {
+        let Some(sink) = self.sinks.receivers.get_mut(flow as usize) else { return };
+        let deadline_s = sink.receiver.deadline_s();
+        if deadline_s < sink.timer_entry_s {
+            sink.timer_entry_s = deadline_s;
+            self.stations.arm(deadline_s, TimerKind::Receiver, flow);
+        }
+    }
+
+    /// The timer of a receiver at this hop expires: a delayed ACK is due, or a SYN-ACK is repeated.
+    pub fn expire_receiver(&mut self, flow: u32, first_access_link: u32, hop: u32) {
+        let Self { sinks, options, .. } = self;
+        let sink = &mut sinks.receivers[flow as usize];
+        // The ACK inherits the time at which the timer was armed, so that it precedes a packet that
+        // arrives now and that packet's ACK.
+        let (at_s, tx_start_s) = (sink.receiver.deadline_s(), sink.receiver.armed_at_s());
+        let knobs = &sinks.knobs[sink.knobs as usize];
+        let Some(ack) = sink.receiver.on_timer(knobs) else { return };
+        let packet = Packet {
+            at_s,
+            tx_start_s,
+            lead_s: 0.0,
+            number: ack.ack,
+            sent_s: ack.sent_s,
+            size_bytes: ack.size_bytes as u16,
+            flags: Flags::of_priority(sink.priority).of_ack(ack.echo),
+            options: ack_options(&ack, &sink.receiver, options),
+        };
+        if knobs.ack_division > 1 {
+            sinks.divide_ack(flow, packet, &ack, options);
+            return self.send_divided_acks(flow, first_access_link, hop + 1);
+        }
+        self.reach(flow, first_access_link, hop + 1, packet);
     }
 
     /// The ACKs of a receiver that divides them reach hop `after`, the first behind the receiver.
     #[cold]
     #[inline(never)]
-    pub fn send_divided_acks(&mut self, flow: u32, indices: FlowIndices, after: u32) {
+    pub fn send_divided_acks(&mut self, flow: u32, first_access_link: u32, after: u32) {
         let mut acks = std::mem::take(&mut self.sinks.divided_acks);
         for ack in acks.drain(..) {
-            self.reach::<false>(flow, indices, after, ack);
+            self.reach(flow, first_access_link, after, ack);
         }
         self.sinks.divided_acks = acks;
     }
 
     /// A packet reaches hop `index` of its route: it crosses the access link in front, and enters
-    /// the stage at once or waits for an event. `INLINE`: the stages behind are inlined here, for
-    /// callers whose packets usually enter at once.
+    /// the stage at once or waits at a station.
     #[inline(always)]
-    pub fn reach<const INLINE: bool>(
-        &mut self,
-        flow: u32,
-        indices: FlowIndices,
-        index: u32,
-        packet: Packet,
-    ) {
+    pub fn reach(&mut self, flow: u32, first_access_link: u32, index: u32, packet: Packet) {
         let hop = self.hops[index as usize];
         let Packet { mut at_s, mut tx_start_s, mut lead_s, .. } = packet;
         let Packet { number, sent_s, size_bytes, flags, options, .. } = packet;
+        macro_rules! packet {
+            () => {
+                Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options }
+            };
+        }
         if hop.access_link != Hop::NO_ACCESS_LINK {
             (at_s, tx_start_s, lead_s) = self.access_links.transmit(
-                indices.first_access_link + hop.access_link,
+                first_access_link + hop.access_link,
                 at_s,
                 size_bytes,
                 tx_start_s,
             );
-            if at_s > self.end_s {
-                let packet =
-                    Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
-                return self.end_trip(flow, indices, index.saturating_sub(1), packet, at_s);
-            }
         }
-        if hop.entry != Entry::Immediate {
-            let packet =
-                Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
-            return self.schedule(flow, indices, index, hop.entry, packet);
+        if at_s > self.end_s {
+            let before = if hop.is_first { index } else { index - 1 };
+            return self.end_trip(flow, before, packet!(), at_s);
         }
-        let packet =
-            Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options };
-        if !INLINE {
-            return self.traverse_and_wait(flow, indices, index, packet);
-        }
-        if let Some((fifo, ack)) = self.traverse(flow, indices, index, packet) {
-            self.event_queues.push(fifo, ack);
+        let packet = packet!();
+        let enters_at_once = hop.is_first && hop.access_link == Hop::NO_ACCESS_LINK;
+        let rank = if enters_at_once { LAST } else { index };
+        let waiting = RoutedPacket { packet, flow, hop: index, first_access_link, rank };
+        match hop.entry {
+            Entry::Immediate => self.traverse_out_of_line(waiting),
+            Entry::Wait(station) => self.stations.push(station, &waiting),
+            Entry::Collect(first) => self.collect(flow, first, &waiting.packet),
         }
     }
 
-    /// A packet waits for the event by which it enters `stage`.
-    #[inline(always)]
-    fn schedule(
-        &mut self,
-        flow: u32,
-        indices: FlowIndices,
-        stage: u32,
-        entry: Entry,
-        packet: Packet,
-    ) {
-        match entry {
-            Entry::Merge(port) => {
-                self.merge_packet(port, RoutedPacket { packet, flow, stage, indices })
-            }
-            Entry::Fifo(offset) | Entry::SortedFifo(offset) | Entry::RunAhead(offset) => {
-                let fifo = indices.first_fifo + offset;
-                self.event_queues.push(fifo, packet);
-                if let Entry::SortedFifo(_) = entry {
-                    self.event_queues.sort_in_last(fifo);
-                }
-            }
-            Entry::Immediate => {}
+    /// The next packet of a cross traffic source, whose last one enters its first stage now.
+    pub fn emit(&mut self, source: u32) {
+        let (source_of, FlowIndices { route, first_access_link }) =
+            &mut self.cross[source as usize];
+        let (route, first_access_link) = (*route, *first_access_link);
+        let at_s = source_of.next_s;
+        if at_s == NEVER {
+            return;
         }
+        let (tx_start_s, number, size_bytes, flags) =
+            (source_of.last_s, source_of.next, source_of.size_bytes, source_of.flags);
+        source_of.next_s = source_of.send(at_s, &self.sinks.window);
+        let packet = Packet { tx_start_s, ..Packet::sent(at_s, number, size_bytes, flags) };
+        let first = self.routes[route as usize].first;
+        self.reach(CROSS + source, first_access_link, first, packet);
     }
 
-    /// Inserts a packet into a merge queue.
-    #[inline(always)]
-    fn merge_packet(&mut self, InputPort { merge_queue, port }: InputPort, waiting: RoutedPacket) {
-        let merge_queue = &mut self.merge_queues[merge_queue as usize];
-        self.event_queues.packets += 1;
-        if merge_queue.put(port, waiting) {
-            self.event_queues.scheduler.schedule(merge_queue.fifo, waiting.packet.at_s);
-        }
-    }
-
-    /// The head of a merge queue is due: it and all packets within the queue's lookahead enter the
-    /// link.
-    pub fn run_merge_batch(&mut self, index: u32, now_s: f64) {
-        let limit_s = now_s + self.merge_queues[index as usize].lookahead_s;
-        loop {
-            let merge_queue = &mut self.merge_queues[index as usize];
-            let first_s = merge_queue.first_s();
-            // The head is processed in any case. A packet exactly at the limit may still be
-            // preceded by another.
-            if first_s > now_s && first_s >= limit_s {
-                return self.event_queues.scheduler.schedule(merge_queue.fifo, first_s);
-            }
-            let Some(RoutedPacket { packet, flow, stage, indices }) = merge_queue.pop() else {
-                return;
-            };
-            self.event_queues.packets -= 1;
-            let alone = merge_queue.lookahead_s == 0.0;
-            if alone {
-                // Without lookahead another event may lie between this packet and the next.
-                let (fifo, next_time_s) = (merge_queue.fifo, merge_queue.first_s());
-                self.event_queues.scheduler.schedule(fifo, next_time_s);
-                return self.traverse_and_wait(flow, indices, stage, packet);
-            }
-            if let Some((fifo, ack)) = self.traverse(flow, indices, stage, packet) {
-                self.event_queues.push(fifo, ack);
+    /// Sources of cross traffic send what they still send up to `end_s`, the end of the run: behind
+    /// access links, since otherwise they have.
+    pub fn emit_until(&mut self, end_s: f64) {
+        for source in 0..self.cross.len() {
+            while self.cross[source].0.next_s <= end_s {
+                self.emit(source as u32);
             }
         }
     }
 
-    /// Ends the trip of a packet that was dropped in `stage` (`at_s` is [`LOST`]) or that reaches
+    /// Ends the trip of a packet that was dropped at a hop (`at_s` is [`LOST`]) or that reaches
     /// the next stage after the end of the run, at `at_s`.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_trip(
         &mut self,
         flow: u32,
-        indices: FlowIndices,
-        stage: u32,
+        hop: u32,
         packet: Packet,
         at_s: f64,
     ) {
         if packet.options > 0 {
             self.options.remove(packet.options);
         }
-        if let Some(link) = self.hops[stage as usize].stage.link() {
+        if let Some(link) = self.hops[hop as usize].stage.link() {
             self.note_overflow(self.links[link as usize].overflowed);
         }
-        let is_data = stage < self.routes[indices.route as usize].sink;
+        // What ends behind the receiver is an ACK.
+        let Hop { is_data, stage, .. } = self.hops[hop as usize];
+        let is_data = is_data && stage != Stage::Sink;
         if flow >= CROSS {
             let sink = &mut self.sinks.cross[(flow & !CROSS) as usize];
             sink.dropped += u64::from(at_s == LOST && self.sinks.window.contains(packet.at_s));

@@ -4,7 +4,7 @@ use super::mean::{mean, quantile};
 use crate::build::BuiltNetwork;
 use crate::endpoint::transfer::NextTransfer;
 use crate::endpoint::video_player::PlayerRecord;
-use crate::event::scheduler::EventScheduler;
+
 use crate::measure::trace::Tracer;
 use cwndlab_tcp::NEVER;
 use serde::Serialize;
@@ -39,12 +39,12 @@ pub struct VideoResult {
 }
 
 /// Web pages of the group of this name.
-pub fn page_result<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
+pub fn page_result<T: Tracer>(
+    network: &BuiltNetwork<T>,
     name: &str,
 ) -> PageResult {
     let (engine, flows) = (&network.engine, network.flows.range(name));
-    let Some((browser, _)) = engine.browsers.iter().find(|browser| flows.contains(&browser.1))
+    let Some((browser, ..)) = engine.browsers.iter().find(|browser| flows.contains(&browser.1))
     else {
         return PageResult::default();
     };
@@ -65,8 +65,8 @@ pub fn page_result<S: EventScheduler, T: Tracer>(
 }
 
 /// Videos of the group of this name.
-pub fn video_result<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
+pub fn video_result<T: Tracer>(
+    network: &BuiltNetwork<T>,
     name: &str,
     run_end_s: f64,
 ) -> VideoResult {

@@ -4,7 +4,7 @@ use super::mean::mean;
 use super::shares::{FlowShares, flow_shares};
 use crate::build::{BuiltNetwork, GroupInfo};
 use crate::endpoint::tcp::{ReceiverEndpoint, SenderEndpoint};
-use crate::event::scheduler::EventScheduler;
+
 use crate::measure::trace::Tracer;
 use cwndlab_scenario::Scenario;
 use serde::{Serialize, Serializer};
@@ -121,8 +121,8 @@ pub fn lowest_share(values: impl ExactSizeIterator<Item = f64> + Clone) -> Optio
 }
 
 /// Results of all listed flows.
-pub fn flow_results<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
+pub fn flow_results<T: Tracer>(
+    network: &BuiltNetwork<T>,
     scenario: &Scenario,
 ) -> Vec<FlowResult> {
     let BuiltNetwork { engine, flows, .. } = network;
@@ -190,8 +190,8 @@ fn received_s(endpoint: &SenderEndpoint, sink: &ReceiverEndpoint, end_s: f64) ->
 
 /// Starvation and convergence of the listed flows, if they are measured. A flow with transfers does
 /// not count: its pauses are its own.
-fn shares_of<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
+fn shares_of<T: Tracer>(
+    network: &BuiltNetwork<T>,
     scenario: &Scenario,
 ) -> Vec<FlowShares> {
     let engine = &network.engine;

@@ -4,7 +4,7 @@ use super::traffic::ArrivalResult;
 use crate::build::{BuiltNetwork, LinkInfo};
 use crate::endpoint::cross_traffic::Activity;
 use crate::engine::state::Engine;
-use crate::event::scheduler::EventScheduler;
+
 use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use crate::network::link::{Link, LinkCounts};
@@ -44,8 +44,8 @@ pub struct LinkResult {
 }
 
 /// Results of all links.
-pub fn link_results<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
+pub fn link_results<T: Tracer>(
+    network: &BuiltNetwork<T>,
     arrivals: &[ArrivalResult],
 ) -> Vec<LinkResult> {
     let engine = &network.engine;
@@ -112,16 +112,16 @@ struct MeasuredLoad {
 }
 
 /// Load that is known only after the run.
-fn carried<S: EventScheduler, T: Tracer>(
-    engine: &Engine<S, T>,
+fn carried<T: Tracer>(
+    engine: &Engine<T>,
     info: &LinkInfo,
     arrivals: &[ArrivalResult],
 ) -> MeasuredLoad {
     let seconds = engine.datapath.sinks.window.seconds();
     let mut sum = MeasuredLoad::default();
     for &number in &info.cross {
-        let (source, sink) =
-            (&engine.cross[number as usize], &engine.datapath.sinks.cross[number as usize]);
+        let source = &engine.datapath.cross[number as usize].0;
+        let sink = &engine.datapath.sinks.cross[number as usize];
         if !matches!(source.activity, Activity::AlwaysOn) {
             sum.offered_bps += (source.sent * u64::from(source.size_bytes) * 8) as f64 / seconds;
         }

@@ -5,7 +5,7 @@ use super::links::{LinkResult, link_results};
 use super::traffic::{ArrivalResult, CrossResult, arrival_results, cross_results};
 use crate::build::BuiltNetwork;
 use crate::engine::state::Engine;
-use crate::event::scheduler::EventScheduler;
+
 use crate::measure::trace::Tracer;
 use crate::measure::trace_hash::TraceHash;
 use cwndlab_scenario::Scenario;
@@ -52,7 +52,7 @@ pub struct RunResult {
     pub arrivals: Vec<ArrivalResult>,
 }
 
-fn trace_hash<S: EventScheduler, T: Tracer>(engine: &Engine<S, T>) -> String {
+fn trace_hash<T: Tracer>(engine: &Engine<T>) -> String {
     let mut hash = TraceHash::default();
     engine.senders.iter().for_each(|endpoint| hash.add(endpoint.hash.value()));
     engine.datapath.links.iter().for_each(|link| hash.add(link.hash.value()));
@@ -60,8 +60,8 @@ fn trace_hash<S: EventScheduler, T: Tracer>(engine: &Engine<S, T>) -> String {
 }
 
 /// Collects the results of a completed run.
-pub fn collect<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
+pub fn collect<T: Tracer>(
+    network: &BuiltNetwork<T>,
     scenario: &Scenario,
 ) -> RunResult {
     let engine = &network.engine;

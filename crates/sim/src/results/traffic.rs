@@ -7,7 +7,7 @@ use super::unfinished::{late_frames, unanswered};
 use crate::build::BuiltNetwork;
 use crate::endpoint::arrivals::GroupCounters;
 use crate::endpoint::tcp::{ReceiverEndpoint, SenderEndpoint};
-use crate::event::scheduler::EventScheduler;
+
 use crate::measure::trace::Tracer;
 use cwndlab_scenario::{CrossSpec, Scenario};
 use serde::Serialize;
@@ -65,8 +65,8 @@ pub struct ArrivalResult {
 }
 
 /// Results of all `[[cross]]` entries.
-pub fn cross_results<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
+pub fn cross_results<T: Tracer>(
+    network: &BuiltNetwork<T>,
     scenario: &Scenario,
 ) -> Vec<CrossResult> {
     let (engine, seconds) = (&network.engine, network.engine.datapath.sinks.window.seconds());
@@ -75,8 +75,8 @@ pub fn cross_results<S: EventScheduler, T: Tracer>(
         let range = first..first + count as usize;
         first = range.end;
         let (sources, receivers) =
-            (&engine.cross[range.clone()], &engine.datapath.sinks.cross[range]);
-        let sent = sources.iter().map(|source| source.sent).sum::<u64>();
+            (&engine.datapath.cross[range.clone()], &engine.datapath.sinks.cross[range]);
+        let sent = sources.iter().map(|(source, _)| source.sent).sum::<u64>();
         CrossResult {
             source: spec.name.clone(),
             offered_bps: (sent * spec.packet_size.0 * 8) as f64 / seconds,
@@ -92,8 +92,8 @@ pub fn cross_results<S: EventScheduler, T: Tracer>(
 }
 
 /// Results of all groups with transfers.
-pub fn arrival_results<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
+pub fn arrival_results<T: Tracer>(
+    network: &BuiltNetwork<T>,
     scenario: &Scenario,
     flows: &[FlowResult],
 ) -> Vec<ArrivalResult> {

@@ -4,7 +4,7 @@ use crate::build::BuiltNetwork;
 use crate::endpoint::tcp::{ApplicationState, SenderEndpoint};
 use crate::endpoint::transfer::{ActiveTransfer, Frame};
 use crate::engine::state::Engine;
-use crate::event::scheduler::EventScheduler;
+
 use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use cwndlab_scenario::Scenario;
@@ -12,8 +12,8 @@ use cwndlab_tcp::NEVER;
 
 /// Frames of a group that started in the window and did not arrive within their deadline; none
 /// without a deadline. `times`: of those that arrived.
-pub fn late_frames<S: EventScheduler, T: Tracer>(
-    network: &BuiltNetwork<S, T>,
+pub fn late_frames<T: Tracer>(
+    network: &BuiltNetwork<T>,
     scenario: &Scenario,
     group: usize,
     times: &[f64],
@@ -30,8 +30,8 @@ pub fn late_frames<S: EventScheduler, T: Tracer>(
 }
 
 /// Frames of a group that have not arrived.
-fn pending_frames<S: EventScheduler, T: Tracer>(
-    engine: &Engine<S, T>,
+fn pending_frames<T: Tracer>(
+    engine: &Engine<T>,
     group: usize,
 ) -> impl Iterator<Item = &Frame> {
     let receivers = engine.datapath.sinks.receivers.iter();
@@ -43,8 +43,8 @@ fn pending_frames<S: EventScheduler, T: Tracer>(
 
 /// Transfers of a group that started in the window and were not complete at the end of
 /// the run.
-pub fn unanswered<S: EventScheduler, T: Tracer>(
-    engine: &Engine<S, T>,
+pub fn unanswered<T: Tracer>(
+    engine: &Engine<T>,
     group: usize,
     window: &MeasurementWindow,
 ) -> u64 {

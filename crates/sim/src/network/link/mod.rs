@@ -20,5 +20,4 @@ mod state;
 pub use impairments::Impairments;
 pub use metrics::{LinkCounts, LinkMetrics, QueueSampler};
 pub use scheduled_queue::ScheduledQueue;
-pub use service::ServiceAction;
 pub use state::{Link, LinkConfig};

@@ -6,21 +6,11 @@ use super::state::Link;
 use crate::packet::{LOST, RoutedPacket};
 use cwndlab_queues::{QueueDisc, QueueItem};
 
-/// What a link must do next.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ServiceAction {
-    /// Nothing.
-    None,
-    /// Start a transmission: the link is idle.
-    StartTransmission,
-    /// Schedule an event at this time.
-    ScheduleAt(f64),
-}
-
 impl Link {
-    /// A packet arrives at the queue. Dropped packets are fetched by [`Link::pop_drop`].
+    /// A packet arrives at the queue. Returns whether the link is idle, so that a transmission must
+    /// start now. Dropped packets are fetched by [`Link::pop_drop`].
     #[inline(always)]
-    pub fn enqueue(&mut self, mut routed: RoutedPacket) -> ServiceAction {
+    pub fn enqueue(&mut self, mut routed: RoutedPacket) -> bool {
         let (now_s, tx_start_s) = (routed.packet.at_s, routed.packet.tx_start_s);
         let size_bytes = u32::from(routed.packet.size_bytes);
         if now_s >= self.next_due_s {
@@ -34,7 +24,7 @@ impl Link {
                 impairments.before_queue(now_s, size_bytes, routed.flow, flags);
             self.marks.count(flags, routed.packet.flags);
         }
-        let Some(scheduled_queue) = &mut self.scheduled_queue else { return ServiceAction::None };
+        let Some(scheduled_queue) = &mut self.scheduled_queue else { return false };
         self.hash.add(
             now_s.to_bits()
                 ^ ((routed.packet.number as u64) << 20)
@@ -43,7 +33,7 @@ impl Link {
         if is_lost {
             count_drops(&mut self.dropped, 1);
             scheduled_queue.drops.push(routed);
-            return ServiceAction::None;
+            return false;
         }
         let flags = routed.packet.flags;
         let item = QueueItem {
@@ -57,6 +47,7 @@ impl Link {
             packet: routed,
         };
         scheduled_queue.accumulate_waiting_area(now_s);
+        let had_packets = scheduled_queue.waiting > 0;
         let drops = &mut scheduled_queue.drops;
         scheduled_queue
             .queue
@@ -67,40 +58,38 @@ impl Link {
         scheduled_queue.waiting -= lost as u32;
         debug_assert_eq!(u64::from(scheduled_queue.waiting), scheduled_queue.queue.packets());
         self.overflowed |= scheduled_queue.waiting >= MAX_WAITING_PACKETS;
-        if scheduled_queue.has_event && scheduled_queue.max_deferral_s == 0.0 {
-            return ServiceAction::None;
-        }
         // If an arrival and the end of a transmission coincide, the one that was scheduled first
         // precedes, as elsewhere.
-        if scheduled_queue.tx_end_s < now_s
-            || (scheduled_queue.tx_end_s == now_s && scheduled_queue.tx_start_s < tx_start_s)
-        {
-            return ServiceAction::StartTransmission;
-        }
-        if scheduled_queue.max_deferral_s > 0.0 {
-            return scheduled_queue
-                .schedule_catch_up()
-                .map_or(ServiceAction::None, ServiceAction::ScheduleAt);
-        }
-        scheduled_queue.has_event = scheduled_queue.waiting > 0;
-        if scheduled_queue.has_event {
-            ServiceAction::ScheduleAt(scheduled_queue.tx_end_s)
-        } else {
-            ServiceAction::None
-        }
+        !had_packets
+            && (scheduled_queue.tx_end_s < now_s
+                || (scheduled_queue.tx_end_s == now_s && scheduled_queue.tx_start_s < tx_start_s))
     }
 
-    /// The link is free: starts the next transmission. Returns the packet, its arrival time at the
-    /// other end ([`LOST`] if it is lost), and the end of its transmission if more
-    /// packets wait and this is an event.
+    /// When the last packet accepted so far will have been transmitted, seconds.
+    pub fn free_s(&self) -> f64 {
+        self.free_s
+    }
+
+    /// Start of the transmission in progress or of the last one, seconds.
+    pub fn service_start_s(&self) -> f64 {
+        self.scheduled_queue.as_ref().map_or(f64::INFINITY, |queue| queue.tx_start_s)
+    }
+
+    /// When the next transmission starts, if packets wait for it, and when the link is free,
+    /// seconds.
+    pub fn next_service_s(&self) -> (f64, f64) {
+        let Some(queue) = &self.scheduled_queue else { return (f64::INFINITY, 0.0) };
+        (if queue.waiting > 0 { queue.tx_end_s } else { f64::INFINITY }, queue.tx_end_s)
+    }
+
+    /// The link is free: starts the next transmission. Returns the packet and its arrival time at
+    /// the other end ([`LOST`] if it is lost).
     #[inline(always)]
-    pub fn start_transmission(&mut self, now_s: f64) -> Option<(RoutedPacket, f64, Option<f64>)> {
+    pub fn start_transmission(&mut self, now_s: f64) -> Option<(RoutedPacket, f64)> {
         if now_s >= self.next_due_s {
             self.run_due_samples(now_s);
         }
         let scheduled_queue = self.scheduled_queue.as_mut()?;
-        let is_event = scheduled_queue.max_deferral_s == 0.0;
-        scheduled_queue.has_event &= !is_event;
         scheduled_queue.accumulate_waiting_area(now_s);
         let drops = &mut scheduled_queue.drops;
         let before = drops.len();
@@ -141,10 +130,7 @@ impl Link {
         }
         scheduled_queue.in_service_lost = at_s == LOST;
         self.lost += u64::from(scheduled_queue.in_service_lost);
-        if is_event {
-            scheduled_queue.has_event = scheduled_queue.waiting > 0;
-        }
-        Some((routed, at_s, (is_event && scheduled_queue.has_event).then_some(end_s)))
+        Some((routed, at_s))
     }
 
     /// Whether the queue just dropped packets.

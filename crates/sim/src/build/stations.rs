@@ -1,0 +1,196 @@
+//! Builds stations: which links are stations, and the least delays between stations.
+
+use super::builder::Builder;
+use super::network_plan::FlowGroup;
+use crate::event::stations::{StationKind, Stations};
+use crate::network::route::{Entry, Stage};
+
+/// Fraction of a delay to rely on, and a time to take from it (seconds), since it is a sum of
+/// doubles.
+const MARGIN: (f64, f64) = (1.0 - 1e-6, 1e-9);
+
+/// With more stations than this only the least delay of all is known: a table of all pairs would
+/// take more memory and time than it saves.
+const MOST_IN_TABLE: usize = 512;
+
+/// Delay between stations of which none reaches the other, seconds.
+const UNREACHABLE: f64 = f64::INFINITY;
+
+impl Builder<'_> {
+    /// The stations of a network, without delays. Each link that packets of several inputs enter is
+    /// one, and each that a source of cross traffic enters first: the source sends its next packet
+    /// when the last one is there.
+    pub(super) fn stations(&mut self) -> Stations {
+        let mut is_station: Vec<bool> = (0..self.plan.links.len())
+            .map(|link| self.flows_per_link[link] > 1 && !self.in_order[link])
+            .collect();
+        for (link, is_station) in is_station.iter_mut().enumerate() {
+            *is_station |= self.plan.has_scheduled_queue(link as u32);
+        }
+        for path in &self.plan.cross {
+            path.first().iter().for_each(|&&link| is_station[link as usize] = true);
+        }
+        for group in &self.plan.groups {
+            for pair in group.path.forward.windows(2).chain(group.path.back.windows(2)) {
+                is_station[pair[1] as usize] |= self.plan.reorders(pair[0]);
+            }
+        }
+        let mut links = Vec::new();
+        for (link, is_station) in is_station.into_iter().enumerate() {
+            let has_queue = self.plan.has_scheduled_queue(link as u32);
+            // Without lookahead all packets wait at one station, in one order.
+            if !is_station || !(self.options.look_ahead || has_queue) {
+                self.station_of.push(Entry::NO_STATION);
+                continue;
+            }
+            let kind =
+                if has_queue { StationKind::Queue(link as u32) } else { StationKind::Link };
+            // As many packets of 1000 bytes as the link can carry.
+            let packets_s = self.plan.links[link].rate.largest().bps() as f64 / 8000.0;
+            self.station_of.push(links.len() as u32);
+            links.push((kind, packets_s));
+        }
+        let stations = Stations::new(&links);
+        (self.receivers, self.senders) = (stations.receivers(), stations.senders());
+        stations
+    }
+
+    /// Sets the least delays between stations, from the routes of all flows.
+    pub(super) fn set_delays(&self, stations: &mut Stations) {
+        let mut delays = Delays::new(stations);
+        for group in &self.plan.groups {
+            self.add_delays(group, stations, &mut delays);
+        }
+        for (index, path) in self.plan.cross.iter().enumerate() {
+            let spec = &self.plan.scenario.cross[index];
+            let has_access_link = self.plan.source_access(spec, 0).is_some();
+            let stages = self.entries(&self.cross_stages(has_access_link, path), false);
+            delays.add_route(self, &stages, |_| 0.0, None, false);
+        }
+        stations.set_delays(delays.least());
+    }
+
+    fn add_delays(&self, group: &FlowGroup, stations: &Stations, delays: &mut Delays) {
+        let (_, source, sink) = self.plan.access_ranges(&group.spec);
+        let (stages, access_links) = self.stages(group);
+        let own_s =
+            [source.low.link_delay_s(), sink.low.link_delay_s(), self.plan.back_delay_s(&group.path)];
+        let access_s = |offset: u32| own_s[access_links[offset as usize]];
+        let knobs = self.plan.knobs(&group.spec);
+        let stages = self.entries(&stages, group.spec.page.is_some());
+        let is_arriving = self.plan.groups[self.plan.scenario.flows.len()..]
+            .iter()
+            .any(|arriving| std::ptr::eq(arriving, group));
+        let senders = stations.senders();
+        delays.add_route(self, &stages, access_s, Some(senders), knobs.has_receiver_timer());
+        if is_arriving {
+            delays.add_route(self, &stages, access_s, Some(stations.groups()), false);
+        }
+    }
+}
+
+/// Least delays between stations, seconds.
+struct Delays {
+    count: usize,
+    receivers: usize,
+    senders: usize,
+    groups: usize,
+    /// From each station, to each.
+    least_s: Vec<f64>,
+}
+
+impl Delays {
+    fn new(stations: &Stations) -> Self {
+        let count = stations.list.len();
+        Self {
+            count,
+            receivers: stations.receivers() as usize,
+            senders: stations.senders() as usize,
+            groups: stations.groups() as usize,
+            least_s: vec![UNREACHABLE; count * count],
+        }
+    }
+
+    fn add(&mut self, from: usize, to: usize, delay_s: f64) {
+        let least_s = &mut self.least_s[from * self.count + to];
+        *least_s = least_s.min(delay_s);
+    }
+
+    /// Adds the delays along a route. `access_s`: delay of its access links; `from`: the station
+    /// where its packets begin, none for cross traffic, which is known ahead.
+    fn add_route(
+        &mut self,
+        builder: &Builder<'_>,
+        stages: &[(Stage, Entry)],
+        access_s: impl Fn(u32) -> f64,
+        from: Option<u32>,
+        has_receiver_timer: bool,
+    ) {
+        // Stations behind which no other came so far, and the delay since.
+        let mut since: Vec<(usize, f64)> = from.map(|from| (from as usize, 0.0)).into_iter().collect();
+        for &(stage, entry) in stages {
+            let station = match entry {
+                Entry::Immediate => None,
+                Entry::Wait(station) => Some(station as usize),
+                Entry::Collect(_) => Some(self.senders),
+            };
+            if let Some(station) = station {
+                since.iter().for_each(|&(from, delay_s)| self.add(from, station, delay_s));
+                since = vec![(station, 0.0)];
+            }
+            let delay_s = match stage {
+                Stage::AccessLink(offset) => access_s(offset),
+                Stage::Link(link) | Stage::Queue(link) => {
+                    builder.plan.links[link as usize].delay.link_delay_s()
+                }
+                Stage::Sink | Stage::Source => 0.0,
+            };
+            if stage == Stage::Sink && has_receiver_timer {
+                let receivers = self.receivers;
+                since.iter().for_each(|&(from, delay_s)| self.add(from, receivers, delay_s));
+                // A timer expires here, even if packets wait further ahead.
+                since.retain(|&(from, _)| from != receivers);
+                since.push((receivers, 0.0));
+            }
+            since.iter_mut().for_each(|(_, sum_s)| *sum_s += delay_s);
+        }
+    }
+
+    /// The least delays between all pairs of stations (R. W. Floyd, "Algorithm 97: shortest path",
+    /// CACM 5(6), 1962): from each to the first, to the second, and so on.
+    fn least(mut self) -> Vec<f64> {
+        let (count, groups) = (self.count, self.groups);
+        if count > MOST_IN_TABLE {
+            let least_s = self.least_s.iter().copied().fold(UNREACHABLE, f64::min);
+            self.least_s = vec![least_s; count * count];
+        } else {
+            // Arrivals of flows depend on nothing.
+            for via in (0..count).filter(|&via| via != groups) {
+                for from in 0..count {
+                    let first_s = self.least_s[from * count + via];
+                    if first_s < UNREACHABLE {
+                        for to in 0..count {
+                            let sum_s = first_s + self.least_s[via * count + to];
+                            self.add(from, to, sum_s);
+                        }
+                    }
+                }
+            }
+        }
+        let relied = |delay_s: f64| (delay_s * MARGIN.0 - MARGIN.1).max(0.0);
+        let mut delays_s = vec![0.0; count * count];
+        for from in 0..count {
+            for to in 0..count {
+                delays_s[to * count + from] = match (from, to) {
+                    _ if from == to => UNREACHABLE,
+                    // Which slots are free depends on all that happened before.
+                    (_, to) if to == groups => 0.0,
+                    // A timer of a completed flow does not expire once another has its slot.
+                    (from, to) if from == groups && to == self.senders => 0.0,
+                    _ => relied(self.least_s[from * count + to]),
+                };
+            }
+        }
+        delays_s
+    }
+}

@@ -1,0 +1,93 @@
+//! ACKs that are on their way to senders with nothing left in between: each sender processes all of
+//! its own at once.
+
+use crate::packet::Packet;
+
+/// No ACK.
+const NONE: u32 = u32::MAX;
+
+/// The ACKs of a flow.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+    /// Least time from an ACK to the entry of a packet that it releases into the first station,
+    /// seconds.
+    delay_s: f64,
+}
+
+/// The ACKs of all flows, in order for each.
+#[derive(Debug)]
+pub struct AckLists {
+    lists: Vec<List>,
+    acks: Vec<(Packet, u32)>,
+    free: u32,
+    /// Flows with ACKs.
+    pub touched: Vec<u32>,
+}
+
+impl Default for AckLists {
+    fn default() -> Self {
+        Self { lists: Vec::new(), acks: Vec::new(), free: NONE, touched: Vec::new() }
+    }
+}
+
+impl AckLists {
+    /// Adds the next flow, whose packets take at least `delay_s` to their first station.
+    pub fn add_flow(&mut self, delay_s: f64) {
+        self.lists.push(List { first: NONE, last: NONE, delay_s });
+    }
+
+    /// Sets that delay of a flow, seconds.
+    pub fn set_delay(&mut self, flow: u32, delay_s: f64) {
+        self.lists[flow as usize].delay_s = delay_s;
+    }
+
+    /// Adds an ACK. Returns the delay of the flow if it is its first one.
+    #[inline(always)]
+    pub fn push(&mut self, flow: u32, ack: &Packet) -> Option<f64> {
+        let place = self.free;
+        let place = if place == NONE {
+            self.acks.push((*ack, NONE));
+            self.acks.len() as u32 - 1
+        } else {
+            let slot = &mut self.acks[place as usize];
+            self.free = slot.1;
+            *slot = (*ack, NONE);
+            place
+        };
+        let list = &mut self.lists[flow as usize];
+        let last = std::mem::replace(&mut list.last, place);
+        if last != NONE {
+            self.acks[last as usize].1 = place;
+            return None;
+        }
+        list.first = place;
+        self.touched.push(flow);
+        Some(list.delay_s)
+    }
+
+    /// The first ACK of a flow.
+    #[inline(always)]
+    pub fn first(&self, flow: u32) -> Option<&Packet> {
+        self.acks.get(self.lists[flow as usize].first as usize).map(|ack| &ack.0)
+    }
+
+    /// Removes the first ACK of a flow, which exists.
+    #[inline(always)]
+    pub fn remove_first(&mut self, flow: u32) {
+        let list = &mut self.lists[flow as usize];
+        let slot = &mut self.acks[list.first as usize];
+        let next = std::mem::replace(&mut slot.1, self.free);
+        self.free = std::mem::replace(&mut list.first, next);
+        if next == NONE {
+            list.last = NONE;
+        }
+    }
+
+    /// Prefetches the list of a flow.
+    #[inline(always)]
+    pub fn prefetch(&self, flow: u32) {
+        self.lists.get(flow as usize).inspect(|list| cwndlab_prefetch::prefetch(*list));
+    }
+}

@@ -1,0 +1,237 @@
+//! Stations: where packets wait until their order relative to other flows is known, and how far
+//! each may go on.
+//!
+//! A station is a link that packets of several inputs enter, or stands for all receivers, all
+//! senders or all groups of arriving flows, which also have timers. It processes what it knows in
+//! order of time up to its *horizon*, the earliest time at which anything that happens elsewhere
+//! could still reach it (conservative simulation, K. M. Chandy and J. Misra, "Asynchronous
+//! distributed simulation via a sequence of parallel computations", CACM 24(4), 1981; here in one
+//! thread).
+
+use crate::event::arrival_queue::{ArrivalQueue, NEVER};
+use crate::event::timers::{TimerKind, Timers};
+use crate::packet::RoutedPacket;
+
+/// What a station stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StationKind {
+    /// A link with an admission queue, which decides at arrival.
+    Link,
+    /// A link of this number with a scheduled queue, which decides at departure.
+    Queue(u32),
+    /// Timers of receivers, and packets behind a link that reorders.
+    Receivers,
+    /// Timers of senders, and ACKs that must be processed in order of time with those of others.
+    Senders,
+    /// Arrivals of flows.
+    Groups,
+}
+
+/// A station.
+#[derive(Debug)]
+pub struct Station {
+    /// What it stands for.
+    pub kind: StationKind,
+    /// Packets that wait to enter it.
+    pub arrivals: ArrivalQueue,
+    /// When it acts by itself: the first timer, or the end of a transmission behind which others
+    /// wait, seconds.
+    pub own_s: f64,
+    /// No packet leaves before this time, seconds: the transmission in progress ends then.
+    pub free_s: f64,
+    /// Timers; empty for a link.
+    pub timers: Timers,
+}
+
+impl Station {
+    /// Time of what is due first, seconds.
+    #[inline(always)]
+    pub fn first_s(&self) -> f64 {
+        let first_s = self.arrivals.first_s();
+        if first_s < self.own_s { first_s } else { self.own_s }
+    }
+}
+
+/// All stations.
+#[derive(Debug)]
+pub struct Stations {
+    /// Links, then receivers, senders and groups.
+    pub list: Vec<Station>,
+    /// Least delays, seconds: from each station to the first, to the second, and so on.
+    delays_s: Vec<f64>,
+    /// The station that runs, and its horizon, seconds.
+    running: usize,
+    until_s: f64,
+}
+
+impl Stations {
+    /// The stations of links, with the packets per second to expect, and the three others.
+    pub fn new(links: &[(StationKind, f64)]) -> Self {
+        let station = |kind, packets_s| Station {
+            kind,
+            arrivals: ArrivalQueue::new(packets_s),
+            own_s: NEVER,
+            free_s: 0.0,
+            timers: Timers::default(),
+        };
+        let all: f64 = links.iter().map(|link| link.1).sum();
+        let others = [StationKind::Receivers, StationKind::Senders, StationKind::Groups];
+        let list: Vec<_> = links
+            .iter()
+            .map(|&(kind, packets_s)| station(kind, packets_s))
+            .chain(others.map(|kind| station(kind, all)))
+            .collect();
+        let delays_s = vec![0.0; list.len() * list.len()];
+        let mut new = Self { list, delays_s, running: 0, until_s: NEVER };
+        new.stop();
+        new
+    }
+
+    /// Sets the least delays between stations, seconds: from each to the first, to the second, and
+    /// so on.
+    pub fn set_delays(&mut self, delays_s: Vec<f64>) {
+        assert_eq!(delays_s.len(), self.list.len() * self.list.len());
+        self.delays_s = delays_s;
+        self.stop();
+    }
+
+    /// Number of the station of all receivers.
+    pub fn receivers(&self) -> u32 {
+        self.list.len() as u32 - 3
+    }
+
+    /// Number of the station of all senders.
+    pub fn senders(&self) -> u32 {
+        self.list.len() as u32 - 2
+    }
+
+    /// Number of the station of all groups of arriving flows.
+    pub fn groups(&self) -> u32 {
+        self.list.len() as u32 - 1
+    }
+
+    /// Least delay between two stations, seconds.
+    #[inline(always)]
+    pub fn delay_s(&self, from: usize, to: usize) -> f64 {
+        self.delays_s[to * self.list.len() + from]
+    }
+
+    /// The station with what is due first, and its time, seconds.
+    #[inline]
+    pub fn earliest(&self) -> (usize, f64) {
+        let mut earliest = (0, NEVER);
+        for (number, station) in self.list.iter().enumerate() {
+            let first_s = station.first_s();
+            if first_s < earliest.1 {
+                earliest = (number, first_s);
+            }
+        }
+        earliest
+    }
+
+    /// Time of what is due first, seconds.
+    pub fn first_s(&self) -> f64 {
+        self.earliest().1
+    }
+
+    /// A station begins to run up to `until_s`.
+    #[inline]
+    pub fn run(&mut self, station: usize, until_s: f64) {
+        (self.running, self.until_s) = (station, until_s);
+    }
+
+    /// No station runs.
+    #[inline]
+    pub fn stop(&mut self) {
+        (self.running, self.until_s) = (self.list.len(), NEVER);
+    }
+
+    /// How far the running station may go on, seconds.
+    #[inline(always)]
+    pub fn until_s(&self) -> f64 {
+        self.until_s
+    }
+
+    /// The running station caused something that reaches it at `at_s`.
+    #[inline(always)]
+    pub fn limit(&mut self, at_s: f64) {
+        if at_s < self.until_s {
+            self.until_s = at_s;
+        }
+    }
+
+    /// Something new is due at a station before all else there, at `at_s`.
+    #[inline]
+    fn note_first(&mut self, station: usize, at_s: f64) {
+        if self.running < self.list.len() && self.running != station {
+            self.limit(at_s + self.delay_s(station, self.running));
+        }
+    }
+
+    /// An ACK reaches a sender at `at_s`, whose packets enter station `first` at least `delay_s`
+    /// later, if they enter any.
+    #[inline(always)]
+    pub fn note_ack(&mut self, at_s: f64, delay_s: f64, first: u32) {
+        if self.running >= self.list.len() {
+            return;
+        }
+        let (via, at_s) = if first == u32::MAX {
+            (self.senders() as usize, at_s)
+        } else {
+            (first as usize, (at_s + delay_s) * (1.0 - 1e-12))
+        };
+        let on_s = if via == self.running { 0.0 } else { self.delay_s(via, self.running) };
+        self.limit(at_s + on_s);
+    }
+
+    /// A packet waits to enter a station.
+    #[inline(always)]
+    pub fn push(&mut self, station: u32, packet: &RoutedPacket) {
+        let station = station as usize;
+        let at_s = packet.packet.at_s;
+        let waiting = &mut self.list[station];
+        let is_first = at_s < waiting.first_s();
+        waiting.arrivals.push(packet);
+        if is_first {
+            self.note_first(station, at_s);
+        }
+    }
+
+    /// Adds a timer.
+    #[inline(never)]
+    pub fn arm(&mut self, time_s: f64, kind: TimerKind, flow: u32) {
+        let station = match kind {
+            TimerKind::Receiver => self.receivers(),
+            TimerKind::FlowArrival => self.groups(),
+            _ => self.senders(),
+        } as usize;
+        let owner = &mut self.list[station];
+        let is_first = time_s < owner.first_s();
+        owner.timers.push(time_s, kind, flow);
+        owner.own_s = owner.timers.first_s();
+        if is_first {
+            self.note_first(station, time_s);
+        }
+    }
+
+    /// When a link acts by itself next, seconds.
+    pub fn set_service(&mut self, station: u32, own_s: f64, free_s: f64) {
+        let station = station as usize;
+        let link = &mut self.list[station];
+        let is_first = own_s < link.first_s();
+        (link.own_s, link.free_s) = (own_s, free_s);
+        if is_first {
+            self.note_first(station, own_s);
+        }
+    }
+
+    /// Packets that wait.
+    pub fn packets(&self) -> u64 {
+        self.list.iter().map(|station| station.arrivals.len() as u64).sum()
+    }
+
+    /// Whether the packets that wait exceed the memory limit.
+    pub fn overflows(&self) -> bool {
+        self.list.iter().any(|station| station.arrivals.overflows)
+    }
+}
