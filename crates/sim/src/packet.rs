@@ -172,31 +172,47 @@ pub struct FlowIndices {
     pub first_access_link: u32,
 }
 
-/// A packet with its flow and its position on the route: a cache line.
+/// A packet with its flow and its position on the route: no more than a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoutedPacket {
     /// The packet.
     pub packet: Packet,
     /// Its flow.
     pub flow: u32,
-    /// The hop whose stage it enters.
-    pub hop: u32,
+    /// The hop whose stage it enters, perhaps marked with [`AT_ONCE`].
+    hop: u32,
     /// First of the access links of its flow.
     pub first_access_link: u32,
-    /// Rank among simultaneous packets of the flow: the hop, or [`LAST`] for a packet that enters
-    /// within an event of its sender, which comes after all hops.
-    pub rank: u32,
 }
 
-/// Rank of a packet behind all hops.
-pub const LAST: u32 = u32::MAX;
+/// Marks the hop of a packet that enters it within an event of its sender: among simultaneous
+/// packets of the flow it comes after those of all hops.
+const AT_ONCE: u32 = 1 << 31;
 
 impl RoutedPacket {
+    /// A packet that enters the stage of a hop.
+    #[inline(always)]
+    pub fn new(packet: Packet, flow: u32, hop: u32, first_access_link: u32) -> Self {
+        Self { packet, flow, hop, first_access_link }
+    }
+
+    /// The same within an event of its sender.
+    #[inline(always)]
+    pub fn at_once(packet: Packet, flow: u32, hop: u32, first_access_link: u32) -> Self {
+        Self { packet, flow, hop: hop | AT_ONCE, first_access_link }
+    }
+
+    /// The hop whose stage it enters.
+    #[inline(always)]
+    pub fn hop(&self) -> u32 {
+        self.hop & !AT_ONCE
+    }
+
     /// Sort key.
     #[inline(always)]
     pub fn key(&self) -> (f64, f64, f64, u32, u32) {
         let Packet { at_s, tx_start_s, lead_s, .. } = self.packet;
-        (at_s, tx_start_s, -lead_s, self.flow, self.rank)
+        (at_s, tx_start_s, -lead_s, self.flow, self.hop)
     }
 }
 

@@ -174,6 +174,7 @@ impl<T: Tracer> Engine<T> {
     }
 
     /// The packets that wait for a link enter it.
+    #[inline(never)]
     fn run_link(&mut self, station: usize) {
         let end = self.processed + LONGEST_RUN;
         let prefetches = self.prefetches;
@@ -187,7 +188,7 @@ impl<T: Tracer> Engine<T> {
                 self.fetch_ahead(station);
             }
             self.processed += 1;
-            link = Some(routed.hop);
+            link = Some(routed.hop());
             self.datapath.enter(routed);
         }
         if let Some(Stage::Link(link)) = link.map(|hop| self.datapath.hops[hop as usize].stage) {
@@ -248,7 +249,7 @@ impl<T: Tracer> Engine<T> {
     /// A packet leaves a station: it enters its stage.
     fn on_packet(&mut self, routed: RoutedPacket) {
         self.now_s = routed.packet.at_s;
-        match self.datapath.hops[routed.hop as usize].stage {
+        match self.datapath.hops[routed.hop() as usize].stage {
             Stage::Source => self.on_ack(routed.flow, routed.packet),
             _ => self.datapath.enter(routed),
         }
@@ -300,7 +301,7 @@ impl<T: Tracer> Engine<T> {
             (_, Some(routed)) => {
                 self.datapath.stations.list[station].arrivals.take();
                 self.datapath.enter(routed);
-                if let Stage::Link(link) = self.datapath.hops[routed.hop as usize].stage {
+                if let Stage::Link(link) = self.datapath.hops[routed.hop() as usize].stage {
                     self.datapath.stations.list[station].free_s =
                         self.datapath.links[link as usize].free_s();
                 }

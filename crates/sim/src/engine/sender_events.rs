@@ -7,6 +7,7 @@
 use crate::endpoint::tcp::SenderEndpoint;
 use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, NO_EVENT, SenderOutput, send};
 use crate::engine::state::Engine;
+use crate::event::ack_lists::AckPlace;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::network::datapath::Datapath;
@@ -16,7 +17,7 @@ use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
 
 /// ACKs and timers that a sender processes together at most. Nothing else limits one that is alone,
 /// and whoever runs the simulation waits for its end.
-const LONGEST_RUN: u32 = 1 << 14;
+const LONGEST_RUN: u64 = 1 << 14;
 
 impl<T: Tracer> Engine<T> {
     /// Every sender that has ACKs processes those before `limit_s`.
@@ -41,48 +42,89 @@ impl<T: Tracer> Engine<T> {
     }
 
     /// A sender processes its ACKs before `limit_s`, merged with its own timers.
-    #[inline(always)]
+    #[inline(never)]
     fn run_sender(&mut self, flow: u32, limit_s: f64) {
-        // Time and cause of the last event.
-        let mut last = NO_EVENT;
-        for _ in 0..LONGEST_RUN {
-            let Self { senders, datapath, knobs, .. } = self;
-            let Some(&packet) = datapath.acks.first(flow) else {
+        // The last event, and the ACK that was processed last.
+        let (mut last, mut done) = (NO_EVENT, AckPlace::NONE);
+        let mut place = self.datapath.acks.first(flow);
+        let end = self.processed + LONGEST_RUN;
+        while self.processed < end {
+            let until = (limit_s, end);
+            let (notable, stopped) = self.run_ordinary_acks(flow, until, &mut place, &mut done);
+            if let Some(ack) = self.datapath.acks.get(done) {
+                last = (ack.at_s, (ack.tx_start_s, ack.lead_s));
+            }
+            if notable {
+                self.note_completion_or_fault(flow, last.0);
+                if self.senders[flow as usize].sender.is_faulty() {
+                    return self.drop_acks(flow);
+                }
+            }
+            self.datapath.acks.remove_before(flow, place, done);
+            done = AckPlace::NONE;
+            let Some(&ack) = self.datapath.acks.get(place) else {
+                // All are processed.
                 return self.expire_own_timers(flow, last.0, last);
             };
-            let endpoint = &mut senders[flow as usize];
-            let first_timer_s = endpoint.first_timer_s();
-            if packet.at_s >= limit_s || first_timer_s <= packet.at_s {
-                if first_timer_s < limit_s && self.precedes(flow, &packet) {
-                    let (at_s, ..) = self.first_own_timer(flow);
-                    last = self.expire_own_timer(flow, at_s, last);
-                    continue;
-                }
-                if packet.at_s >= limit_s {
-                    return self.hold_acks(flow);
-                }
+            if self.datapath.overflowed {
+                return self.drop_acks(flow);
+            }
+            if stopped && self.senders[flow as usize].first_timer_s() < limit_s
+                && self.precedes(flow, &ack)
+            {
+                let (at_s, ..) = self.first_own_timer(flow);
+                last = self.expire_own_timer(flow, at_s, last);
+            } else if ack.at_s >= limit_s {
+                return self.hold_acks(flow);
+            } else if stopped {
+                // A timer that is due together with the ACK comes after it.
+                self.processed += 1;
                 let Self { senders, datapath, knobs, .. } = self;
                 let endpoint = &mut senders[flow as usize];
                 let knobs = &knobs[endpoint.knobs as usize];
-                if deliver_ack(endpoint, datapath, knobs, flow, packet) {
-                    self.note_completion_or_fault(flow, packet.at_s);
+                let notable = deliver_ack(endpoint, datapath, knobs, flow, ack);
+                (last, done) = ((ack.at_s, (ack.tx_start_s, ack.lead_s)), place);
+                place = self.datapath.acks.next(place);
+                if notable {
+                    self.note_completion_or_fault(flow, ack.at_s);
                 }
-            } else {
-                let knobs = &knobs[endpoint.knobs as usize];
-                if deliver_ack(endpoint, datapath, knobs, flow, packet) {
-                    self.note_completion_or_fault(flow, packet.at_s);
-                }
-            }
-            self.processed += 1;
-            last = (packet.at_s, (packet.tx_start_s, packet.lead_s));
-            self.datapath.acks.remove_first(flow);
-            if self.datapath.overflowed || self.senders[flow as usize].sender.is_faulty() {
-                return self.drop_acks(flow);
+                self.datapath.acks.remove_before(flow, place, done);
+                done = AckPlace::NONE;
             }
         }
-        if self.datapath.acks.first(flow).is_some() {
+        if self.datapath.acks.get(place).is_some() {
             self.datapath.acks.touched.push(flow);
         }
+    }
+
+    /// A sender processes ACKs from `place` on, up to its first timer, `limit_s`, or one that
+    /// completes it or puts its rule at fault. Returns whether there was such a one, and whether
+    /// another ACK is left that needs more. `done`: the last one processed.
+    #[inline(always)]
+    fn run_ordinary_acks(
+        &mut self,
+        flow: u32,
+        (limit_s, end): (f64, u64),
+        place: &mut AckPlace,
+        done: &mut AckPlace,
+    ) -> (bool, bool) {
+        let Self { senders, datapath, knobs, processed, .. } = self;
+        let endpoint = &mut senders[flow as usize];
+        let knobs = &knobs[endpoint.knobs as usize];
+        while *processed < end {
+            let Some(&packet) = datapath.acks.get(*place) else { return (false, false) };
+            if packet.at_s >= limit_s || endpoint.first_timer_s() <= packet.at_s {
+                return (false, true);
+            }
+            *processed += 1;
+            let notable = deliver_ack(endpoint, datapath, knobs, flow, packet);
+            *done = *place;
+            *place = datapath.acks.next(*place);
+            if notable || datapath.overflowed {
+                return (notable, false);
+            }
+        }
+        (false, false)
     }
 
     /// Whether the first timer of a sender precedes its ACK. Of both at one instant, the one that
@@ -96,16 +138,19 @@ impl<T: Tracer> Engine<T> {
     #[cold]
     #[inline(never)]
     fn hold_acks(&mut self, flow: u32) {
-        while let Some(&ack) = self.datapath.acks.first(flow) {
+        let mut place = self.datapath.acks.first(flow);
+        let mut last = place;
+        while let Some(&ack) = self.datapath.acks.get(place) {
             self.held_acks.push((flow, ack));
-            self.datapath.acks.remove_first(flow);
+            (last, place) = (place, self.datapath.acks.next(place));
         }
+        self.datapath.acks.remove_before(flow, place, last);
     }
 
     /// The limit has moved: ACKs that waited for that are due like all others.
     pub(crate) fn release_acks(&mut self) {
         for (flow, ack) in std::mem::take(&mut self.held_acks) {
-            let _ = self.datapath.acks.push(flow, &ack);
+            let _ = self.datapath.acks.push(flow, ack);
         }
     }
 
@@ -113,9 +158,12 @@ impl<T: Tracer> Engine<T> {
     #[cold]
     #[inline(never)]
     fn drop_acks(&mut self, flow: u32) {
-        while self.datapath.acks.first(flow).is_some() {
-            self.datapath.acks.remove_first(flow);
+        let mut place = self.datapath.acks.first(flow);
+        let mut last = place;
+        while self.datapath.acks.get(place).is_some() {
+            (last, place) = (place, self.datapath.acks.next(place));
         }
+        self.datapath.acks.remove_before(flow, place, last);
     }
 
     /// An ACK reaches its sender, which processes ACKs in order of time with others.

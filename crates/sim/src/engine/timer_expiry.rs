@@ -131,6 +131,7 @@ impl<T: Tracer> Engine<T> {
     pub(crate) fn expire_own_timer(&mut self, flow: u32, until_s: f64, last: Event) -> Event {
         let (at_s, armed_s, kind) = self.first_own_timer(flow);
         debug_assert!(at_s <= until_s);
+        self.processed += 1;
         self.cause = later_cause(at_s, (armed_s, kind.lead_s()), last);
         self.now_s = at_s;
         match kind {

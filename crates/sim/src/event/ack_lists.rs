@@ -6,6 +6,15 @@ use crate::packet::Packet;
 /// No ACK.
 const NONE: u32 = u32::MAX;
 
+/// Place of an ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AckPlace(u32);
+
+impl AckPlace {
+    /// No place.
+    pub const NONE: Self = Self(NONE);
+}
+
 /// The ACKs of a flow.
 #[derive(Clone, Copy, Debug)]
 struct List {
@@ -45,17 +54,15 @@ impl AckLists {
 
     /// Adds an ACK. Returns the delay of the flow if it is its first one.
     #[inline(always)]
-    pub fn push(&mut self, flow: u32, ack: &Packet) -> Option<f64> {
+    pub fn push(&mut self, flow: u32, ack: Packet) -> Option<f64> {
+        if self.free == NONE {
+            self.grow();
+        }
         let place = self.free;
-        let place = if place == NONE {
-            self.acks.push((*ack, NONE));
-            self.acks.len() as u32 - 1
-        } else {
-            let slot = &mut self.acks[place as usize];
-            self.free = slot.1;
-            *slot = (*ack, NONE);
-            place
-        };
+        let slot = &mut self.acks[place as usize];
+        self.free = slot.1;
+        slot.0 = ack;
+        slot.1 = NONE;
         let list = &mut self.lists[flow as usize];
         let last = std::mem::replace(&mut list.last, place);
         if last != NONE {
@@ -67,22 +74,44 @@ impl AckLists {
         Some(list.delay_s)
     }
 
-    /// The first ACK of a flow.
-    #[inline(always)]
-    pub fn first(&self, flow: u32) -> Option<&Packet> {
-        self.acks.get(self.lists[flow as usize].first as usize).map(|ack| &ack.0)
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.free = self.acks.len() as u32;
+        self.acks.push((Packet::default(), NONE));
     }
 
-    /// Removes the first ACK of a flow, which exists.
+    /// Place of the first ACK of a flow.
     #[inline(always)]
-    pub fn remove_first(&mut self, flow: u32) {
+    pub fn first(&self, flow: u32) -> AckPlace {
+        AckPlace(self.lists[flow as usize].first)
+    }
+
+    /// The ACK at a place; none behind the last one.
+    #[inline(always)]
+    pub fn get(&self, place: AckPlace) -> Option<&Packet> {
+        self.acks.get(place.0 as usize).map(|ack| &ack.0)
+    }
+
+    /// The place behind that of an ACK.
+    #[inline(always)]
+    pub fn next(&self, place: AckPlace) -> AckPlace {
+        AckPlace(self.acks[place.0 as usize].1)
+    }
+
+    /// Removes the ACKs of a flow before a place, from the first one on; `last` is the last of them.
+    #[inline]
+    pub fn remove_before(&mut self, flow: u32, place: AckPlace, last: AckPlace) {
         let list = &mut self.lists[flow as usize];
-        let slot = &mut self.acks[list.first as usize];
-        let next = std::mem::replace(&mut slot.1, self.free);
-        self.free = std::mem::replace(&mut list.first, next);
-        if next == NONE {
+        let first = std::mem::replace(&mut list.first, place.0);
+        if first == place.0 {
+            return;
+        }
+        if place.0 == NONE {
             list.last = NONE;
         }
+        self.acks[last.0 as usize].1 = self.free;
+        self.free = first;
     }
 
     /// Prefetches the list of a flow.

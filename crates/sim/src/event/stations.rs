@@ -186,7 +186,7 @@ impl Stations {
 
     /// A packet waits to enter a station.
     #[inline(always)]
-    pub fn push(&mut self, station: u32, packet: &RoutedPacket) {
+    pub fn push(&mut self, station: u32, packet: RoutedPacket) {
         let station = station as usize;
         let at_s = packet.packet.at_s;
         let waiting = &mut self.list[station];

@@ -54,9 +54,9 @@ impl<T: Tracer> Datapath<T> {
         let served = self.links[index as usize].start_transmission(now_s);
         self.drain_drops(index, now_s);
         self.schedule_service(index);
-        let Some((RoutedPacket { packet, flow, hop, first_access_link, .. }, at_s)) = served else {
-            return;
-        };
+        let Some((routed, at_s)) = served else { return };
+        let hop = routed.hop();
+        let RoutedPacket { packet, flow, first_access_link, .. } = routed;
         if at_s > self.end_s {
             return self.end_trip(flow, hop, packet, at_s);
         }
@@ -82,10 +82,9 @@ impl<T: Tracer> Datapath<T> {
     #[cold]
     #[inline(never)]
     fn drain_all_drops(&mut self, index: u32, now_s: f64) {
-        while let Some(RoutedPacket { packet, flow, hop, .. }) =
-            self.links[index as usize].pop_drop()
-        {
-            self.end_trip(flow, hop, Packet { at_s: now_s, ..packet }, LOST);
+        while let Some(routed) = self.links[index as usize].pop_drop() {
+            let packet = Packet { at_s: now_s, ..routed.packet };
+            self.end_trip(routed.flow, routed.hop(), packet, LOST);
         }
     }
 
@@ -95,10 +94,8 @@ impl<T: Tracer> Datapath<T> {
         self.emit_until(end_s);
         for index in 0..self.links.len() {
             self.links[index].finish(end_s);
-            while let Some(RoutedPacket { packet, flow, hop, .. }) =
-                self.links[index].drain_at_end(end_s)
-            {
-                self.end_trip(flow, hop, packet, f64::MAX);
+            while let Some(routed) = self.links[index].drain_at_end(end_s) {
+                self.end_trip(routed.flow, routed.hop(), routed.packet, f64::MAX);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::network::datapath::Datapath;
 use crate::network::route::{Entry, Hop, Stage};
-use crate::packet::{CROSS, Flags, FlowIndices, LAST, LOST, Packet, RoutedPacket};
+use crate::packet::{CROSS, Flags, FlowIndices, LOST, Packet, RoutedPacket};
 
 impl<T: Tracer> Datapath<T> {
     /// A packet enters the stage of a hop and goes on along its route until it waits at a station,
@@ -36,8 +36,14 @@ impl<T: Tracer> Datapath<T> {
                 Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options }
             };
         }
-        let mut index = first;
-        let mut stage = self.hops[first as usize].stage;
+        let mut hops = self.hops[first as usize..].iter();
+        let Some(&Hop { mut stage, .. }) = hops.next() else { return };
+        // Number of the hop whose stage the packet is in.
+        macro_rules! index {
+            () => {
+                (self.hops.len() - hops.len()) as u32 - 1
+            };
+        }
         loop {
             match stage {
                 Stage::Link(link) => {
@@ -56,6 +62,7 @@ impl<T: Tracer> Datapath<T> {
                                 flags,
                                 options,
                             };
+                            let index = index!();
                             return self.end_trip(flow, index, packet, LOST);
                         }
                     }
@@ -70,8 +77,8 @@ impl<T: Tracer> Datapath<T> {
                 }
                 Stage::Queue(link) => {
                     let packet = packet!();
-                    let (hop, rank) = (index, index);
-                    let routed = RoutedPacket { packet, flow, hop, first_access_link, rank };
+                    let hop = index!();
+                    let routed = RoutedPacket::new(packet, flow, hop, first_access_link);
                     return self.enqueue_at_link(link, routed);
                 }
                 // A packet enters a sender by itself: this is a receiver or the end of a route.
@@ -84,15 +91,16 @@ impl<T: Tracer> Datapath<T> {
                         self.sinks.delivered += 1;
                         (size_bytes, flags) = (ack_bytes, flags.of_ack(echo));
                     } else {
+                        let index = index!();
                         let arrived = (flow, first_access_link, index);
                         let Some(ack) = self.deliver(arrived, packet!()) else { return };
+                        hops = self.hops[index as usize + 1..].iter();
                         (number, size_bytes, flags, options) =
                             (ack.number, ack.size_bytes, ack.flags, ack.options);
                     }
                 }
             }
-            index += 1;
-            let hop = self.hops[index as usize];
+            let Some(hop) = hops.next() else { return };
             if hop.access_link != Hop::NO_ACCESS_LINK {
                 (at_s, tx_start_s, lead_s) = self.access_links.transmit(
                     first_access_link + hop.access_link,
@@ -102,18 +110,19 @@ impl<T: Tracer> Datapath<T> {
                 );
             }
             if at_s > self.end_s {
-                return self.end_trip(flow, index - 1, packet!(), at_s);
+                let before = index!() - 1;
+                return self.end_trip(flow, before, packet!(), at_s);
             }
             match hop.entry {
                 Entry::Immediate => stage = hop.stage,
                 Entry::Wait(station) => {
-                    let packet = packet!();
-                    let rank = index;
-                    let waiting =
-                        RoutedPacket { packet, flow, hop: index, first_access_link, rank };
-                    return self.stations.push(station, &waiting);
+                    let hop = index!();
+                    return self.stations.push(
+                        station,
+                        RoutedPacket::new(packet!(), flow, hop, first_access_link),
+                    );
                 }
-                Entry::Collect(first) => return self.collect(flow, first, &packet!()),
+                Entry::Collect(first) => return self.collect(flow, first, packet!()),
             }
         }
     }
@@ -121,7 +130,8 @@ impl<T: Tracer> Datapath<T> {
     /// A packet that waited at a station enters its stage.
     #[inline(always)]
     pub fn enter(&mut self, routed: RoutedPacket) {
-        let RoutedPacket { packet, flow, hop, first_access_link, .. } = routed;
+        let hop = routed.hop();
+        let RoutedPacket { packet, flow, first_access_link, .. } = routed;
         if flow >= CROSS && self.hops[hop as usize].is_first {
             self.emit(flow & !CROSS);
         }
@@ -131,15 +141,17 @@ impl<T: Tracer> Datapath<T> {
     /// The same as [`Datapath::traverse`], out of line.
     #[inline(never)]
     pub fn traverse_out_of_line(&mut self, routed: RoutedPacket) {
-        let RoutedPacket { packet, flow, hop, first_access_link, .. } = routed;
+        let hop = routed.hop();
+        let RoutedPacket { packet, flow, first_access_link, .. } = routed;
         self.traverse(flow, first_access_link, hop, packet);
     }
 
     /// An ACK is on its way to its sender.
     #[inline(always)]
-    pub fn collect(&mut self, flow: u32, first_station: u32, ack: &Packet) {
+    pub fn collect(&mut self, flow: u32, first_station: u32, ack: Packet) {
+        let at_s = ack.at_s;
         if let Some(delay_s) = self.acks.push(flow, ack) {
-            self.stations.note_ack(ack.at_s, delay_s, first_station);
+            self.stations.note_ack(at_s, delay_s, first_station);
         }
     }
 
@@ -238,14 +250,21 @@ impl<T: Tracer> Datapath<T> {
             let before = if hop.is_first { index } else { index - 1 };
             return self.end_trip(flow, before, packet!(), at_s);
         }
-        let packet = packet!();
-        let enters_at_once = hop.is_first && hop.access_link == Hop::NO_ACCESS_LINK;
-        let rank = if enters_at_once { LAST } else { index };
-        let waiting = RoutedPacket { packet, flow, hop: index, first_access_link, rank };
         match hop.entry {
-            Entry::Immediate => self.traverse_out_of_line(waiting),
-            Entry::Wait(station) => self.stations.push(station, &waiting),
-            Entry::Collect(first) => self.collect(flow, first, &waiting.packet),
+            Entry::Immediate => {
+                let routed = RoutedPacket::new(packet!(), flow, index, first_access_link);
+                self.traverse_out_of_line(routed)
+            }
+            Entry::Wait(station) => {
+                let enters_at_once = hop.is_first && hop.access_link == Hop::NO_ACCESS_LINK;
+                let routed = if enters_at_once {
+                    RoutedPacket::at_once(packet!(), flow, index, first_access_link)
+                } else {
+                    RoutedPacket::new(packet!(), flow, index, first_access_link)
+                };
+                self.stations.push(station, routed)
+            }
+            Entry::Collect(first) => self.collect(flow, first, packet!()),
         }
     }
 
