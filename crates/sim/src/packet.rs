@@ -13,12 +13,13 @@ pub struct Packet {
     /// Start of its last transmission, seconds: orders simultaneous events, as the insertion order
     /// of ns-2 does.
     pub tx_start_s: f64,
-    /// How long before `tx_start_s` the event that caused this transmission was itself scheduled,
-    /// seconds: orders events that were scheduled at the same instant, longest first. Only its
-    /// order matters (`AccessLinks::transmit`).
-    pub lead_s: f64,
     /// Packet number of data, or cumulative acknowledgement number of an ACK.
     pub number: i64,
+    /// How long before `tx_start_s` the event that caused this transmission was itself scheduled,
+    /// seconds: orders events that were scheduled at the same instant, longest first. Only its
+    /// order matters (`AccessLinks::transmit`). It does not stand beside `tx_start_s`: the compiler
+    /// would read both at once, which stalls after they were written one by one.
+    pub lead_s: f64,
     /// Send time of the data packet, seconds; an ACK carries that of the packet which it
     /// acknowledges.
     pub sent_s: f64,

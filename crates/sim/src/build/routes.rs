@@ -41,20 +41,12 @@ impl Builder<'_> {
                     Entry::Wait(if self.options.look_ahead { station } else { self.receivers })
                 }
                 Stage::Source if waits || in_time_order => Entry::Wait(self.senders),
-                Stage::Source => Entry::Collect(Entry::NO_STATION),
+                Stage::Source => Entry::Collect,
                 _ if waits => Entry::Wait(self.receivers),
                 _ => Entry::Immediate,
             }
         };
-        let mut entries: Vec<Entry> = stages.iter().enumerate().map(entry).collect();
-        let first = entries.iter().find_map(|entry| match entry {
-            Entry::Wait(station) => Some(*station),
-            _ => None,
-        });
-        if let (Some(first), Some(Entry::Collect(station))) = (first, entries.last_mut()) {
-            *station = first;
-        }
-        stages.iter().copied().zip(entries).collect()
+        stages.iter().copied().zip(stages.iter().enumerate().map(entry)).collect()
     }
 
     /// Whether a stage may reorder packets.
@@ -123,8 +115,7 @@ impl Builder<'_> {
         access_links
             .iter()
             .for_each(|&which| engine.datapath.access_links.push(own[which].0, own[which].1));
-        let delay_s = if access_links.first() == Some(&0) { access.source.delay_s } else { 0.0 };
-        engine.datapath.acks.add_flow(delay_s);
+        engine.datapath.acks.add_flow();
         // Objects of a page that one connection completes make the browser send on another.
         let route = self.route(stages.clone(), group.spec.page.is_some());
         FlowIndices { route, first_access_link }

@@ -132,7 +132,7 @@ impl Delays {
             let station = match entry {
                 Entry::Immediate => None,
                 Entry::Wait(station) => Some(station as usize),
-                Entry::Collect(_) => Some(self.senders),
+                Entry::Collect => Some(self.senders),
             };
             if let Some(station) = station {
                 since.iter().for_each(|&(from, delay_s)| self.add(from, station, delay_s));
@@ -178,15 +178,18 @@ impl Delays {
             }
         }
         let relied = |delay_s: f64| (delay_s * MARGIN.0 - MARGIN.1).max(0.0);
+        // Which slots are free for a flow that arrives depends on all that happened before, also on
+        // what the last arrival caused.
+        let from_groups = &self.least_s[groups * count..(groups + 1) * count];
+        let first_caused_s = relied(from_groups.iter().copied().fold(UNREACHABLE, f64::min));
         let mut delays_s = vec![0.0; count * count];
         for from in 0..count {
             for to in 0..count {
-                delays_s[to * count + from] = match (from, to) {
-                    _ if from == to => UNREACHABLE,
-                    // Which slots are free depends on all that happened before.
-                    (_, to) if to == groups => 0.0,
+                delays_s[to * count + from] = match (from == groups, to == groups) {
+                    (true, true) => first_caused_s,
+                    (false, true) => 0.0,
                     // A timer of a completed flow does not expire once another has its slot.
-                    (from, to) if from == groups && to == self.senders => 0.0,
+                    (true, false) if to == self.senders => 0.0,
                     _ => relied(self.least_s[from * count + to]),
                 };
             }

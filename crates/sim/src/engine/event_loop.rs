@@ -16,7 +16,7 @@ use cwndlab_prefetch::prefetch;
 
 /// Items that a station processes at most before the loop comes back: whoever runs the simulation
 /// waits for that.
-const LONGEST_RUN: u64 = 1 << 16;
+const LONGEST_RUN: u64 = 256;
 
 /// What is due first among simultaneous items of different stations: when it was scheduled, timers
 /// first, longest lead first, kind of timer or hop, flow.
@@ -131,7 +131,7 @@ impl<T: Tracer> Engine<T> {
             (stations.receivers() as usize, stations.senders() as usize);
         let mut horizon_s = NEVER;
         for (number, other) in stations.list.iter().enumerate() {
-            if number == station || number == receivers || number == senders {
+            if number == receivers || number == senders {
                 continue;
             }
             let first_s = other.first_s();
@@ -143,9 +143,6 @@ impl<T: Tracer> Engine<T> {
             horizon_s = horizon_s.min(out_s + stations.delay_s(number, station));
         }
         for number in [receivers, senders] {
-            if number == station {
-                continue;
-            }
             let delay_s = self.datapath.stations.delay_s(number, station);
             loop {
                 let first_s = self.datapath.stations.list[number].first_s();
@@ -158,29 +155,25 @@ impl<T: Tracer> Engine<T> {
         horizon_s
     }
 
-    /// A station processes what is due before `until_s`, or before anything that it causes comes
-    /// back.
+    /// A station processes what is due before `until_s`, or part of it.
     fn run_station(&mut self, station: usize, until_s: f64) {
-        self.datapath.stations.run(station, until_s);
         match self.datapath.stations.list[station].kind {
-            StationKind::Link => self.run_link(station),
-            StationKind::Queue(link) => self.datapath.run_queue(station as u32, link),
+            StationKind::Link => self.run_link(station, until_s),
+            StationKind::Queue(link) => self.datapath.run_queue(station as u32, link, until_s),
             StationKind::Receivers | StationKind::Senders | StationKind::Groups => {
-                self.run_timers(station)
+                self.run_timers(station, until_s)
             }
         }
-        self.datapath.stations.stop();
         self.datapath.stations.list[station].arrivals.settle();
     }
 
     /// The packets that wait for a link enter it.
     #[inline(never)]
-    fn run_link(&mut self, station: usize) {
+    fn run_link(&mut self, station: usize, until_s: f64) {
         let end = self.processed + LONGEST_RUN;
         let prefetches = self.prefetches;
         let mut link = None;
-        while self.processed < end {
-            let until_s = self.datapath.stations.until_s();
+        while self.processed < end && !self.datapath.overflowed {
             let waiting = &mut self.datapath.stations.list[station];
             let Some(&routed) = waiting.arrivals.peek_before(until_s) else { break };
             waiting.arrivals.take();
@@ -215,10 +208,9 @@ impl<T: Tracer> Engine<T> {
     }
 
     /// Timers of a station expire and packets leave it, in order of time.
-    fn run_timers(&mut self, station: usize) {
+    fn run_timers(&mut self, station: usize, until_s: f64) {
         let end = self.processed + LONGEST_RUN;
-        while self.processed < end {
-            let until_s = self.datapath.stations.until_s();
+        while self.processed < end && !self.datapath.overflowed {
             if self.datapath.stations.list[station].first_s() >= until_s {
                 break;
             }
@@ -269,15 +261,12 @@ impl<T: Tracer> Engine<T> {
             }
         }
         let Some((_, station)) = first else { return };
-        // Nothing else enters the station before this item is done.
-        self.datapath.stations.run(station, now_s.next_up());
         match self.datapath.stations.list[station].kind {
             StationKind::Receivers | StationKind::Senders | StationKind::Groups => {
                 self.run_first_of(station)
             }
             StationKind::Link | StationKind::Queue(_) => self.run_first_of_link(station, now_s),
         }
-        self.datapath.stations.stop();
         self.datapath.stations.list[station].arrivals.settle();
     }
 

@@ -102,7 +102,7 @@ impl<T: Tracer> Engine<T> {
         let datapath = &mut self.datapath;
         let first_access_link = datapath.access_links.len() as u32;
         let indices = FlowIndices { route: template.route, first_access_link };
-        datapath.acks.add_flow(0.0);
+        datapath.acks.add_flow();
         template
             .access_links
             .iter()
@@ -136,9 +136,6 @@ impl<T: Tracer> Engine<T> {
             });
             self.datapath.access_links.reset(first + i, delay_s);
             sum_s += delay_s;
-            if i == 0 && which == 0 {
-                self.datapath.acks.set_delay(flow, delay_s);
-            }
         }
         sum_s
     }

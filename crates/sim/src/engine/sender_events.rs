@@ -7,17 +7,12 @@
 use crate::endpoint::tcp::SenderEndpoint;
 use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, NO_EVENT, SenderOutput, send};
 use crate::engine::state::Engine;
-use crate::event::ack_lists::AckPlace;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::network::datapath::Datapath;
 use crate::packet::{Flags, Packet};
 use cwndlab_prefetch::prefetch;
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
-
-/// ACKs and timers that a sender processes together at most. Nothing else limits one that is alone,
-/// and whoever runs the simulation waits for its end.
-const LONGEST_RUN: u64 = 1 << 14;
 
 impl<T: Tracer> Engine<T> {
     /// Every sender that has ACKs processes those before `limit_s`.
@@ -44,87 +39,58 @@ impl<T: Tracer> Engine<T> {
     /// A sender processes its ACKs before `limit_s`, merged with its own timers.
     #[inline(never)]
     fn run_sender(&mut self, flow: u32, limit_s: f64) {
-        // The last event, and the ACK that was processed last.
-        let (mut last, mut done) = (NO_EVENT, AckPlace::NONE);
-        let mut place = self.datapath.acks.first(flow);
-        let end = self.processed + LONGEST_RUN;
-        while self.processed < end {
-            let until = (limit_s, end);
-            let (notable, stopped) = self.run_ordinary_acks(flow, until, &mut place, &mut done);
-            if let Some(ack) = self.datapath.acks.get(done) {
-                last = (ack.at_s, (ack.tx_start_s, ack.lead_s));
-            }
-            if notable {
-                self.note_completion_or_fault(flow, last.0);
-                if self.senders[flow as usize].sender.is_faulty() {
-                    return self.drop_acks(flow);
-                }
-            }
-            self.datapath.acks.remove_before(flow, place, done);
-            done = AckPlace::NONE;
-            let Some(&ack) = self.datapath.acks.get(place) else {
-                // All are processed.
-                return self.expire_own_timers(flow, last.0, last);
-            };
-            if self.datapath.overflowed {
-                return self.drop_acks(flow);
-            }
-            if stopped && self.senders[flow as usize].first_timer_s() < limit_s
-                && self.precedes(flow, &ack)
+        let acks = self.datapath.acks.take(flow);
+        let (mut last, mut done) = (NO_EVENT, 0);
+        while let Some(ack) = acks.get(done) {
+            if self.senders[flow as usize].first_timer_s() <= ack.at_s
+                && self.senders[flow as usize].first_timer_s() < limit_s
+                && self.precedes(flow, ack)
             {
                 let (at_s, ..) = self.first_own_timer(flow);
                 last = self.expire_own_timer(flow, at_s, last);
             } else if ack.at_s >= limit_s {
-                return self.hold_acks(flow);
-            } else if stopped {
-                // A timer that is due together with the ACK comes after it.
-                self.processed += 1;
-                let Self { senders, datapath, knobs, .. } = self;
-                let endpoint = &mut senders[flow as usize];
-                let knobs = &knobs[endpoint.knobs as usize];
-                let notable = deliver_ack(endpoint, datapath, knobs, flow, ack);
-                (last, done) = ((ack.at_s, (ack.tx_start_s, ack.lead_s)), place);
-                place = self.datapath.acks.next(place);
-                if notable {
+                self.held_acks.extend(acks[done..].iter().map(|&ack| (flow, ack)));
+                return self.datapath.acks.give_back(flow, acks);
+            } else {
+                let (count, is_notable) = self.run_ordinary_acks(flow, limit_s, &acks[done..]);
+                done += count;
+                let ack = &acks[done - 1];
+                last = (ack.at_s, (ack.tx_start_s, ack.lead_s));
+                if is_notable {
                     self.note_completion_or_fault(flow, ack.at_s);
                 }
-                self.datapath.acks.remove_before(flow, place, done);
-                done = AckPlace::NONE;
+            }
+            if self.datapath.overflowed || self.senders[flow as usize].sender.is_faulty() {
+                // The run ends before the others.
+                return self.datapath.acks.give_back(flow, acks);
             }
         }
-        if self.datapath.acks.get(place).is_some() {
-            self.datapath.acks.touched.push(flow);
-        }
+        self.expire_own_timers(flow, last.0, last);
+        self.datapath.acks.give_back(flow, acks);
     }
 
-    /// A sender processes ACKs from `place` on, up to its first timer, `limit_s`, or one that
-    /// completes it or puts its rule at fault. Returns whether there was such a one, and whether
-    /// another ACK is left that needs more. `done`: the last one processed.
+    /// A sender processes the first of these ACKs, and those behind it up to its first timer,
+    /// `limit_s`, or one that completes it or puts its rule at fault. Returns their number, and
+    /// whether the last of them did.
     #[inline(always)]
-    fn run_ordinary_acks(
-        &mut self,
-        flow: u32,
-        (limit_s, end): (f64, u64),
-        place: &mut AckPlace,
-        done: &mut AckPlace,
-    ) -> (bool, bool) {
+    fn run_ordinary_acks(&mut self, flow: u32, limit_s: f64, acks: &[Packet]) -> (usize, bool) {
         let Self { senders, datapath, knobs, processed, .. } = self;
         let endpoint = &mut senders[flow as usize];
         let knobs = &knobs[endpoint.knobs as usize];
-        while *processed < end {
-            let Some(&packet) = datapath.acks.get(*place) else { return (false, false) };
-            if packet.at_s >= limit_s || endpoint.first_timer_s() <= packet.at_s {
-                return (false, true);
+        let mut count = 0;
+        let mut is_notable = false;
+        for &ack in acks {
+            if count > 0 && (ack.at_s >= limit_s || endpoint.first_timer_s() <= ack.at_s) {
+                break;
             }
-            *processed += 1;
-            let notable = deliver_ack(endpoint, datapath, knobs, flow, packet);
-            *done = *place;
-            *place = datapath.acks.next(*place);
-            if notable || datapath.overflowed {
-                return (notable, false);
+            is_notable = deliver_ack(endpoint, datapath, knobs, flow, ack);
+            count += 1;
+            if is_notable || datapath.overflowed {
+                break;
             }
         }
-        (false, false)
+        *processed += count as u64;
+        (count, is_notable)
     }
 
     /// Whether the first timer of a sender precedes its ACK. Of both at one instant, the one that
@@ -134,36 +100,11 @@ impl<T: Tracer> Engine<T> {
         at_s < ack.at_s || at_s == ack.at_s && armed_s <= ack.tx_start_s
     }
 
-    /// ACKs of a flow wait until the limit is passed.
-    #[cold]
-    #[inline(never)]
-    fn hold_acks(&mut self, flow: u32) {
-        let mut place = self.datapath.acks.first(flow);
-        let mut last = place;
-        while let Some(&ack) = self.datapath.acks.get(place) {
-            self.held_acks.push((flow, ack));
-            (last, place) = (place, self.datapath.acks.next(place));
-        }
-        self.datapath.acks.remove_before(flow, place, last);
-    }
-
     /// The limit has moved: ACKs that waited for that are due like all others.
     pub(crate) fn release_acks(&mut self) {
         for (flow, ack) in std::mem::take(&mut self.held_acks) {
-            let _ = self.datapath.acks.push(flow, ack);
+            self.datapath.acks.push(flow, ack);
         }
-    }
-
-    /// The run ends before these ACKs.
-    #[cold]
-    #[inline(never)]
-    fn drop_acks(&mut self, flow: u32) {
-        let mut place = self.datapath.acks.first(flow);
-        let mut last = place;
-        while self.datapath.acks.get(place).is_some() {
-            (last, place) = (place, self.datapath.acks.next(place));
-        }
-        self.datapath.acks.remove_before(flow, place, last);
     }
 
     /// An ACK reaches its sender, which processes ACKs in order of time with others.
@@ -221,7 +162,6 @@ impl<T: Tracer> Engine<T> {
         let endpoint = &mut self.senders[flow as usize];
         if endpoint.sender.is_faulty() && self.fault.is_none_or(|fault| (at_s, flow) < fault) {
             self.fault = Some((at_s, flow));
-            self.datapath.stations.limit(at_s);
         }
         let is_over = endpoint.is_over();
         if is_over {

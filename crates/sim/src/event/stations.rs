@@ -59,9 +59,6 @@ pub struct Stations {
     pub list: Vec<Station>,
     /// Least delays, seconds: from each station to the first, to the second, and so on.
     delays_s: Vec<f64>,
-    /// The station that runs, and its horizon, seconds.
-    running: usize,
-    until_s: f64,
 }
 
 impl Stations {
@@ -82,9 +79,7 @@ impl Stations {
             .chain(others.map(|kind| station(kind, all)))
             .collect();
         let delays_s = vec![0.0; list.len() * list.len()];
-        let mut new = Self { list, delays_s, running: 0, until_s: NEVER };
-        new.stop();
-        new
+        Self { list, delays_s }
     }
 
     /// Sets the least delays between stations, seconds: from each to the first, to the second, and
@@ -92,7 +87,6 @@ impl Stations {
     pub fn set_delays(&mut self, delays_s: Vec<f64>) {
         assert_eq!(delays_s.len(), self.list.len() * self.list.len());
         self.delays_s = delays_s;
-        self.stop();
     }
 
     /// Number of the station of all receivers.
@@ -134,67 +128,10 @@ impl Stations {
         self.earliest().1
     }
 
-    /// A station begins to run up to `until_s`.
-    #[inline]
-    pub fn run(&mut self, station: usize, until_s: f64) {
-        (self.running, self.until_s) = (station, until_s);
-    }
-
-    /// No station runs.
-    #[inline]
-    pub fn stop(&mut self) {
-        (self.running, self.until_s) = (self.list.len(), NEVER);
-    }
-
-    /// How far the running station may go on, seconds.
-    #[inline(always)]
-    pub fn until_s(&self) -> f64 {
-        self.until_s
-    }
-
-    /// The running station caused something that reaches it at `at_s`.
-    #[inline(always)]
-    pub fn limit(&mut self, at_s: f64) {
-        if at_s < self.until_s {
-            self.until_s = at_s;
-        }
-    }
-
-    /// Something new is due at a station before all else there, at `at_s`.
-    #[inline]
-    fn note_first(&mut self, station: usize, at_s: f64) {
-        if self.running < self.list.len() && self.running != station {
-            self.limit(at_s + self.delay_s(station, self.running));
-        }
-    }
-
-    /// An ACK reaches a sender at `at_s`, whose packets enter station `first` at least `delay_s`
-    /// later, if they enter any.
-    #[inline(always)]
-    pub fn note_ack(&mut self, at_s: f64, delay_s: f64, first: u32) {
-        if self.running >= self.list.len() {
-            return;
-        }
-        let (via, at_s) = if first == u32::MAX {
-            (self.senders() as usize, at_s)
-        } else {
-            (first as usize, (at_s + delay_s) * (1.0 - 1e-12))
-        };
-        let on_s = if via == self.running { 0.0 } else { self.delay_s(via, self.running) };
-        self.limit(at_s + on_s);
-    }
-
     /// A packet waits to enter a station.
     #[inline(always)]
     pub fn push(&mut self, station: u32, packet: RoutedPacket) {
-        let station = station as usize;
-        let at_s = packet.packet.at_s;
-        let waiting = &mut self.list[station];
-        let is_first = at_s < waiting.first_s();
-        waiting.arrivals.push(packet);
-        if is_first {
-            self.note_first(station, at_s);
-        }
+        self.list[station as usize].arrivals.push(packet);
     }
 
     /// Adds a timer.
@@ -204,25 +141,16 @@ impl Stations {
             TimerKind::Receiver => self.receivers(),
             TimerKind::FlowArrival => self.groups(),
             _ => self.senders(),
-        } as usize;
-        let owner = &mut self.list[station];
-        let is_first = time_s < owner.first_s();
+        };
+        let owner = &mut self.list[station as usize];
         owner.timers.push(time_s, kind, flow);
         owner.own_s = owner.timers.first_s();
-        if is_first {
-            self.note_first(station, time_s);
-        }
     }
 
-    /// When a link acts by itself next, seconds.
+    /// When a link acts by itself next, and when it is free, seconds.
     pub fn set_service(&mut self, station: u32, own_s: f64, free_s: f64) {
-        let station = station as usize;
-        let link = &mut self.list[station];
-        let is_first = own_s < link.first_s();
+        let link = &mut self.list[station as usize];
         (link.own_s, link.free_s) = (own_s, free_s);
-        if is_first {
-            self.note_first(station, own_s);
-        }
     }
 
     /// Packets that wait.

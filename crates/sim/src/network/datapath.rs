@@ -59,7 +59,6 @@ impl<T: Tracer> Datapath<T> {
     pub fn note_overflow(&mut self, exceeds_memory: bool) {
         if exceeds_memory && self.sinks.external.is_none() {
             self.overflowed = true;
-            self.stations.limit(f64::NEG_INFINITY);
         }
     }
 

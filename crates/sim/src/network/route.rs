@@ -33,8 +33,7 @@ pub enum Entry {
     /// When this station comes to it.
     Wait(u32),
     /// An ACK whose sender processes it with all others that are known, up to its own timers.
-    /// Packets of the sender enter this station first; [`Entry::NO_STATION`] for none.
-    Collect(u32),
+    Collect,
 }
 
 impl Entry {

@@ -8,9 +8,8 @@ use crate::packet::{LOST, Packet, RoutedPacket};
 impl<T: Tracer> Datapath<T> {
     /// The packets that wait for a scheduled queue enter it, and their transmissions start, in order
     /// of time up to the horizon of the station.
-    pub(crate) fn run_queue(&mut self, station: u32, link: u32) {
-        loop {
-            let until_s = self.stations.until_s();
+    pub(crate) fn run_queue(&mut self, station: u32, link: u32, until_s: f64) {
+        while !self.overflowed {
             let waiting = &mut self.stations.list[station as usize];
             let own_s = waiting.own_s;
             let limit_s = if own_s < until_s { own_s.next_up() } else { until_s };

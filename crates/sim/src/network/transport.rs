@@ -122,7 +122,7 @@ impl<T: Tracer> Datapath<T> {
                         RoutedPacket::new(packet!(), flow, hop, first_access_link),
                     );
                 }
-                Entry::Collect(first) => return self.collect(flow, first, packet!()),
+                Entry::Collect => return self.acks.push(flow, packet!()),
             }
         }
     }
@@ -144,15 +144,6 @@ impl<T: Tracer> Datapath<T> {
         let hop = routed.hop();
         let RoutedPacket { packet, flow, first_access_link, .. } = routed;
         self.traverse(flow, first_access_link, hop, packet);
-    }
-
-    /// An ACK is on its way to its sender.
-    #[inline(always)]
-    pub fn collect(&mut self, flow: u32, first_station: u32, ack: Packet) {
-        let at_s = ack.at_s;
-        if let Some(delay_s) = self.acks.push(flow, ack) {
-            self.stations.note_ack(at_s, delay_s, first_station);
-        }
     }
 
     /// A packet reaches a receiver, or the end of a route without one. Returns the ACK to send now,
@@ -264,7 +255,7 @@ impl<T: Tracer> Datapath<T> {
                 };
                 self.stations.push(station, routed)
             }
-            Entry::Collect(first) => self.collect(flow, first, packet!()),
+            Entry::Collect => self.acks.push(flow, packet!()),
         }
     }
 
