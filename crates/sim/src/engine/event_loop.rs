@@ -16,7 +16,7 @@ use cwndlab_prefetch::prefetch;
 
 /// Items that a station processes at most before the loop comes back: whoever runs the simulation
 /// waits for that.
-const LONGEST_RUN: u64 = 256;
+const LONGEST_RUN: u64 = 1 << 10;
 
 /// What is due first among simultaneous items of different stations: when it was scheduled, timers
 /// first, longest lead first, kind of timer or hop, flow.

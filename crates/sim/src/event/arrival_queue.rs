@@ -24,7 +24,7 @@ const MOST_PACKETS: usize = 50_000_000;
 
 /// Parts of a bucket in which its packets are counted, and the fewest packets for which that is
 /// done; fewer are sorted by insertion alone.
-const PARTS: usize = 128;
+const PARTS: usize = 64;
 const FEWEST_COUNTED: usize = 12;
 
 /// Packets taken from the open bucket that are forgotten together.
@@ -286,51 +286,61 @@ impl ArrivalQueue {
     /// and then by insertion.
     fn sort(&mut self) {
         let Self { packets, order, parts, .. } = self;
-        order.clear();
-        if packets.len() < FEWEST_COUNTED {
-            let entry = |(place, routed): (u32, &RoutedPacket)| (routed.packet.at_s.to_bits(), place);
-            order.extend((0..).zip(packets.iter()).map(entry));
+        let count = packets.len();
+        order.resize(count, (0, 0));
+        let order = &mut order[..count];
+        if count < FEWEST_COUNTED {
+            for (place, (routed, entry)) in (0..).zip(packets.iter().zip(order.iter_mut())) {
+                *entry = (routed.packet.at_s.to_bits(), place);
+            }
         } else {
-            let (per_s, begin) = (self.buckets_per_s, self.open as f64);
+            let (per_s, begin) =
+                (self.buckets_per_s * PARTS as f64, self.open as f64 * PARTS as f64);
             let mut ends = [0u32; PARTS];
-            parts.clear();
-            parts.extend(packets.iter().map(|routed| {
-                let part = (routed.packet.at_s * per_s - begin) * PARTS as f64;
-                let part = (part as i32 as usize).min(PARTS - 1);
-                ends[part] += 1;
-                part as u8
-            }));
+            parts.resize(count, 0);
+            let parts = &mut parts[..count];
+            for (routed, part) in packets.iter().zip(parts.iter_mut()) {
+                let index = (routed.packet.at_s * per_s - begin) as i32 as u32;
+                let index = index.min(PARTS as u32 - 1);
+                ends[index as usize] += 1;
+                *part = index as u8;
+            }
             let mut begin = 0;
             for end in &mut ends {
                 begin += std::mem::replace(end, begin);
             }
-            order.resize(packets.len(), (0, 0));
-            for ((place, routed), &part) in (0..).zip(packets.iter()).zip(parts.iter()) {
-                let end = &mut ends[part as usize & (PARTS - 1)];
+            for (place, (routed, &part)) in (0..).zip(packets.iter().zip(parts.iter())) {
+                let end = &mut ends[part as usize % PARTS];
                 order[*end as usize] = (routed.packet.at_s.to_bits(), place);
                 *end += 1;
             }
         }
         let mut last = 0;
-        for i in 0..order.len() {
-            let new = order[i];
-            if new.0 > last {
-                last = new.0;
-                continue;
+        for i in 0..count {
+            let at = order[i].0;
+            if at > last {
+                last = at;
+            } else {
+                insert(packets, order, i);
             }
-            let precedes = |other: (u64, u32)| {
-                new.0 < other.0
-                    || new.0 == other.0
-                        && packets[new.1 as usize].key() < packets[other.1 as usize].key()
-            };
-            let mut j = i;
-            while j > 0 && precedes(order[j - 1]) {
-                order[j] = order[j - 1];
-                j -= 1;
-            }
-            order[j] = new;
         }
     }
+}
+
+/// Moves an entry to its place among those before it, which are sorted.
+#[inline(never)]
+fn insert(packets: &[RoutedPacket], order: &mut [(u64, u32)], index: usize) {
+    let new = order[index];
+    let key = packets[new.1 as usize].key();
+    let mut i = index;
+    while i > 0
+        && (new.0 < order[i - 1].0
+            || new.0 == order[i - 1].0 && key < packets[order[i - 1].1 as usize].key())
+    {
+        order[i] = order[i - 1];
+        i -= 1;
+    }
+    order[i] = new;
 }
 
 #[cfg(test)]
