@@ -115,7 +115,6 @@ impl Builder<'_> {
         access_links
             .iter()
             .for_each(|&which| engine.datapath.access_links.push(own[which].0, own[which].1));
-        engine.datapath.acks.add_flow();
         // Objects of a page that one connection completes make the browser send on another.
         let route = self.route(stages.clone(), group.spec.page.is_some());
         FlowIndices { route, first_access_link }

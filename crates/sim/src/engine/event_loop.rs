@@ -80,8 +80,8 @@ impl<T: Tracer> Engine<T> {
     /// One round; some status if no further one may follow.
     fn round(&mut self, end: u64) -> Option<Status> {
         let limit_s = self.limit_s();
-        if !self.datapath.acks.touched.is_empty() {
-            self.run_senders_with_acks(limit_s);
+        if !self.datapath.acks.is_empty() {
+            self.run_acks(limit_s);
             return None;
         }
         let (station, first_s) = self.datapath.stations.earliest();
@@ -95,7 +95,7 @@ impl<T: Tracer> Engine<T> {
             self.run_station(station, horizon_s);
         } else {
             self.run_first_item(first_s);
-            while self.datapath.acks.touched.is_empty()
+            while self.datapath.acks.is_empty()
                 && self.processed < end
                 && self.datapath.stations.first_s() == first_s
                 && !self.exceeds_memory()
@@ -199,7 +199,6 @@ impl<T: Tracer> Engine<T> {
         if let Some(routed) = arrivals.peek_ahead(6) {
             datapath.sinks.receivers.get(routed.flow as usize).inspect(|sink| prefetch(*sink));
             datapath.access_links.prefetch(routed.first_access_link);
-            datapath.acks.prefetch(routed.flow);
         }
         if let Some(routed) = arrivals.peek_ahead(2) {
             let sink = datapath.sinks.receivers.get(routed.flow as usize);

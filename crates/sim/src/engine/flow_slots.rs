@@ -102,7 +102,6 @@ impl<T: Tracer> Engine<T> {
         let datapath = &mut self.datapath;
         let first_access_link = datapath.access_links.len() as u32;
         let indices = FlowIndices { route: template.route, first_access_link };
-        datapath.acks.add_flow();
         template
             .access_links
             .iter()

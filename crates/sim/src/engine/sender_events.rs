@@ -15,96 +15,74 @@ use cwndlab_prefetch::prefetch;
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
 
 impl<T: Tracer> Engine<T> {
-    /// Every sender that has ACKs processes those before `limit_s`.
-    pub(crate) fn run_senders_with_acks(&mut self, limit_s: f64) {
-        let mut touched = std::mem::take(&mut self.datapath.acks.touched);
-        for (place, &flow) in touched.iter().enumerate() {
+    /// Senders process all ACKs that are known before `limit_s`, merged with their own timers. Of
+    /// different senders none depends on another.
+    pub(crate) fn run_acks(&mut self, mut limit_s: f64) {
+        let spare = std::mem::take(&mut self.spare_acks);
+        let mut acks = std::mem::replace(&mut self.datapath.acks, spare);
+        for (place, &(flow, ack)) in acks.iter().enumerate() {
             if self.prefetches {
-                if let Some(&soon) = touched.get(place + 6) {
-                    self.senders.get(soon as usize).inspect(|endpoint| prefetch(*endpoint));
-                }
-                if let Some(&next) = touched.get(place + 2) {
-                    self.senders.get(next as usize).inspect(|next| next.sender.prefetch());
-                }
+                self.fetch_senders(&acks[place..]);
             }
-            let limit_s = if self.fault.is_some() { self.limit_s() } else { limit_s };
-            self.run_sender(flow, limit_s);
+            let Self { senders, datapath, knobs, .. } = self;
+            let endpoint = &mut senders[flow as usize];
+            let is_next = ack.at_s < limit_s && ack.at_s < endpoint.first_timer_s();
+            let knobs = &knobs[endpoint.knobs as usize];
+            if !is_next || deliver_ack(endpoint, datapath, knobs, flow, ack) {
+                self.run_notable_ack(flow, ack, limit_s, is_next);
+                limit_s = self.limit_s();
+            }
         }
-        touched.clear();
-        if self.datapath.acks.touched.is_empty() {
-            self.datapath.acks.touched = touched;
-        }
+        self.processed += acks.len() as u64;
+        acks.clear();
+        self.spare_acks = acks;
     }
 
-    /// A sender processes its ACKs before `limit_s`, merged with its own timers.
-    #[inline(never)]
-    fn run_sender(&mut self, flow: u32, limit_s: f64) {
-        let acks = self.datapath.acks.take(flow);
-        let (mut last, mut done) = (NO_EVENT, 0);
-        while let Some(ack) = acks.get(done) {
-            if self.senders[flow as usize].first_timer_s() <= ack.at_s
-                && self.senders[flow as usize].first_timer_s() < limit_s
-                && self.precedes(flow, ack)
-            {
-                let (at_s, ..) = self.first_own_timer(flow);
-                last = self.expire_own_timer(flow, at_s, last);
-            } else if ack.at_s >= limit_s {
-                self.held_acks.extend(acks[done..].iter().map(|&ack| (flow, ack)));
-                return self.datapath.acks.give_back(flow, acks);
-            } else {
-                let (count, is_notable) = self.run_ordinary_acks(flow, limit_s, &acks[done..]);
-                done += count;
-                let ack = &acks[done - 1];
-                last = (ack.at_s, (ack.tx_start_s, ack.lead_s));
-                if is_notable {
-                    self.note_completion_or_fault(flow, ack.at_s);
-                }
-            }
-            if self.datapath.overflowed || self.senders[flow as usize].sender.is_faulty() {
-                // The run ends before the others.
-                return self.datapath.acks.give_back(flow, acks);
-            }
-        }
-        self.expire_own_timers(flow, last.0, last);
-        self.datapath.acks.give_back(flow, acks);
-    }
-
-    /// A sender processes the first of these ACKs, and those behind it up to its first timer,
-    /// `limit_s`, or one that completes it or puts its rule at fault. Returns their number, and
-    /// whether the last of them did.
+    /// Prefetches senders of ACKs to come: the structs first, and later the memory that these point
+    /// to.
     #[inline(always)]
-    fn run_ordinary_acks(&mut self, flow: u32, limit_s: f64, acks: &[Packet]) -> (usize, bool) {
-        let Self { senders, datapath, knobs, processed, .. } = self;
-        let endpoint = &mut senders[flow as usize];
-        let knobs = &knobs[endpoint.knobs as usize];
-        let mut count = 0;
-        let mut is_notable = false;
-        for &ack in acks {
-            if count > 0 && (ack.at_s >= limit_s || endpoint.first_timer_s() <= ack.at_s) {
-                break;
-            }
-            is_notable = deliver_ack(endpoint, datapath, knobs, flow, ack);
-            count += 1;
-            if is_notable || datapath.overflowed {
-                break;
-            }
+    fn fetch_senders(&self, acks: &[(u32, Packet)]) {
+        if let Some(&(flow, _)) = acks.get(8) {
+            self.senders.get(flow as usize).inspect(|endpoint| prefetch(*endpoint));
         }
-        *processed += count as u64;
-        (count, is_notable)
+        if let Some(&(flow, _)) = acks.get(3) {
+            self.senders.get(flow as usize).inspect(|endpoint| endpoint.sender.prefetch());
+        }
     }
 
-    /// Whether the first timer of a sender precedes its ACK. Of both at one instant, the one that
-    /// was scheduled first does.
-    fn precedes(&self, flow: u32, ack: &Packet) -> bool {
-        let (at_s, armed_s, _) = self.first_own_timer(flow);
-        at_s < ack.at_s || at_s == ack.at_s && armed_s <= ack.tx_start_s
+    /// An ACK comes together with timers of its sender, or behind the limit; or it is `done` and has
+    /// completed the sender, put its rule at fault or armed a timer for now.
+    #[cold]
+    #[inline(never)]
+    fn run_notable_ack(&mut self, flow: u32, ack: Packet, limit_s: f64, mut is_done: bool) {
+        let mut last = NO_EVENT;
+        while !is_done {
+            let (at_s, armed_s, _) = self.first_own_timer(flow);
+            // Of both at one instant, the one that was scheduled first precedes.
+            let precedes = at_s < ack.at_s || at_s == ack.at_s && armed_s <= ack.tx_start_s;
+            if precedes && at_s < limit_s && !self.senders[flow as usize].sender.is_faulty() {
+                last = self.expire_own_timer(flow, at_s, last);
+                continue;
+            }
+            if ack.at_s >= limit_s || self.limit_s() <= ack.at_s {
+                return self.held_acks.push((flow, ack));
+            }
+            let endpoint = &mut self.senders[flow as usize];
+            let knobs = &self.knobs[endpoint.knobs as usize];
+            if !deliver_ack(endpoint, &mut self.datapath, knobs, flow, ack) {
+                break;
+            }
+            is_done = true;
+        }
+        if is_done {
+            self.note_completion_or_fault(flow, ack.at_s);
+        }
+        self.expire_own_timers(flow, ack.at_s, (ack.at_s, (ack.tx_start_s, ack.lead_s)));
     }
 
     /// The limit has moved: ACKs that waited for that are due like all others.
     pub(crate) fn release_acks(&mut self) {
-        for (flow, ack) in std::mem::take(&mut self.held_acks) {
-            self.datapath.acks.push(flow, ack);
-        }
+        self.datapath.acks.append(&mut self.held_acks);
     }
 
     /// An ACK reaches its sender, which processes ACKs in order of time with others.
@@ -151,7 +129,8 @@ impl<T: Tracer> Engine<T> {
 
     /// Arms the timers of a sender.
     pub(crate) fn arm_timers(&mut self, flow: u32) {
-        arm_timers(&mut self.senders[flow as usize], &mut self.datapath, flow);
+        let (endpoint, now_s) = (&mut self.senders[flow as usize], self.now_s);
+        arm_timers(endpoint, &mut self.datapath, flow, now_s);
     }
 
     /// Records that a sender has completed at `at_s`, or that its rule returned an invalid window.
@@ -185,7 +164,8 @@ fn ack_segment(packet: &Packet) -> AckSegment {
     }
 }
 
-/// Delivers an ACK to its sender; returns whether the sender has completed or its rule is at fault.
+/// Delivers an ACK to its sender; returns whether the sender has completed, its rule is at fault, or
+/// a timer is due now.
 #[inline(always)]
 fn deliver_ack<T: Tracer>(
     endpoint: &mut SenderEndpoint,
@@ -219,7 +199,7 @@ fn deliver_ack<T: Tracer>(
     if T::ON {
         datapath.trace.after(now_s, flow, &endpoint.sender, knobs);
     }
-    arm_timers(endpoint, datapath, flow)
+    arm_timers(endpoint, datapath, flow, now_s)
 }
 
 /// The same for any ACK: with SACK blocks, a timestamp echo of its own or the AccECN option, or for
@@ -310,16 +290,17 @@ fn dispatch<T: Tracer>(
     if T::ON {
         datapath.trace.after(now_s, flow, sender, knobs);
     }
-    arm_timers(endpoint, datapath, flow)
+    arm_timers(endpoint, datapath, flow, now_s)
 }
 
-/// Arms the timers of a sender after an event; returns whether the sender has completed or its rule
-/// is at fault.
+/// Arms the timers of a sender after an event at `now_s`; returns whether the sender has completed, its rule is at
+/// fault, or a timer is due now.
 #[inline(always)]
 fn arm_timers<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     datapath: &mut Datapath<T>,
     flow: u32,
+    now_s: f64,
 ) -> bool {
     let SenderEndpoint { sender, rto_entry_s, app, .. } = endpoint;
     let deadline_s = sender.deadline_s();
@@ -333,5 +314,6 @@ fn arm_timers<T: Tracer>(
         app.pacing_entry_s = sender.pacing_deadline_s();
         datapath.stations.arm(app.pacing_entry_s, TimerKind::Pacing, flow);
     }
-    endpoint.sender.is_faulty() || (deadline_s == NEVER && endpoint.is_over())
+    let is_due = app.is_some() && sender.pacing_deadline_s() <= now_s;
+    is_due || endpoint.sender.is_faulty() || (deadline_s == NEVER && endpoint.is_over())
 }

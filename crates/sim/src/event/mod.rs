@@ -1,6 +1,5 @@
 //! What is due: packets that wait for stations, timers, and how far each station may go on.
 
-pub mod ack_lists;
 pub mod arrival_queue;
 pub mod calendar_buckets;
 pub mod stations;

@@ -2,13 +2,12 @@
 
 use crate::endpoint::cross_traffic::CrossSource;
 use crate::endpoint::sinks::Sinks;
-use crate::event::ack_lists::AckLists;
 use crate::event::stations::Stations;
 use crate::measure::trace::Tracer;
 use crate::network::access_links::AccessLinks;
 use crate::network::link::Link;
 use crate::network::route::{Hop, Route};
-use crate::packet::{FlowIndices, OptionStore};
+use crate::packet::{FlowIndices, OptionStore, Packet};
 
 /// Everything between senders.
 pub struct Datapath<T: Tracer> {
@@ -22,8 +21,9 @@ pub struct Datapath<T: Tracer> {
     pub(crate) stations: Stations,
     /// The station of each link that has a scheduled queue.
     pub(crate) station_of: Vec<u32>,
-    /// ACKs that senders process next.
-    pub(crate) acks: AckLists,
+    /// ACKs on their way to senders with nothing left in between, with their flows; those of each
+    /// flow in order.
+    pub(crate) acks: Vec<(u32, Packet)>,
     /// Sources of cross traffic, with their indices.
     pub(crate) cross: Vec<(CrossSource, FlowIndices)>,
     /// SACK blocks and timestamp echoes of the ACKs that carry any.
@@ -45,7 +45,7 @@ impl<T: Tracer> Datapath<T> {
             hops: Vec::new(),
             stations,
             station_of: Vec::new(),
-            acks: AckLists::default(),
+            acks: Vec::new(),
             cross: Vec::new(),
             options: OptionStore::default(),
             trace,
@@ -66,7 +66,7 @@ impl<T: Tracer> Datapath<T> {
     /// the memory.
     pub fn release(&mut self) {
         self.stations = Stations::new(&[]);
-        self.acks = AckLists::default();
+        self.acks = Vec::new();
         self.access_links = AccessLinks::default();
         self.options = OptionStore::default();
     }

@@ -122,7 +122,7 @@ impl<T: Tracer> Datapath<T> {
                         RoutedPacket::new(packet!(), flow, hop, first_access_link),
                     );
                 }
-                Entry::Collect => return self.acks.push(flow, packet!()),
+                Entry::Collect => return self.acks.push((flow, packet!())),
             }
         }
     }
@@ -255,7 +255,7 @@ impl<T: Tracer> Datapath<T> {
                 };
                 self.stations.push(station, routed)
             }
-            Entry::Collect => self.acks.push(flow, packet!()),
+            Entry::Collect => self.acks.push((flow, packet!())),
         }
     }
 
