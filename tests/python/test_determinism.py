@@ -21,15 +21,11 @@ def scenario(request, small) -> cwndlab.Scenario:
     )
 
 
-def test_command_line_python_threads_and_schedulers_agree(cli, scenario, tmp_path):
+def test_command_line_python_and_threads_agree(cli, scenario, tmp_path):
     (tmp_path / "it.json").write_text(scenario.to_json())
     hashes = [
         cwndlab.run(scenario).trace_hash,
         cwndlab.run(scenario).trace_hash,
-        *(
-            cwndlab.run(scenario, scheduler=name).trace_hash
-            for name in ("tree", "calendar", "heap")
-        ),
         json.loads(cli("run", "it.json", "--json").stdout)["trace_hash"],
     ]
     for jobs in (1, 2):
@@ -40,11 +36,14 @@ def test_command_line_python_threads_and_schedulers_agree(cli, scenario, tmp_pat
     int(hashes[0], 16)
 
 
-@pytest.mark.parametrize("name", ["tree", "calendar"])
-def test_results_agree_with_the_simple_scheduler(scenario, name):
-    fast, heap = (cwndlab.run(scenario, scheduler=name) for name in (name, "heap"))
-    assert fast.flows.equals(heap.flows)
-    assert fast.links.equals(heap.links)
+def test_windows_give_the_result_of_one_item_at_a_time(scenario):
+    windows = cwndlab.run(scenario)
+    plain = cwndlab.Result.from_run(
+        scenario.core.run(None, None, look_ahead=False), scenario.to_dict()
+    )
+    assert windows.flows.equals(plain.flows)
+    assert windows.links.equals(plain.links)
+    assert windows.trace_hash == plain.trace_hash
 
 
 def test_seeds_differ(scenario):

@@ -6,9 +6,7 @@ use crate::resolver::PythonResolver;
 use crate::run::PyRun;
 use crate::topology::topology;
 use cwndlab_scenario::Scenario;
-use cwndlab_sim::{
-    DrawnNetwork, EventSchedulerKind, Options, Simulation, Status, opportunities_ms,
-};
+use cwndlab_sim::{DrawnNetwork, Options, Simulation, Status, opportunities_ms};
 use cwndlab_units::message::unknown;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -102,16 +100,14 @@ impl PyScenario {
     }
 
     /// Runs the scenario.
-    #[pyo3(signature = (progress=None, scheduler="fast", pcap=None, look_ahead=true))]
+    #[pyo3(signature = (progress=None, pcap=None, look_ahead=true))]
     fn run(
         &self,
         py: Python<'_>,
         progress: Option<Bound<'_, PyAny>>,
-        scheduler: &str,
         pcap: Option<PathBuf>,
         look_ahead: bool,
     ) -> PyResult<PyRun> {
-        let scheduler = scheduler_kind(scheduler)?;
         self.check_home()?;
         let mut scenario = self.scenario.clone();
         // Rules in Python get a place for their exceptions in each run: runs may be concurrent.
@@ -124,8 +120,7 @@ impl PyScenario {
         let packets_wanted = scenario.trace.packets;
         scenario.trace.packets |= pcap.is_some();
         let begin = Instant::now();
-        let mut simulation =
-            py.detach(|| Simulation::with(&scenario, scheduler, Options { look_ahead }));
+        let mut simulation = py.detach(|| Simulation::with(&scenario, Options { look_ahead }));
         loop {
             // Rules in Python are called for every acknowledgement: releasing the interpreter would
             // cost more than it gains.
@@ -167,19 +162,6 @@ fn unwritten(py: Python<'_>, path: &Path, error: &(dyn Error + Send + Sync + 'st
     py.import("os")
         .and_then(|os| os.getattr("strerror")?.call1((number,))?.extract::<String>())
         .map_or_else(|error| error, |text| PyOSError::new_err((number, text, path.to_path_buf())))
-}
-
-fn scheduler_kind(name: &str) -> PyResult<EventSchedulerKind> {
-    match name {
-        "fast" => Ok(EventSchedulerKind::Automatic),
-        "tree" => Ok(EventSchedulerKind::WinnerTree),
-        "calendar" => Ok(EventSchedulerKind::CalendarQueue),
-        "heap" | "set" => Ok(EventSchedulerKind::SortedSet),
-        other => {
-            let known = ["fast", "tree", "calendar", "heap"];
-            Err(ScenarioError::new_err(unknown("scheduler", other, &known)))
-        }
-    }
 }
 
 /// Advances the simulation until the next check for signals.

@@ -82,7 +82,8 @@ impl NetworkPath {
         let mut packet = Packet::sent(engine.clock_s, i64::from(token), size_bytes, flags);
         let stage = if reverse { sink + 1 } else { first };
         if !reverse {
-            packet.at_s = engine.datapath.access_links.host_jitter.departure_s(flow, engine.clock_s);
+            packet.at_s =
+                engine.datapath.access_links.host_jitter.departure_s(flow, engine.clock_s);
         }
         engine.datapath.reach(flow, indices.first_access_link, stage, packet);
         self.advance(now_s, out);

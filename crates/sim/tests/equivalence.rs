@@ -1,6 +1,6 @@
-//! The engine's shortcuts change nothing: look-ahead over private stages and merge queues, and
-//! the fast scheduler, and traces, give the very result of the plain engine, which takes an event
-//! for every stage of every packet and keeps its streams in a sorted set.
+//! The engine's windows change nothing: stations that run up to their horizons, stages computed
+//! ahead, pauses and traces give the very result of the plain engine, in which every packet waits
+//! at every stage and one item is processed at a time, in the order of all.
 //!
 //! `CWNDLAB_SCENARIOS=20000 cargo test --release --test equivalence` tries more scenarios than CI
 //! does.
@@ -8,21 +8,20 @@
 mod common;
 
 use cwndlab_scenario::Scenario;
-use cwndlab_sim::{EventSchedulerKind, Options, Simulation, Status};
+use cwndlab_sim::{Options, Simulation, Status};
 use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 use serde_json::Value;
 
 /// The whole result, hash included, and the rows of the window trace.
-fn result(scenario: &Scenario, scheduler: EventSchedulerKind, look_ahead: bool) -> (Value, Value) {
-    let mut simulation = Simulation::with(scenario, scheduler, Options { look_ahead });
+fn result(scenario: &Scenario, look_ahead: bool) -> (Value, Value) {
+    let mut simulation = Simulation::with(scenario, Options { look_ahead });
     result_of(&mut simulation)
 }
 
 /// The same of a run that pauses at instants that have nothing to do with its events, and after
-/// single events.
-fn result_with_pauses(scenario: &Scenario) -> (Value, Value) {
-    let options = Options { look_ahead: false };
-    let mut simulation = Simulation::with(scenario, EventSchedulerKind::default(), options);
+/// single items.
+fn result_with_pauses(scenario: &Scenario, look_ahead: bool) -> (Value, Value) {
+    let mut simulation = Simulation::with(scenario, Options { look_ahead });
     for number in 1..200 {
         let until_s = f64::from(number) * 0.0137;
         if simulation.advance_to(until_s) == Status::Done {
@@ -117,47 +116,33 @@ fn config() -> Config {
 }
 
 #[test]
-fn lookahead_and_schedulers_do_not_change_results() {
+fn windows_do_not_change_results() {
     TestRunner::new(config())
         .run(&common::scenario(), |json| {
             let scenario = Scenario::from_json(&json.to_string())
                 .unwrap_or_else(|error| panic!("{error}\n{json}"));
-            let (plain, _) = result(&scenario, EventSchedulerKind::SortedSet, false);
+            let (plain, _) = result(&scenario, false);
             let all = serde_json::json!({
                 "cwnd": "all", "rule": "10ms", "queue": "10ms", "rate": "100ms", "packets": true,
             });
             let all = traced(&json, all);
-            // Senders run ahead here.
             let sampled =
                 traced(&json, serde_json::json!({"cwnd": "10ms", "rule": "15ms", "rate": "100ms"}));
-            let (_, windows) = result(&sampled, EventSchedulerKind::SortedSet, false);
-            let (paused, rows) = result_with_pauses(&sampled);
-            let differences_by_pauses = differences("", &plain, &paused);
-            proptest::prop_assert!(
-                differences_by_pauses.is_empty() && rows == windows,
-                "pauses: {}\n{json}",
-                differences_by_pauses.join("; ")
-            );
-            for (scenario, scheduler, look_ahead) in [
-                (&scenario, EventSchedulerKind::WinnerTree, false),
-                (&scenario, EventSchedulerKind::SortedSet, true),
-                (&scenario, EventSchedulerKind::WinnerTree, true),
-                (&scenario, EventSchedulerKind::CalendarQueue, true),
-                (&all, EventSchedulerKind::WinnerTree, true),
-                (&sampled, EventSchedulerKind::WinnerTree, true),
-                (&sampled, EventSchedulerKind::CalendarQueue, true),
-            ] {
-                let (other, rows) = result(scenario, scheduler, look_ahead);
+            let (_, windows) = result(&sampled, false);
+            let runs = [
+                ("windows", result(&scenario, true), false),
+                ("windows, all traces", result(&all, true), false),
+                ("windows, samples", result(&sampled, true), true),
+                ("windows, pauses", result_with_pauses(&sampled, true), true),
+                ("items, pauses", result_with_pauses(&sampled, false), true),
+            ];
+            for (name, (other, rows), is_sampled) in runs {
                 let mut differences = differences("", &plain, &other);
-                if std::ptr::eq(scenario, &sampled) && rows != windows {
+                if is_sampled && rows != windows {
                     differences.push("rows of the window and rule traces".to_string());
                 }
-                proptest::prop_assert!(
-                    differences.is_empty(),
-                    "{scheduler:?}, look-ahead {look_ahead}, trace {:?}: {}\n{json}",
-                    scenario.trace,
-                    differences.join("; ")
-                );
+                let text = differences.join("; ");
+                proptest::prop_assert!(differences.is_empty(), "{name}: {text}\n{json}");
             }
             Ok(())
         })

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from cwndlab.columns import tables_from
 from cwndlab.errors import ScenarioError
@@ -34,7 +34,6 @@ def run(
     home: str | None = None,
     patch: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-    scheduler: Literal["fast", "tree", "calendar", "heap"] = "fast",
     pcap: str | Path | None = None,
 ) -> Result:
     """Run one scenario, in the simulator unless `home` says otherwise.
@@ -55,9 +54,6 @@ def run(
     progress : callable, optional
         Gets (simulated seconds, packets) about ten times a second. An exception it raises ends the
         run.
-    scheduler : {"fast", "tree", "calendar", "heap"}
-        Event queue: ``"fast"`` takes the calendar queue for very many flows, the winner tree for
-        fewer; ``"heap"`` is the reference of tests. Results do not depend on it.
     pcap : str or Path, optional
         File to write every packet to, as pcapng.
 
@@ -78,7 +74,7 @@ def run(
     --------
     >>> from cwndlab import dumbbell
     >>> scenario = dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s")
-    >>> run(scenario, seed=3).trace_hash == run(scenario, seed=3, scheduler="heap").trace_hash
+    >>> run(scenario, seed=3).trace_hash == run(scenario.with_seed(3)).trace_hash
     True
     """
     found = as_scenario(scenario)
@@ -97,10 +93,10 @@ def run(
         traces = outcomes.traces(columns, tables)
         return Result(outcomes.fields(run), traces=traces, scenario=document, **tables)
     if pcap is None:
-        done = found.core.run(progress, scheduler)
+        done = found.core.run(progress)
     else:
         with written_whole(Path(pcap)) as part:
-            done = found.core.run(progress, scheduler, str(part))
+            done = found.core.run(progress, str(part))
     return Result.from_run(done, found.to_dict())
 
 

@@ -1,7 +1,7 @@
 //! Builder of a network.
 
-use super::info::Options;
 use super::in_order::links_in_order;
+use super::info::Options;
 use super::network_plan::NetworkPlan;
 use crate::network::route::{Hop, Route, Stage};
 use cwndlab_scenario::Scenario;

@@ -6,7 +6,7 @@ use crate::endpoint::source_population::SourcePopulation;
 use crate::engine::state::Engine;
 use crate::event::arrival_queue::NEVER;
 use crate::measure::trace::Tracer;
-use crate::packet::{FlowIndices, Flags};
+use crate::packet::{Flags, FlowIndices};
 use crate::random::variable::RandomVariable;
 use crate::rate::serializer::{ConstantRate, Serializer};
 use cwndlab_scenario::CrossSpec;

@@ -25,7 +25,8 @@ struct Upstream {
 
 /// For each link whether its packets reach it in order.
 pub fn links_in_order(plan: &NetworkPlan<'_>, flows_per_link: &[u64]) -> Vec<bool> {
-    let mut search = Search { plan, flows_per_link, origins: vec![Origin::Unknown; plan.links.len()] };
+    let mut search =
+        Search { plan, flows_per_link, origins: vec![Origin::Unknown; plan.links.len()] };
     search.run();
     search.origins.iter().map(|origin| matches!(origin, Origin::Link(..))).collect()
 }

@@ -29,11 +29,7 @@ pub struct BuiltNetwork<T: Tracer> {
 }
 
 /// Builds the network of a checked scenario.
-pub fn build<T: Tracer>(
-    scenario: &Scenario,
-    options: Options,
-    trace: T,
-) -> BuiltNetwork<T> {
+pub fn build<T: Tracer>(scenario: &Scenario, options: Options, trace: T) -> BuiltNetwork<T> {
     Builder::new(scenario, options).build(trace)
 }
 
@@ -81,12 +77,6 @@ impl Builder<'_> {
         for source in 0..engine.datapath.cross.len() as u32 {
             engine.datapath.emit(source);
         }
-        BuiltNetwork {
-            engine,
-            links: link_infos,
-            flows: infos,
-            transfer_groups,
-            cross_counts,
-        }
+        BuiltNetwork { engine, links: link_infos, flows: infos, transfer_groups, cross_counts }
     }
 }

@@ -43,8 +43,7 @@ impl Builder<'_> {
                 self.station_of.push(Entry::NO_STATION);
                 continue;
             }
-            let kind =
-                if has_queue { StationKind::Queue(link as u32) } else { StationKind::Link };
+            let kind = if has_queue { StationKind::Queue(link as u32) } else { StationKind::Link };
             // As many packets of 1000 bytes as the link can carry.
             let packets_s = self.plan.links[link].rate.largest().bps() as f64 / 8000.0;
             self.station_of.push(links.len() as u32);
@@ -73,8 +72,11 @@ impl Builder<'_> {
     fn add_delays(&self, group: &FlowGroup, stations: &Stations, delays: &mut Delays) {
         let (_, source, sink) = self.plan.access_ranges(&group.spec);
         let (stages, access_links) = self.stages(group);
-        let own_s =
-            [source.low.link_delay_s(), sink.low.link_delay_s(), self.plan.back_delay_s(&group.path)];
+        let own_s = [
+            source.low.link_delay_s(),
+            sink.low.link_delay_s(),
+            self.plan.back_delay_s(&group.path),
+        ];
         let access_s = |offset: u32| own_s[access_links[offset as usize]];
         let knobs = self.plan.knobs(&group.spec);
         let stages = self.entries(&stages, group.spec.page.is_some());
@@ -127,7 +129,8 @@ impl Delays {
         has_receiver_timer: bool,
     ) {
         // Stations behind which no other came so far, and the delay since.
-        let mut since: Vec<(usize, f64)> = from.map(|from| (from as usize, 0.0)).into_iter().collect();
+        let mut since: Vec<(usize, f64)> =
+            from.map(|from| (from as usize, 0.0)).into_iter().collect();
         for &(stage, entry) in stages {
             let station = match entry {
                 Entry::Immediate => None,

@@ -143,7 +143,12 @@ pub struct ReceiverEndpoint {
 
 impl ReceiverEndpoint {
     /// A receiver that has received nothing; the measurement window starts at `from_s`.
-    pub fn new(receiver: Receiver, knobs: u32, (ack_bytes, priority): (u16, u8), from_s: f64) -> Self {
+    pub fn new(
+        receiver: Receiver,
+        knobs: u32,
+        (ack_bytes, priority): (u16, u8),
+        from_s: f64,
+    ) -> Self {
         Self {
             receiver,
             knobs,

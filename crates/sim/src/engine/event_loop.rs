@@ -127,19 +127,19 @@ impl<T: Tracer> Engine<T> {
     /// The earliest time at which anything that happens elsewhere may reach a station, seconds.
     fn horizon_s(&mut self, station: usize) -> f64 {
         let stations = &self.datapath.stations;
-        let (receivers, senders) =
-            (stations.receivers() as usize, stations.senders() as usize);
+        let (receivers, senders) = (stations.receivers() as usize, stations.senders() as usize);
         let mut horizon_s = NEVER;
         for (number, other) in stations.list.iter().enumerate() {
             if number == receivers || number == senders {
                 continue;
             }
             let first_s = other.first_s();
-            let out_s = if other.free_s > first_s && first_s < NEVER && station + 1 < stations.list.len() {
-                other.free_s
-            } else {
-                first_s
-            };
+            let out_s =
+                if other.free_s > first_s && first_s < NEVER && station + 1 < stations.list.len() {
+                    other.free_s
+                } else {
+                    first_s
+                };
             horizon_s = horizon_s.min(out_s + stations.delay_s(number, station));
         }
         for number in [receivers, senders] {
@@ -327,10 +327,11 @@ impl<T: Tracer> Engine<T> {
 
     /// The first timer of a station, which has one.
     fn first_timer(&self, station: usize) -> (f64, TimerKind, u32) {
-        self.datapath.stations.list[station]
-            .timers
-            .first()
-            .unwrap_or((NEVER, TimerKind::default(), 0))
+        self.datapath.stations.list[station].timers.first().unwrap_or((
+            NEVER,
+            TimerKind::default(),
+            0,
+        ))
     }
 
     /// When the first timer of a station was armed, seconds.

@@ -82,7 +82,8 @@ impl<T: Tracer> Engine<T> {
 
     /// The limit has moved: ACKs that waited for that are due like all others.
     pub(crate) fn release_acks(&mut self) {
-        self.datapath.acks.append(&mut self.held_acks);
+        self.held_acks.append(&mut self.datapath.acks);
+        std::mem::swap(&mut self.held_acks, &mut self.datapath.acks);
     }
 
     /// An ACK reaches its sender, which processes ACKs in order of time with others.

@@ -19,6 +19,12 @@ const COVERED_S: f64 = 0.5;
 /// Fewest buckets per second.
 const FEWEST_PER_S: f64 = 64.0;
 
+/// Packets per chunk of memory.
+const CHUNK: usize = 16;
+
+/// No chunk.
+const NONE: u32 = u32::MAX;
+
 /// Packets in one queue beyond which a run stops: about 3 GiB.
 const MOST_PACKETS: usize = 50_000_000;
 
@@ -27,11 +33,21 @@ const MOST_PACKETS: usize = 50_000_000;
 const PARTS: usize = 64;
 const FEWEST_COUNTED: usize = 12;
 
-/// Packets taken from the open bucket that are forgotten together.
-const FORGOTTEN: usize = 256;
-
 /// Time of no packet.
 pub const NEVER: f64 = f64::INFINITY;
+
+/// A list of chunks, and the packets in its last one.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    first: u32,
+    last: u32,
+    count: u32,
+}
+
+impl Bucket {
+    /// No chunk, counted as full: the first packet takes one.
+    const EMPTY: Self = Self { first: NONE, last: NONE, count: CHUNK as u32 };
+}
 
 /// Packets in order of (time, start of last transmission, lead of its cause, flow, hop); those with
 /// equal keys stay in the order in which they came.
@@ -40,17 +56,19 @@ pub struct ArrivalQueue {
     buckets_per_s: f64,
     /// Number of the open bucket, counted from time 0.
     open: u64,
-    /// Packets of the open bucket and earlier ones; their times (as bits) and places, sorted; and
+    /// Times (as bits) and places of the packets of the open bucket and earlier ones, sorted, and
     /// how many of them have been taken.
-    packets: Vec<RoutedPacket>,
     order: Vec<(u64, u32)>,
     taken: usize,
+    open_bucket: Bucket,
     /// Later buckets, unsorted; none until a packet comes.
-    buckets: Vec<Vec<RoutedPacket>>,
+    buckets: Vec<Bucket>,
     /// One bit for each bucket: whether it has packets.
     occupied: [u64; BUCKETS / 64],
-    /// Memory of emptied buckets.
-    spare: Vec<Vec<RoutedPacket>>,
+    /// Packets in chunks, and for each chunk the next one of the same bucket, or of the free ones.
+    packets: Vec<RoutedPacket>,
+    next: Vec<u32>,
+    free: u32,
     /// Packets in later buckets.
     later: usize,
     /// Packets beyond the last bucket, by time (as bits) and number.
@@ -58,7 +76,8 @@ pub struct ArrivalQueue {
     overflow_inserts: u64,
     /// The last packet that did not go into a later bucket.
     other: RoutedPacket,
-    /// Parts of the packets of a bucket that is sorted.
+    /// Packets of a bucket before they are sorted, and the part of each.
+    unsorted: Vec<(u64, u32)>,
     parts: Vec<u8>,
     /// Time of the first packet, seconds; stale while packets are taken.
     first_s: f64,
@@ -73,16 +92,19 @@ impl ArrivalQueue {
             buckets_per_s: (packets_s / PACKETS_PER_BUCKET)
                 .clamp(FEWEST_PER_S, BUCKETS as f64 / COVERED_S),
             open: 0,
-            packets: Vec::new(),
             order: Vec::new(),
             taken: 0,
+            open_bucket: Bucket::EMPTY,
             buckets: Vec::new(),
             occupied: [0; BUCKETS / 64],
-            spare: Vec::new(),
+            packets: Vec::new(),
+            next: Vec::new(),
+            free: NONE,
             later: 0,
             overflow: BTreeMap::new(),
             overflow_inserts: 0,
             other: RoutedPacket::default(),
+            unsorted: Vec::new(),
             parts: Vec::new(),
             first_s: NEVER,
             overflows: false,
@@ -119,9 +141,10 @@ impl ArrivalQueue {
         let bucket = self.bucket(at_s);
         if bucket.wrapping_sub(self.open).wrapping_sub(1) < BUCKETS as u64 - 1
             && let Some(bucket) = self.buckets.get_mut(bucket as usize & (BUCKETS - 1))
-            && bucket.len() < bucket.capacity()
+            && (bucket.count as usize) < CHUNK
         {
-            bucket.push(packet);
+            self.packets[bucket.last as usize * CHUNK + bucket.count as usize] = packet;
+            bucket.count += 1;
             self.later += 1;
             return;
         }
@@ -135,7 +158,7 @@ impl ArrivalQueue {
         let packet = self.other;
         let at_s = packet.packet.at_s;
         if self.buckets.is_empty() {
-            self.buckets.resize_with(BUCKETS, Vec::new);
+            self.buckets.resize(BUCKETS, Bucket::EMPTY);
         }
         let ahead = self.bucket(at_s).saturating_sub(self.open);
         if ahead >= BUCKETS as u64 {
@@ -152,41 +175,61 @@ impl ArrivalQueue {
     /// Puts a packet into a later bucket.
     fn put(&mut self, packet: RoutedPacket) {
         let index = self.bucket(packet.packet.at_s) as usize & (BUCKETS - 1);
-        let bucket = &mut self.buckets[index];
-        if bucket.capacity() == 0 {
-            *bucket = self
-                .spare
-                .pop()
-                .unwrap_or_else(|| Vec::with_capacity(PACKETS_PER_BUCKET as usize / 4));
-        }
-        bucket.push(packet);
+        self.buckets[index] = self.extended(self.buckets[index], packet).0;
         self.occupied[index / 64] |= 1 << (index % 64);
         self.later += 1;
+    }
+
+    /// A bucket with another packet, and the place of that.
+    fn extended(&mut self, bucket: Bucket, packet: RoutedPacket) -> (Bucket, usize) {
+        let Bucket { mut first, mut last, mut count } = bucket;
+        if count as usize == CHUNK {
+            let chunk = if self.free == NONE { self.next.len() as u32 } else { self.free };
+            match self.next.get_mut(chunk as usize) {
+                Some(next) => self.free = std::mem::replace(next, NONE),
+                None => {
+                    let packets = self.packets.len() + CHUNK;
+                    self.packets.resize(packets, RoutedPacket::default());
+                    self.next.push(NONE);
+                }
+            }
+            if last == NONE {
+                first = chunk;
+            } else {
+                self.next[last as usize] = chunk;
+            }
+            (last, count) = (chunk, 0);
+        }
+        let place = last as usize * CHUNK + count as usize;
+        self.packets[place] = packet;
+        count += 1;
+        (Bucket { first, last, count }, place)
     }
 
     /// Puts a packet into the open bucket.
     fn put_into_open(&mut self, packet: RoutedPacket) {
         let (at, key) = (packet.packet.at_s.to_bits(), packet.key());
         if self.taken == self.order.len() {
-            self.packets.clear();
+            self.close();
         }
-        if self.taken > FORGOTTEN || self.taken == self.order.len() {
-            self.order.drain(..self.taken);
-            self.taken = 0;
-        }
-        if self.packets.len() > 2 * (self.order.len() + FORGOTTEN) {
-            // Taken packets outnumber the others.
-            let left: Vec<_> =
-                self.order.iter().map(|&(_, place)| self.packets[place as usize]).collect();
-            self.packets = left;
-            self.order.iter_mut().zip(0..).for_each(|(entry, place)| entry.1 = place);
-        }
+        let (bucket, place) = self.extended(self.open_bucket, packet);
+        self.open_bucket = bucket;
         let after = |&(other, place): &(u64, u32)| {
             other < at || other == at && self.packets[place as usize].key() <= key
         };
         let index = self.taken + self.order[self.taken..].partition_point(after);
-        self.order.insert(index, (at, self.packets.len() as u32));
-        self.packets.push(packet);
+        self.order.insert(index, (at, place as u32));
+    }
+
+    /// Everything in the open bucket is taken: its memory is free.
+    fn close(&mut self) {
+        if self.open_bucket.first != NONE {
+            self.next[self.open_bucket.last as usize] = self.free;
+            self.free = self.open_bucket.first;
+            self.open_bucket = Bucket::EMPTY;
+        }
+        self.order.clear();
+        self.taken = 0;
     }
 
     /// Number of the next bucket with packets; none if there is none in reach.
@@ -247,7 +290,27 @@ impl ArrivalQueue {
     /// All packets, in no order.
     pub fn iter(&self) -> impl Iterator<Item = &RoutedPacket> {
         let open = self.order[self.taken..].iter().map(|&(_, place)| &self.packets[place as usize]);
-        open.chain(self.buckets.iter().flatten()).chain(self.overflow.values())
+        let later = self.buckets.iter().flat_map(|&bucket| self.chunks(bucket).flatten());
+        open.chain(later.map(|place| &self.packets[place])).chain(self.overflow.values())
+    }
+
+    /// Places of the packets of a bucket, chunk by chunk.
+    fn chunks(&self, bucket: Bucket) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let mut chunk = bucket.first;
+        std::iter::from_fn(move || {
+            let begin = chunk as usize * CHUNK;
+            match chunk {
+                NONE => None,
+                last if last == bucket.last => {
+                    chunk = NONE;
+                    Some(begin..begin + bucket.count as usize)
+                }
+                _ => {
+                    chunk = self.next[chunk as usize];
+                    Some(begin..begin + CHUNK)
+                }
+            }
+        })
     }
 
     /// Opens the next bucket with packets; returns whether there is one.
@@ -266,57 +329,57 @@ impl ArrivalQueue {
         }
         let index = self.open as usize & (BUCKETS - 1);
         self.occupied[index / 64] &= !(1 << (index % 64));
-        let emptied = std::mem::replace(
-            &mut self.packets,
-            std::mem::take(&mut self.buckets[index]),
-        );
-        if emptied.capacity() > 0 {
-            self.spare.push(emptied);
-            if let Some(last) = self.spare.last_mut() {
-                last.clear();
-            }
-        }
-        self.later -= self.packets.len();
-        self.taken = 0;
+        self.close();
+        self.open_bucket = std::mem::replace(&mut self.buckets[index], Bucket::EMPTY);
         self.sort();
+        self.later -= self.order.len();
         true
     }
 
     /// Sorts the open bucket: by counting its packets in parts, nearly all of which have one or two,
     /// and then by insertion.
     fn sort(&mut self) {
-        let Self { packets, order, parts, .. } = self;
-        let count = packets.len();
-        order.resize(count, (0, 0));
-        let order = &mut order[..count];
-        if count < FEWEST_COUNTED {
-            for (place, (routed, entry)) in (0..).zip(packets.iter().zip(order.iter_mut())) {
-                *entry = (routed.packet.at_s.to_bits(), place);
-            }
+        let per_s = self.buckets_per_s * PARTS as f64;
+        let begin = self.open as f64 * PARTS as f64;
+        let mut ends = [0u32; PARTS];
+        let Bucket { first, last, count } = self.open_bucket;
+        let Self { packets, order, unsorted, parts, next, .. } = self;
+        unsorted.clear();
+        parts.clear();
+        let mut chunk = first;
+        while chunk != NONE {
+            let begin_of = chunk as usize * CHUNK;
+            let count = if chunk == last { count as usize } else { CHUNK };
+            let chunk_packets = &packets[begin_of..begin_of + count];
+            unsorted.extend(
+                (begin_of as u32..)
+                    .zip(chunk_packets)
+                    .map(|(place, routed)| (routed.packet.at_s.to_bits(), place)),
+            );
+            parts.extend(chunk_packets.iter().map(|routed| {
+                let part = (routed.packet.at_s * per_s - begin) as i32 as u32;
+                let part = part.min(PARTS as u32 - 1);
+                ends[part as usize] += 1;
+                part as u8
+            }));
+            chunk = if chunk == last { NONE } else { next[chunk as usize] };
+        }
+        if unsorted.len() < FEWEST_COUNTED {
+            std::mem::swap(order, unsorted);
         } else {
-            let (per_s, begin) =
-                (self.buckets_per_s * PARTS as f64, self.open as f64 * PARTS as f64);
-            let mut ends = [0u32; PARTS];
-            parts.resize(count, 0);
-            let parts = &mut parts[..count];
-            for (routed, part) in packets.iter().zip(parts.iter_mut()) {
-                let index = (routed.packet.at_s * per_s - begin) as i32 as u32;
-                let index = index.min(PARTS as u32 - 1);
-                ends[index as usize] += 1;
-                *part = index as u8;
-            }
             let mut begin = 0;
             for end in &mut ends {
                 begin += std::mem::replace(end, begin);
             }
-            for (place, (routed, &part)) in (0..).zip(packets.iter().zip(parts.iter())) {
+            order.resize(unsorted.len(), (0, 0));
+            for (&entry, &part) in unsorted.iter().zip(parts.iter()) {
                 let end = &mut ends[part as usize % PARTS];
-                order[*end as usize] = (routed.packet.at_s.to_bits(), place);
+                order[*end as usize] = entry;
                 *end += 1;
             }
         }
         let mut last = 0;
-        for i in 0..count {
+        for i in 0..order.len() {
             let at = order[i].0;
             if at > last {
                 last = at;
@@ -405,6 +468,6 @@ mod tests {
             }
             queue.settle();
         }
-        assert!(queue.packets.capacity() <= 256, "{}", queue.packets.len());
+        assert!(queue.packets.len() <= 256, "{}", queue.packets.len());
     }
 }

@@ -1,5 +1,5 @@
-//! Calendar buckets: events grouped by time, unsorted within a bucket; the storage of the calendar
-//! queue and of the timers.
+//! Calendar buckets: events grouped by time, unsorted within a bucket; the storage of
+//! timers.
 //!
 //! Events of a bucket lie in chunks of one store, so that they are written and read sequentially,
 //! and chunks of a finished bucket are reused.
@@ -41,8 +41,6 @@ pub struct CalendarBuckets<T> {
     /// A power of two of buckets.
     buckets: Vec<Bucket>,
     events: Vec<T>,
-    /// The last event that `insert` did not store among them.
-    other: T,
     /// The next chunk of the same bucket, for each chunk.
     next: Vec<u32>,
     /// First free chunk.
@@ -64,7 +62,6 @@ impl<T: Timed> CalendarBuckets<T> {
             current: 0,
             buckets: vec![Bucket::EMPTY; buckets.next_power_of_two()],
             events: Vec::new(),
-            other: T::default(),
             next: Vec::new(),
             free: NONE,
             count: 0,
@@ -83,28 +80,12 @@ impl<T: Timed> CalendarBuckets<T> {
         bucket as usize & (self.buckets.len() - 1)
     }
 
-    /// Relative position of a time within the current bucket, from 0 to 1.
-    #[inline(always)]
-    pub fn part(&self, at_s: f64) -> f64 {
-        at_s * self.buckets_per_s - self.current as f64
-    }
-
-    /// Whether a time lies before the current bucket.
-    pub fn is_past(&self, at_s: f64) -> bool {
-        self.bucket(at_s) < self.current
-    }
-
-    /// Adds an event if it belongs to a future bucket; returns whether it does. Otherwise
-    /// [`CalendarBuckets::refused`] is the event.
-    ///
-    /// Calls take no event: what a call takes lies in memory, and every event would be written
-    /// there first.
+    /// Adds an event if it belongs to a future bucket; returns whether it does.
     #[inline(always)]
     pub fn insert(&mut self, event: T) -> bool {
         let bucket = self.bucket(event.at_s());
         if bucket.wrapping_sub(self.current).wrapping_sub(1) >= self.buckets.len() as u64 - 1 {
-            self.other = event;
-            return self.insert_overflow(bucket);
+            return self.insert_overflow(bucket, event);
         }
         let index = self.index(bucket);
         if self.buckets[index].count as usize == CHUNK {
@@ -117,18 +98,13 @@ impl<T: Timed> CalendarBuckets<T> {
         true
     }
 
-    /// The event that [`CalendarBuckets::insert`] refused last.
-    pub fn refused(&self) -> T {
-        self.other
-    }
-
     #[inline(never)]
-    fn insert_overflow(&mut self, bucket: u64) -> bool {
+    fn insert_overflow(&mut self, bucket: u64, event: T) -> bool {
         if bucket <= self.current {
             return false;
         }
         self.overflow_inserts += 1;
-        self.overflow.insert((self.other.at_s().to_bits(), self.overflow_inserts), self.other);
+        self.overflow.insert((event.at_s().to_bits(), self.overflow_inserts), event);
         true
     }
 
@@ -198,24 +174,6 @@ impl<T: Timed> CalendarBuckets<T> {
         }
         first != NONE
     }
-
-    /// An event lies before the current bucket: its bucket becomes the current one, and the `left`
-    /// events of the old one are inserted again.
-    #[cold]
-    #[inline(never)]
-    pub fn rewind(&mut self, at_s: f64, left: impl Iterator<Item = T>) {
-        let mut moved: Vec<T> = left.collect();
-        let bucket = self.bucket(at_s);
-        let (from, buckets) =
-            (std::mem::replace(&mut self.current, bucket), self.buckets.len() as u64);
-        // Buckets that are now too far ahead share their slots with some that are not.
-        for far in (from + 1).max(bucket + buckets)..from + buckets {
-            self.take(far, &mut moved);
-        }
-        for event in moved {
-            self.insert(event);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -255,18 +213,9 @@ mod tests {
                             current = bucket;
                         }
                     }
-                    8 if ahead < current => {
-                        // Three events are left in the current bucket.
-                        let left: Vec<TestEvent> =
-                            (0..3).map(|place| TestEvent(current, 1000 * number + place)).collect();
-                        buckets.rewind(ahead as f64, left.iter().copied());
-                        lists.insert(current, left);
-                        current = ahead;
-                    }
                     _ => {
                         let event = TestEvent(current + ahead, number);
                         prop_assert_eq!(buckets.insert(event), ahead > 0);
-                        prop_assert!(ahead > 0 || buckets.refused() == event);
                         if ahead > 0 {
                             lists.entry(event.0).or_default().push(event);
                         }

@@ -117,10 +117,9 @@ impl<T: Tracer> Datapath<T> {
                 Entry::Immediate => stage = hop.stage,
                 Entry::Wait(station) => {
                     let hop = index!();
-                    return self.stations.push(
-                        station,
-                        RoutedPacket::new(packet!(), flow, hop, first_access_link),
-                    );
+                    return self
+                        .stations
+                        .push(station, RoutedPacket::new(packet!(), flow, hop, first_access_link));
                 }
                 Entry::Collect => return self.acks.push((flow, packet!())),
             }
@@ -290,13 +289,7 @@ impl<T: Tracer> Datapath<T> {
     /// the next stage after the end of the run, at `at_s`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn end_trip(
-        &mut self,
-        flow: u32,
-        hop: u32,
-        packet: Packet,
-        at_s: f64,
-    ) {
+    pub(crate) fn end_trip(&mut self, flow: u32, hop: u32, packet: Packet, at_s: f64) {
         if packet.options > 0 {
             self.options.remove(packet.options);
         }

@@ -39,10 +39,7 @@ pub struct VideoResult {
 }
 
 /// Web pages of the group of this name.
-pub fn page_result<T: Tracer>(
-    network: &BuiltNetwork<T>,
-    name: &str,
-) -> PageResult {
+pub fn page_result<T: Tracer>(network: &BuiltNetwork<T>, name: &str) -> PageResult {
     let (engine, flows) = (&network.engine, network.flows.range(name));
     let Some((browser, ..)) = engine.browsers.iter().find(|browser| flows.contains(&browser.1))
     else {

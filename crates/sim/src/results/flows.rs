@@ -121,10 +121,7 @@ pub fn lowest_share(values: impl ExactSizeIterator<Item = f64> + Clone) -> Optio
 }
 
 /// Results of all listed flows.
-pub fn flow_results<T: Tracer>(
-    network: &BuiltNetwork<T>,
-    scenario: &Scenario,
-) -> Vec<FlowResult> {
+pub fn flow_results<T: Tracer>(network: &BuiltNetwork<T>, scenario: &Scenario) -> Vec<FlowResult> {
     let BuiltNetwork { engine, flows, .. } = network;
     let (datapath, window) = (&engine.datapath, &engine.datapath.sinks.window);
     let shares = shares_of(network, scenario);
@@ -190,10 +187,7 @@ fn received_s(endpoint: &SenderEndpoint, sink: &ReceiverEndpoint, end_s: f64) ->
 
 /// Starvation and convergence of the listed flows, if they are measured. A flow with transfers does
 /// not count: its pauses are its own.
-fn shares_of<T: Tracer>(
-    network: &BuiltNetwork<T>,
-    scenario: &Scenario,
-) -> Vec<FlowShares> {
+fn shares_of<T: Tracer>(network: &BuiltNetwork<T>, scenario: &Scenario) -> Vec<FlowShares> {
     let engine = &network.engine;
     let Some(record) = engine.datapath.trace.shares() else { return Vec::new() };
     let end_s = |endpoint: &SenderEndpoint| {

@@ -60,10 +60,7 @@ fn trace_hash<T: Tracer>(engine: &Engine<T>) -> String {
 }
 
 /// Collects the results of a completed run.
-pub fn collect<T: Tracer>(
-    network: &BuiltNetwork<T>,
-    scenario: &Scenario,
-) -> RunResult {
+pub fn collect<T: Tracer>(network: &BuiltNetwork<T>, scenario: &Scenario) -> RunResult {
     let engine = &network.engine;
     let (datapath, window) = (&engine.datapath, &engine.datapath.sinks.window);
     let flows = flow_results(network, scenario);

@@ -30,10 +30,7 @@ pub fn late_frames<T: Tracer>(
 }
 
 /// Frames of a group that have not arrived.
-fn pending_frames<T: Tracer>(
-    engine: &Engine<T>,
-    group: usize,
-) -> impl Iterator<Item = &Frame> {
+fn pending_frames<T: Tracer>(engine: &Engine<T>, group: usize) -> impl Iterator<Item = &Frame> {
     let receivers = engine.datapath.sinks.receivers.iter();
     receivers
         .filter_map(|receiver| receiver.frames.as_deref())
@@ -43,11 +40,7 @@ fn pending_frames<T: Tracer>(
 
 /// Transfers of a group that started in the window and were not complete at the end of
 /// the run.
-pub fn unanswered<T: Tracer>(
-    engine: &Engine<T>,
-    group: usize,
-    window: &MeasurementWindow,
-) -> u64 {
+pub fn unanswered<T: Tracer>(engine: &Engine<T>, group: usize, window: &MeasurementWindow) -> u64 {
     let busy = |endpoint: &SenderEndpoint| {
         let awaits_request = |app: &ApplicationState| {
             app.request_s < NEVER && !app.transfer.as_ref().is_some_and(ActiveTransfer::is_object)

@@ -118,9 +118,4 @@ impl Link {
             hash: TraceHash::default(),
         }
     }
-
-    /// The scheduled queue, if the link has one.
-    pub fn scheduled_queue_mut(&mut self) -> Option<&mut ScheduledQueue> {
-        self.scheduled_queue.as_deref_mut()
-    }
 }
