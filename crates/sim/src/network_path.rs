@@ -28,9 +28,8 @@
 use crate::build::{BuiltNetwork, Options, build};
 use crate::endpoint::external::{ExternalEndpoints, ExternalPacket, PacketOutcome};
 use crate::external_flow::{ExternalFlow, external_flows};
-use crate::network::datapath::Datapath;
 use crate::network::route::Route;
-use crate::packet::{CROSS, Packet};
+use crate::packet::Packet;
 use crate::results::{CrossResult, LinkResult, cross_results, link_results};
 use cwndlab_scenario::Scenario;
 
@@ -107,19 +106,8 @@ impl NetworkPath {
     pub fn finish(&mut self, end_s: f64) -> usize {
         self.advance(end_s, &mut |_| {});
         let datapath = &mut self.network.engine.datapath;
-        datapath.emit_until(end_s);
         datapath.links.iter_mut().for_each(|link| link.finish(end_s));
-        let Datapath { stations, cross, sinks, .. } = datapath;
-        let mut in_flight = 0;
-        for routed in stations.list.iter().flat_map(|station| station.arrivals.iter()) {
-            if routed.packet.sent_s <= end_s {
-                in_flight += 1;
-            } else if let Some(source) = cross.get_mut((routed.flow & !CROSS) as usize) {
-                // The next packet of a source waits before it is sent.
-                source.0.sent -= u64::from(sinks.window.contains(routed.packet.sent_s));
-            }
-        }
-        in_flight
+        datapath.stations.packets() as usize
     }
 
     /// Whether a queue exceeds the memory limit.

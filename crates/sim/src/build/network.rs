@@ -7,6 +7,7 @@ use crate::engine::state::Engine;
 use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use crate::network::datapath::Datapath;
+use crate::network::route::Entry;
 use cwndlab_scenario::Scenario;
 use std::sync::Arc;
 
@@ -75,7 +76,11 @@ impl Builder<'_> {
         (engine.datapath.routes, engine.datapath.hops) = (self.routes, self.hops);
         engine.datapath.station_of = self.station_of;
         for source in 0..engine.datapath.cross.len() as u32 {
-            engine.datapath.emit(source);
+            let route = engine.datapath.cross[source as usize].1.route;
+            let first = engine.datapath.routes[route as usize].first;
+            if let Entry::Wait(station) = engine.datapath.hops[first as usize].entry {
+                engine.datapath.schedule_source(station as usize, source);
+            }
         }
         BuiltNetwork { engine, links: link_infos, flows: infos, transfer_groups, cross_counts }
     }

@@ -43,7 +43,10 @@ impl Builder<'_> {
                 self.station_of.push(Entry::NO_STATION);
                 continue;
             }
-            let kind = if has_queue { StationKind::Queue(link as u32) } else { StationKind::Link };
+            let kind = match has_queue {
+                true => StationKind::Queue(link as u32),
+                false => StationKind::Link(link as u32),
+            };
             // As many packets of 1000 bytes as the link can carry.
             let packets_s = self.plan.links[link].rate.largest().bps() as f64 / 8000.0;
             self.station_of.push(links.len() as u32);

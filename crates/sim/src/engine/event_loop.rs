@@ -16,7 +16,7 @@ use cwndlab_prefetch::prefetch;
 
 /// Items that a station processes at most before the loop comes back: whoever runs the simulation
 /// waits for that.
-const LONGEST_RUN: u64 = 1 << 10;
+const LONGEST_RUN: usize = 1 << 10;
 
 /// What is due first among simultaneous items of different stations: when it was scheduled, timers
 /// first, longest lead first, kind of timer or hop, flow.
@@ -158,57 +158,63 @@ impl<T: Tracer> Engine<T> {
     /// A station processes what is due before `until_s`, or part of it.
     fn run_station(&mut self, station: usize, until_s: f64) {
         match self.datapath.stations.list[station].kind {
-            StationKind::Link => self.run_link(station, until_s),
+            StationKind::Link(link) => self.run_link(station, link, until_s),
             StationKind::Queue(link) => self.datapath.run_queue(station as u32, link, until_s),
             StationKind::Receivers | StationKind::Senders | StationKind::Groups => {
                 self.run_timers(station, until_s)
             }
         }
-        self.datapath.stations.list[station].arrivals.settle();
     }
 
     /// The packets that wait for a link enter it.
-    #[inline(never)]
-    fn run_link(&mut self, station: usize, until_s: f64) {
-        let end = self.processed + LONGEST_RUN;
-        let prefetches = self.prefetches;
-        let mut link = None;
+    fn run_link(&mut self, station: usize, link: u32, until_s: f64) {
+        let mut limit_s = self.limit_s();
+        let end = self.processed + LONGEST_RUN as u64;
+        self.datapath.emit(station, until_s);
         while self.processed < end && !self.datapath.overflowed {
-            let waiting = &mut self.datapath.stations.list[station];
-            let Some(&routed) = waiting.arrivals.peek_before(until_s) else { break };
-            waiting.arrivals.take();
-            if prefetches {
+            let waiting = &mut self.datapath.stations.list[station].arrivals;
+            let Some(&routed) = waiting.peek_before(until_s) else { break };
+            waiting.take();
+            if self.prefetches {
                 self.fetch_ahead(station);
             }
             self.processed += 1;
-            link = Some(routed.hop());
-            self.datapath.enter(routed);
+            let flow = routed.flow;
+            let Some(ack) = self.datapath.traverse(routed) else { continue };
+            if self.datapath.acks.is_empty() {
+                self.run_ack(flow, ack, &mut limit_s);
+            } else {
+                // Behind those of the same flow.
+                self.datapath.acks.push((flow, ack));
+            }
         }
-        if let Some(Stage::Link(link)) = link.map(|hop| self.datapath.hops[hop as usize].stage) {
-            self.datapath.stations.list[station].free_s =
-                self.datapath.links[link as usize].free_s();
-        }
+        self.datapath.stations.list[station].arrivals.settle();
+        self.datapath.stations.list[station].free_s = self.datapath.links[link as usize].free_s();
     }
 
-    /// Prefetches state of upcoming packets: the structs of their flows first, and a packet later
-    /// the memory that these structs point to.
+    /// Prefetches state of upcoming packets: the structs of their flows first, and later the memory
+    /// that these point to.
     #[inline(always)]
     fn fetch_ahead(&self, station: usize) {
         let datapath = &self.datapath;
         let arrivals = &datapath.stations.list[station].arrivals;
-        if let Some(routed) = arrivals.peek_ahead(6) {
-            datapath.sinks.receivers.get(routed.flow as usize).inspect(|sink| prefetch(*sink));
-            datapath.access_links.prefetch(routed.first_access_link);
+        if let Some(soon) = arrivals.peek_ahead(6) {
+            let flow = soon.flow as usize;
+            datapath.sinks.receivers.get(flow).inspect(|sink| prefetch(*sink));
+            self.senders.get(flow).inspect(|endpoint| prefetch(*endpoint));
+            datapath.access_links.prefetch(soon.first_access_link);
         }
-        if let Some(routed) = arrivals.peek_ahead(2) {
-            let sink = datapath.sinks.receivers.get(routed.flow as usize);
-            sink.inspect(|sink| sink.receiver.prefetch());
+        if let Some(next) = arrivals.peek_ahead(2) {
+            let flow = next.flow as usize;
+            datapath.sinks.receivers.get(flow).inspect(|sink| sink.receiver.prefetch());
+            self.senders.get(flow).inspect(|endpoint| endpoint.sender.prefetch());
         }
     }
 
     /// Timers of a station expire and packets leave it, in order of time.
     fn run_timers(&mut self, station: usize, until_s: f64) {
-        let end = self.processed + LONGEST_RUN;
+        let end = self.processed + LONGEST_RUN as u64;
+        self.datapath.emit(station, until_s);
         while self.processed < end && !self.datapath.overflowed {
             if self.datapath.stations.list[station].first_s() >= until_s {
                 break;
@@ -252,6 +258,7 @@ impl<T: Tracer> Engine<T> {
     fn run_first_item(&mut self, now_s: f64) {
         let mut first: Option<(ItemKey, usize)> = None;
         for station in 0..self.datapath.stations.list.len() {
+            self.datapath.emit(station, now_s.next_up());
             if self.datapath.stations.list[station].first_s() == now_s {
                 let key = self.first_key(station, now_s);
                 if first.is_none_or(|(least, _)| key < least) {
@@ -264,20 +271,21 @@ impl<T: Tracer> Engine<T> {
             StationKind::Receivers | StationKind::Senders | StationKind::Groups => {
                 self.run_first_of(station)
             }
-            StationKind::Link | StationKind::Queue(_) => self.run_first_of_link(station, now_s),
+            StationKind::Link(link) | StationKind::Queue(link) => {
+                self.run_first_of_link(station, link, now_s)
+            }
         }
-        self.datapath.stations.list[station].arrivals.settle();
     }
 
     /// Processes the first item of a link, which is due at `now_s`.
-    fn run_first_of_link(&mut self, station: usize, now_s: f64) {
+    fn run_first_of_link(&mut self, station: usize, link: u32, now_s: f64) {
         self.processed += 1;
         self.now_s = now_s;
         let waiting = &mut self.datapath.stations.list[station];
         let (kind, own_s) = (waiting.kind, waiting.own_s);
         let arrival = waiting.arrivals.peek_before(now_s.next_up()).copied();
         match (kind, arrival) {
-            (StationKind::Queue(link), arrival)
+            (StationKind::Queue(_), arrival)
                 if own_s == now_s
                     && arrival.is_none_or(|routed| {
                         routed.packet.tx_start_s
@@ -288,8 +296,9 @@ impl<T: Tracer> Engine<T> {
             }
             (_, Some(routed)) => {
                 self.datapath.stations.list[station].arrivals.take();
+                self.datapath.stations.list[station].arrivals.settle();
                 self.datapath.enter(routed);
-                if let Stage::Link(link) = self.datapath.hops[routed.hop() as usize].stage {
+                if kind == StationKind::Link(link) {
                     self.datapath.stations.list[station].free_s =
                         self.datapath.links[link as usize].free_s();
                 }
@@ -313,7 +322,7 @@ impl<T: Tracer> Engine<T> {
             return arrival;
         }
         let own = match kind {
-            StationKind::Link | StationKind::Queue(_) => {
+            StationKind::Link(_) | StationKind::Queue(_) => {
                 let link = if let StationKind::Queue(link) = kind { link as usize } else { 0 };
                 (self.datapath.links[link].service_start_s(), true, 0.0, u32::MAX, u32::MAX)
             }

@@ -11,42 +11,33 @@ use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::network::datapath::Datapath;
 use crate::packet::{Flags, Packet};
-use cwndlab_prefetch::prefetch;
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
 
 impl<T: Tracer> Engine<T> {
-    /// Senders process all ACKs that are known before `limit_s`, merged with their own timers. Of
-    /// different senders none depends on another.
+    /// Senders process the ACKs that are known and were not processed at once.
     pub(crate) fn run_acks(&mut self, mut limit_s: f64) {
         let spare = std::mem::take(&mut self.spare_acks);
         let mut acks = std::mem::replace(&mut self.datapath.acks, spare);
-        for (place, &(flow, ack)) in acks.iter().enumerate() {
-            if self.prefetches {
-                self.fetch_senders(&acks[place..]);
-            }
-            let Self { senders, datapath, knobs, .. } = self;
-            let endpoint = &mut senders[flow as usize];
-            let is_next = ack.at_s < limit_s && ack.at_s < endpoint.first_timer_s();
-            let knobs = &knobs[endpoint.knobs as usize];
-            if !is_next || deliver_ack(endpoint, datapath, knobs, flow, ack) {
-                self.run_notable_ack(flow, ack, limit_s, is_next);
-                limit_s = self.limit_s();
-            }
+        for &(flow, ack) in &acks {
+            self.run_ack(flow, ack, &mut limit_s);
         }
-        self.processed += acks.len() as u64;
         acks.clear();
         self.spare_acks = acks;
     }
 
-    /// Prefetches senders of ACKs to come: the structs first, and later the memory that these point
-    /// to.
+    /// An ACK reaches its sender, with nothing left in between. The sender processes it at once,
+    /// merged with its own timers, if it comes before `limit_s`: nothing else can reach it before,
+    /// and no other sender depends on it.
     #[inline(always)]
-    fn fetch_senders(&self, acks: &[(u32, Packet)]) {
-        if let Some(&(flow, _)) = acks.get(8) {
-            self.senders.get(flow as usize).inspect(|endpoint| prefetch(*endpoint));
-        }
-        if let Some(&(flow, _)) = acks.get(3) {
-            self.senders.get(flow as usize).inspect(|endpoint| endpoint.sender.prefetch());
+    pub(crate) fn run_ack(&mut self, flow: u32, ack: Packet, limit_s: &mut f64) {
+        self.processed += 1;
+        let Self { senders, datapath, knobs, .. } = self;
+        let endpoint = &mut senders[flow as usize];
+        let is_next = ack.at_s < *limit_s && ack.at_s < endpoint.first_timer_s();
+        let knobs = &knobs[endpoint.knobs as usize];
+        if !is_next || deliver_ack(endpoint, datapath, knobs, flow, Packet { ..ack }) {
+            self.run_notable_ack(flow, ack, *limit_s, is_next);
+            *limit_s = self.limit_s();
         }
     }
 

@@ -37,7 +37,7 @@ pub struct Engine<T: Tracer> {
     pub(crate) processed: u64,
     /// Whether stations run up to their horizons; otherwise a round is one item.
     pub(crate) looks_ahead: bool,
-    /// Whether state of upcoming packets is prefetched: per-flow state exceeds the caches.
+    /// Whether state of upcoming packets is prefetched: that of all flows exceeds the caches.
     pub(crate) prefetches: bool,
     /// Nothing due at this time or later is processed, seconds.
     pub(crate) halt_s: f64,

@@ -20,7 +20,7 @@ const COVERED_S: f64 = 0.5;
 const FEWEST_PER_S: f64 = 64.0;
 
 /// Packets per chunk of memory.
-const CHUNK: usize = 16;
+const CHUNK: usize = 64;
 
 /// No chunk.
 const NONE: u32 = u32::MAX;
@@ -36,17 +36,19 @@ const FEWEST_COUNTED: usize = 12;
 /// Time of no packet.
 pub const NEVER: f64 = f64::INFINITY;
 
-/// A list of chunks, and the packets in its last one.
+/// A list of chunks, the packets in its last one, and the earliest time of all its packets,
+/// seconds.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     first: u32,
     last: u32,
     count: u32,
+    first_s: f64,
 }
 
 impl Bucket {
     /// No chunk, counted as full: the first packet takes one.
-    const EMPTY: Self = Self { first: NONE, last: NONE, count: CHUNK as u32 };
+    const EMPTY: Self = Self { first: NONE, last: NONE, count: CHUNK as u32, first_s: NEVER };
 }
 
 /// Packets in order of (time, start of last transmission, lead of its cause, flow, hop); those with
@@ -145,6 +147,9 @@ impl ArrivalQueue {
         {
             self.packets[bucket.last as usize * CHUNK + bucket.count as usize] = packet;
             bucket.count += 1;
+            if at_s < bucket.first_s {
+                bucket.first_s = at_s;
+            }
             self.later += 1;
             return;
         }
@@ -182,7 +187,7 @@ impl ArrivalQueue {
 
     /// A bucket with another packet, and the place of that.
     fn extended(&mut self, bucket: Bucket, packet: RoutedPacket) -> (Bucket, usize) {
-        let Bucket { mut first, mut last, mut count } = bucket;
+        let Bucket { mut first, mut last, mut count, first_s } = bucket;
         if count as usize == CHUNK {
             let chunk = if self.free == NONE { self.next.len() as u32 } else { self.free };
             match self.next.get_mut(chunk as usize) {
@@ -203,7 +208,7 @@ impl ArrivalQueue {
         let place = last as usize * CHUNK + count as usize;
         self.packets[place] = packet;
         count += 1;
-        (Bucket { first, last, count }, place)
+        (Bucket { first, last, count, first_s: first_s.min(packet.packet.at_s) }, place)
     }
 
     /// Puts a packet into the open bucket.
@@ -251,10 +256,18 @@ impl ArrivalQueue {
         None
     }
 
+    /// Time of the first packet behind the open bucket, seconds.
+    fn later_first_s(&self) -> f64 {
+        match self.next_bucket() {
+            Some(bucket) => self.buckets[bucket as usize & (BUCKETS - 1)].first_s,
+            None => self.overflow.first_key_value().map_or(NEVER, |(key, _)| f64::from_bits(key.0)),
+        }
+    }
+
     /// The first packet, if it arrives before `until_s`.
     #[inline(always)]
     pub fn peek_before(&mut self, until_s: f64) -> Option<&RoutedPacket> {
-        if self.taken >= self.order.len() && !self.open_next() {
+        if self.taken >= self.order.len() && !self.open_before(until_s) {
             return None;
         }
         let &(at, place) = self.order.get(self.taken)?;
@@ -273,10 +286,9 @@ impl ArrivalQueue {
     /// Brings [`ArrivalQueue::first_s`] up to date after packets were taken.
     #[inline]
     pub fn settle(&mut self) {
-        self.first_s = if self.taken == self.order.len() && !self.open_next() {
-            NEVER
-        } else {
-            f64::from_bits(self.order[self.taken].0)
+        self.first_s = match self.order.get(self.taken) {
+            Some(next) => f64::from_bits(next.0),
+            None => self.later_first_s(),
         };
     }
 
@@ -313,14 +325,15 @@ impl ArrivalQueue {
         })
     }
 
-    /// Opens the next bucket with packets; returns whether there is one.
+    /// Opens the next bucket with packets if one of them arrives before `until_s`; returns whether
+    /// it does.
     #[inline(never)]
-    fn open_next(&mut self) -> bool {
-        self.open = match (self.next_bucket(), self.overflow.first_key_value()) {
-            (Some(bucket), _) => bucket,
-            (None, Some((key, _))) => self.bucket(f64::from_bits(key.0)),
-            (None, None) => return false,
-        };
+    fn open_before(&mut self, until_s: f64) -> bool {
+        let first_s = self.later_first_s();
+        if first_s >= until_s {
+            return false;
+        }
+        self.open = self.bucket(first_s);
         while let Some((key, _)) = self.overflow.first_key_value()
             && self.bucket(f64::from_bits(key.0)) - self.open < BUCKETS as u64
             && let Some((_, packet)) = self.overflow.pop_first()
@@ -342,7 +355,7 @@ impl ArrivalQueue {
         let per_s = self.buckets_per_s * PARTS as f64;
         let begin = self.open as f64 * PARTS as f64;
         let mut ends = [0u32; PARTS];
-        let Bucket { first, last, count } = self.open_bucket;
+        let Bucket { first, last, count, .. } = self.open_bucket;
         let Self { packets, order, unsorted, parts, next, .. } = self;
         unsorted.clear();
         parts.clear();

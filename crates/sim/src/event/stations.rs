@@ -11,12 +11,14 @@
 use crate::event::arrival_queue::{ArrivalQueue, NEVER};
 use crate::event::timers::{TimerKind, Timers};
 use crate::packet::RoutedPacket;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// What a station stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StationKind {
-    /// A link with an admission queue, which decides at arrival.
-    Link,
+    /// A link of this number with an admission queue, which decides at arrival.
+    Link(u32),
     /// A link of this number with a scheduled queue, which decides at departure.
     Queue(u32),
     /// Timers of receivers, and packets behind a link that reorders.
@@ -41,6 +43,9 @@ pub struct Station {
     pub free_s: f64,
     /// Timers; empty for a link.
     pub timers: Timers,
+    /// Sources of cross traffic whose packets wait here first, by the time of the next one (as
+    /// bits).
+    pub sources: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
 impl Station {
@@ -48,7 +53,21 @@ impl Station {
     #[inline(always)]
     pub fn first_s(&self) -> f64 {
         let first_s = self.arrivals.first_s();
-        if first_s < self.own_s { first_s } else { self.own_s }
+        let first_s = if first_s < self.own_s { first_s } else { self.own_s };
+        match self.sources.peek() {
+            None => first_s,
+            Some(Reverse((at, _))) => first_s.min(f64::from_bits(*at)),
+        }
+    }
+
+    /// The source whose next packet leaves first, if it does before `until_s`.
+    pub fn next_source(&mut self, until_s: f64) -> Option<u32> {
+        let &Reverse((at, source)) = self.sources.peek()?;
+        if f64::from_bits(at) >= until_s {
+            return None;
+        }
+        self.sources.pop();
+        Some(source)
     }
 }
 
@@ -70,6 +89,7 @@ impl Stations {
             own_s: NEVER,
             free_s: 0.0,
             timers: Timers::default(),
+            sources: BinaryHeap::new(),
         };
         let all: f64 = links.iter().map(|link| link.1).sum();
         let others = [StationKind::Receivers, StationKind::Senders, StationKind::Groups];

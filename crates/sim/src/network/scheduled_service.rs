@@ -9,6 +9,7 @@ impl<T: Tracer> Datapath<T> {
     /// The packets that wait for a scheduled queue enter it, and their transmissions start, in order
     /// of time up to the horizon of the station.
     pub(crate) fn run_queue(&mut self, station: u32, link: u32, until_s: f64) {
+        self.emit(station as usize, until_s);
         while !self.overflowed {
             let waiting = &mut self.stations.list[station as usize];
             let own_s = waiting.own_s;
@@ -26,9 +27,10 @@ impl<T: Tracer> Datapath<T> {
                     self.enter(routed);
                 }
                 None if own_s < until_s => self.start_transmission(link, own_s),
-                None => return,
+                None => break,
             }
         }
+        self.stations.list[station as usize].arrivals.settle();
     }
 
     /// A packet reaches a scheduled queue.
@@ -90,7 +92,6 @@ impl<T: Tracer> Datapath<T> {
     /// The run ends: packets that wait in scheduled queues are in flight.
     pub fn finish(&mut self) {
         let end_s = self.end_s;
-        self.emit_until(end_s);
         for index in 0..self.links.len() {
             self.links[index].finish(end_s);
             while let Some(routed) = self.links[index].drain_at_end(end_s) {

@@ -12,15 +12,18 @@ use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::network::datapath::Datapath;
 use crate::network::route::{Entry, Hop, Stage};
 use crate::packet::{CROSS, Flags, FlowIndices, LOST, Packet, RoutedPacket};
+use std::cmp::Reverse;
 
 impl<T: Tracer> Datapath<T> {
-    /// A packet enters the stage of a hop and goes on along its route until it waits at a station,
-    /// is dropped, or reaches its end.
+    /// A packet enters the stage of its hop and goes on along its route until it waits at a station,
+    /// is dropped, or reaches its end. Returns an ACK that is on its way to its sender.
     ///
     /// Times live in locals and the packet is assembled where it is stored: a struct written in
     /// parts and read back as a whole stalls store forwarding.
     #[inline(always)]
-    pub fn traverse(&mut self, flow: u32, first_access_link: u32, first: u32, packet: Packet) {
+    pub fn traverse(&mut self, routed: RoutedPacket) -> Option<Packet> {
+        let first = routed.hop();
+        let RoutedPacket { packet, flow, first_access_link, .. } = routed;
         let Packet {
             mut at_s,
             mut tx_start_s,
@@ -37,7 +40,7 @@ impl<T: Tracer> Datapath<T> {
             };
         }
         let mut hops = self.hops[first as usize..].iter();
-        let Some(&Hop { mut stage, .. }) = hops.next() else { return };
+        let Hop { mut stage, .. } = *hops.next()?;
         // Number of the hop whose stage the packet is in.
         macro_rules! index {
             () => {
@@ -63,7 +66,8 @@ impl<T: Tracer> Datapath<T> {
                                 options,
                             };
                             let index = index!();
-                            return self.end_trip(flow, index, packet, LOST);
+                            self.end_trip(flow, index, packet, LOST);
+                            return None;
                         }
                     }
                 }
@@ -79,7 +83,8 @@ impl<T: Tracer> Datapath<T> {
                     let packet = packet!();
                     let hop = index!();
                     let routed = RoutedPacket::new(packet, flow, hop, first_access_link);
-                    return self.enqueue_at_link(link, routed);
+                    self.enqueue_at_link(link, routed);
+                    return None;
                 }
                 // A packet enters a sender by itself: this is a receiver or the end of a route.
                 Stage::Sink | Stage::Source => {
@@ -93,14 +98,14 @@ impl<T: Tracer> Datapath<T> {
                     } else {
                         let index = index!();
                         let arrived = (flow, first_access_link, index);
-                        let Some(ack) = self.deliver(arrived, packet!()) else { return };
+                        let ack = self.deliver(arrived, packet!())?;
                         hops = self.hops[index as usize + 1..].iter();
                         (number, size_bytes, flags, options) =
                             (ack.number, ack.size_bytes, ack.flags, ack.options);
                     }
                 }
             }
-            let Some(hop) = hops.next() else { return };
+            let hop = hops.next()?;
             if hop.access_link != Hop::NO_ACCESS_LINK {
                 (at_s, tx_start_s, lead_s) = self.access_links.transmit(
                     first_access_link + hop.access_link,
@@ -111,38 +116,29 @@ impl<T: Tracer> Datapath<T> {
             }
             if at_s > self.end_s {
                 let before = index!() - 1;
-                return self.end_trip(flow, before, packet!(), at_s);
+                self.end_trip(flow, before, packet!(), at_s);
+                return None;
             }
             match hop.entry {
                 Entry::Immediate => stage = hop.stage,
                 Entry::Wait(station) => {
                     let hop = index!();
-                    return self
-                        .stations
+                    self.stations
                         .push(station, RoutedPacket::new(packet!(), flow, hop, first_access_link));
+                    return None;
                 }
-                Entry::Collect => return self.acks.push((flow, packet!())),
+                Entry::Collect => return Some(packet!()),
             }
         }
     }
 
-    /// A packet that waited at a station enters its stage.
-    #[inline(always)]
-    pub fn enter(&mut self, routed: RoutedPacket) {
-        let hop = routed.hop();
-        let RoutedPacket { packet, flow, first_access_link, .. } = routed;
-        if flow >= CROSS && self.hops[hop as usize].is_first {
-            self.emit(flow & !CROSS);
-        }
-        self.traverse(flow, first_access_link, hop, packet);
-    }
-
-    /// The same as [`Datapath::traverse`], out of line.
+    /// The same, with the ACK left for later.
     #[inline(never)]
-    pub fn traverse_out_of_line(&mut self, routed: RoutedPacket) {
-        let hop = routed.hop();
-        let RoutedPacket { packet, flow, first_access_link, .. } = routed;
-        self.traverse(flow, first_access_link, hop, packet);
+    pub fn enter(&mut self, routed: RoutedPacket) {
+        let flow = routed.flow;
+        if let Some(ack) = self.traverse(routed) {
+            self.acks.push((flow, ack));
+        }
     }
 
     /// A packet reaches a receiver, or the end of a route without one. Returns the ACK to send now,
@@ -243,7 +239,7 @@ impl<T: Tracer> Datapath<T> {
         match hop.entry {
             Entry::Immediate => {
                 let routed = RoutedPacket::new(packet!(), flow, index, first_access_link);
-                self.traverse_out_of_line(routed)
+                self.enter(routed)
             }
             Entry::Wait(station) => {
                 let enters_at_once = hop.is_first && hop.access_link == Hop::NO_ACCESS_LINK;
@@ -258,30 +254,28 @@ impl<T: Tracer> Datapath<T> {
         }
     }
 
-    /// The next packet of a cross traffic source, whose last one enters its first stage now.
-    pub fn emit(&mut self, source: u32) {
-        let (source_of, FlowIndices { route, first_access_link }) =
-            &mut self.cross[source as usize];
-        let (route, first_access_link) = (*route, *first_access_link);
-        let at_s = source_of.next_s;
-        if at_s == NEVER {
-            return;
+    /// Sources of cross traffic whose packets wait at a station first send what they send before
+    /// `until_s`.
+    pub fn emit(&mut self, station: usize, until_s: f64) {
+        while let Some(source) = self.stations.list[station].next_source(until_s) {
+            let (source_of, FlowIndices { route, first_access_link }) =
+                &mut self.cross[source as usize];
+            let (route, first_access_link, at_s) = (*route, *first_access_link, source_of.next_s);
+            let (tx_start_s, number, size_bytes, flags) =
+                (source_of.last_s, source_of.next, source_of.size_bytes, source_of.flags);
+            source_of.next_s = source_of.send(at_s, &self.sinks.window);
+            self.schedule_source(station, source);
+            let packet = Packet { tx_start_s, ..Packet::sent(at_s, number, size_bytes, flags) };
+            let first = self.routes[route as usize].first;
+            self.reach(CROSS + source, first_access_link, first, packet);
         }
-        let (tx_start_s, number, size_bytes, flags) =
-            (source_of.last_s, source_of.next, source_of.size_bytes, source_of.flags);
-        source_of.next_s = source_of.send(at_s, &self.sinks.window);
-        let packet = Packet { tx_start_s, ..Packet::sent(at_s, number, size_bytes, flags) };
-        let first = self.routes[route as usize].first;
-        self.reach(CROSS + source, first_access_link, first, packet);
     }
 
-    /// Sources of cross traffic send what they still send up to `end_s`, the end of the run: behind
-    /// access links, since otherwise they have.
-    pub fn emit_until(&mut self, end_s: f64) {
-        for source in 0..self.cross.len() {
-            while self.cross[source].0.next_s <= end_s {
-                self.emit(source as u32);
-            }
+    /// A source of cross traffic, whose packets wait at a station first, has another packet.
+    pub fn schedule_source(&mut self, station: usize, source: u32) {
+        let next_s = self.cross[source as usize].0.next_s;
+        if next_s < NEVER {
+            self.stations.list[station].sources.push(Reverse((next_s.to_bits(), source)));
         }
     }
 
