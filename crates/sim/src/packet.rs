@@ -173,8 +173,9 @@ pub struct FlowIndices {
     pub first_access_link: u32,
 }
 
-/// A packet with its flow and its position on the route: no more than a cache line.
+/// A packet with its flow and its position on the route: one cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub struct RoutedPacket {
     /// The packet.
     pub packet: Packet,

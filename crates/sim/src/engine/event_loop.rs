@@ -11,7 +11,7 @@ use crate::event::stations::StationKind;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use crate::network::route::Stage;
-use crate::packet::RoutedPacket;
+use crate::packet::{Packet, RoutedPacket};
 use cwndlab_prefetch::prefetch;
 
 /// Items that a station processes at most before the loop comes back: whoever runs the simulation
@@ -185,7 +185,7 @@ impl<T: Tracer> Engine<T> {
                 self.run_ack(flow, ack, &mut limit_s);
             } else {
                 // Behind those of the same flow.
-                self.datapath.acks.push((flow, ack));
+                self.datapath.acks.push((flow, Packet { ..ack }));
             }
         }
         self.datapath.stations.list[station].arrivals.settle();

@@ -35,8 +35,9 @@ impl<T: Tracer> Engine<T> {
         let endpoint = &mut senders[flow as usize];
         let is_next = ack.at_s < *limit_s && ack.at_s < endpoint.first_timer_s();
         let knobs = &knobs[endpoint.knobs as usize];
-        if !is_next || deliver_ack(endpoint, datapath, knobs, flow, Packet { ..ack }) {
-            self.run_notable_ack(flow, ack, *limit_s, is_next);
+        if !is_next || deliver_ack(endpoint, datapath, knobs, flow, ack) {
+            // A copy: what a call takes lies in memory, the original need not.
+            self.run_notable_ack(flow, Packet { ..ack }, *limit_s, is_next);
             *limit_s = self.limit_s();
         }
     }

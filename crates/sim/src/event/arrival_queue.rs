@@ -20,7 +20,7 @@ const COVERED_S: f64 = 0.5;
 const FEWEST_PER_S: f64 = 64.0;
 
 /// Packets per chunk of memory.
-const CHUNK: usize = 64;
+const CHUNK: usize = 23;
 
 /// No chunk.
 const NONE: u32 = u32::MAX;
@@ -58,9 +58,9 @@ pub struct ArrivalQueue {
     buckets_per_s: f64,
     /// Number of the open bucket, counted from time 0.
     open: u64,
-    /// Times (as bits) and places of the packets of the open bucket and earlier ones, sorted, and
-    /// how many of them have been taken.
-    order: Vec<(u64, u32)>,
+    /// Places of the packets of the open bucket and earlier ones, sorted, and how many of them have
+    /// been taken.
+    order: Vec<u32>,
     taken: usize,
     open_bucket: Bucket,
     /// Later buckets, unsorted; none until a packet comes.
@@ -78,9 +78,8 @@ pub struct ArrivalQueue {
     overflow_inserts: u64,
     /// The last packet that did not go into a later bucket.
     other: RoutedPacket,
-    /// Packets of a bucket before they are sorted, and the part of each.
-    unsorted: Vec<(u64, u32)>,
-    parts: Vec<u8>,
+    /// Packets of a bucket before they are sorted: the part of each, and its place in the lower half.
+    unsorted: Vec<u64>,
     /// Time of the first packet, seconds; stale while packets are taken.
     first_s: f64,
     /// Whether it exceeds the memory limit.
@@ -107,7 +106,6 @@ impl ArrivalQueue {
             overflow_inserts: 0,
             other: RoutedPacket::default(),
             unsorted: Vec::new(),
-            parts: Vec::new(),
             first_s: NEVER,
             overflows: false,
         }
@@ -213,17 +211,15 @@ impl ArrivalQueue {
 
     /// Puts a packet into the open bucket.
     fn put_into_open(&mut self, packet: RoutedPacket) {
-        let (at, key) = (packet.packet.at_s.to_bits(), packet.key());
+        let key = packet.key();
         if self.taken == self.order.len() {
             self.close();
         }
         let (bucket, place) = self.extended(self.open_bucket, packet);
         self.open_bucket = bucket;
-        let after = |&(other, place): &(u64, u32)| {
-            other < at || other == at && self.packets[place as usize].key() <= key
-        };
+        let after = |&place: &u32| self.packets[place as usize].key() <= key;
         let index = self.taken + self.order[self.taken..].partition_point(after);
-        self.order.insert(index, (at, place as u32));
+        self.order.insert(index, place as u32);
     }
 
     /// Everything in the open bucket is taken: its memory is free.
@@ -270,11 +266,8 @@ impl ArrivalQueue {
         if self.taken >= self.order.len() && !self.open_before(until_s) {
             return None;
         }
-        let &(at, place) = self.order.get(self.taken)?;
-        if f64::from_bits(at) >= until_s {
-            return None;
-        }
-        self.packets.get(place as usize)
+        let place = *self.order.get(self.taken)?;
+        self.packets.get(place as usize).filter(|first| first.packet.at_s < until_s)
     }
 
     /// Takes the packet that [`ArrivalQueue::peek_before`] found.
@@ -287,7 +280,7 @@ impl ArrivalQueue {
     #[inline]
     pub fn settle(&mut self) {
         self.first_s = match self.order.get(self.taken) {
-            Some(next) => f64::from_bits(next.0),
+            Some(&place) => self.packets[place as usize].packet.at_s,
             None => self.later_first_s(),
         };
     }
@@ -295,13 +288,13 @@ impl ArrivalQueue {
     /// The packet that is due after this number of others, if it is known: a hint to prefetch.
     #[inline(always)]
     pub fn peek_ahead(&self, packets: usize) -> Option<&RoutedPacket> {
-        let &(_, place) = self.order.get(self.taken + packets)?;
+        let place = *self.order.get(self.taken + packets)?;
         self.packets.get(place as usize)
     }
 
     /// All packets, in no order.
     pub fn iter(&self) -> impl Iterator<Item = &RoutedPacket> {
-        let open = self.order[self.taken..].iter().map(|&(_, place)| &self.packets[place as usize]);
+        let open = self.order[self.taken..].iter().map(|&place| &self.packets[place as usize]);
         let later = self.buckets.iter().flat_map(|&bucket| self.chunks(bucket).flatten());
         open.chain(later.map(|place| &self.packets[place])).chain(self.overflow.values())
     }
@@ -356,48 +349,42 @@ impl ArrivalQueue {
         let begin = self.open as f64 * PARTS as f64;
         let mut ends = [0u32; PARTS];
         let Bucket { first, last, count, .. } = self.open_bucket;
-        let Self { packets, order, unsorted, parts, next, .. } = self;
+        let Self { packets, order, unsorted, next, .. } = self;
         unsorted.clear();
-        parts.clear();
         let mut chunk = first;
         while chunk != NONE {
-            let begin_of = chunk as usize * CHUNK;
+            let place = chunk as usize * CHUNK;
             let count = if chunk == last { count as usize } else { CHUNK };
-            let chunk_packets = &packets[begin_of..begin_of + count];
-            unsorted.extend(
-                (begin_of as u32..)
-                    .zip(chunk_packets)
-                    .map(|(place, routed)| (routed.packet.at_s.to_bits(), place)),
-            );
-            parts.extend(chunk_packets.iter().map(|routed| {
+            let packets = packets[place..place + count].iter();
+            unsorted.extend((place as u64..).zip(packets).map(|(place, routed)| {
                 let part = (routed.packet.at_s * per_s - begin) as i32 as u32;
                 let part = part.min(PARTS as u32 - 1);
                 ends[part as usize] += 1;
-                part as u8
+                u64::from(part) << 32 | place
             }));
             chunk = if chunk == last { NONE } else { next[chunk as usize] };
         }
+        order.resize(unsorted.len(), 0);
         if unsorted.len() < FEWEST_COUNTED {
-            std::mem::swap(order, unsorted);
+            order.iter_mut().zip(unsorted.iter()).for_each(|(place, new)| *place = *new as u32);
         } else {
             let mut begin = 0;
             for end in &mut ends {
                 begin += std::mem::replace(end, begin);
             }
-            order.resize(unsorted.len(), (0, 0));
-            for (&entry, &part) in unsorted.iter().zip(parts.iter()) {
-                let end = &mut ends[part as usize % PARTS];
-                order[*end as usize] = entry;
+            for &new in unsorted.iter() {
+                let end = &mut ends[(new >> 32) as usize % PARTS];
+                order[*end as usize] = new as u32;
                 *end += 1;
             }
         }
-        let mut last = 0;
-        for i in 0..order.len() {
-            let at = order[i].0;
-            if at > last {
-                last = at;
+        let mut last_s = f64::NEG_INFINITY;
+        for index in 0..order.len() {
+            let at_s = packets[order[index] as usize].packet.at_s;
+            if at_s > last_s {
+                last_s = at_s;
             } else {
-                insert(packets, order, i);
+                insert(packets, order, index);
             }
         }
     }
@@ -405,14 +392,11 @@ impl ArrivalQueue {
 
 /// Moves an entry to its place among those before it, which are sorted.
 #[inline(never)]
-fn insert(packets: &[RoutedPacket], order: &mut [(u64, u32)], index: usize) {
+fn insert(packets: &[RoutedPacket], order: &mut [u32], index: usize) {
     let new = order[index];
-    let key = packets[new.1 as usize].key();
+    let key = packets[new as usize].key();
     let mut i = index;
-    while i > 0
-        && (new.0 < order[i - 1].0
-            || new.0 == order[i - 1].0 && key < packets[order[i - 1].1 as usize].key())
-    {
+    while i > 0 && key < packets[order[i - 1] as usize].key() {
         order[i] = order[i - 1];
         i -= 1;
     }
