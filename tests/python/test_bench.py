@@ -66,7 +66,7 @@ def test_a_stage_is_that_of_the_innermost_function_of_this_repository(bench):
     stage = bench["stages"].stage
     loop = "crates/sim/src/engine/event_loop.rs"
     assert stage(["library/core/src/slice/mod.rs", "crates/tcp/src/sender.rs", loop]) == "endpoint"
-    assert stage(["crates/sim/src/event/scheduler.rs", loop]) == "scheduling"
+    assert stage(["crates/sim/src/event/stations.rs", loop]) == "scheduling"
     assert stage(["library/alloc/src/raw_vec.rs"]) == "library"
 
 

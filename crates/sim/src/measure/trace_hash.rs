@@ -1,5 +1,4 @@
-//! Trace hash: a hash over all packets sent and their fate, equal on every machine, thread count
-//! and scheduler.
+//! Trace hash: a hash over all packets sent and their fate, equal on every machine and thread count.
 //!
 //! Each sender and each link hashes its own events in order of time, and the run combines these
 //! hashes in a fixed order. So runs with and without lookahead agree.

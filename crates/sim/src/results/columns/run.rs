@@ -17,7 +17,7 @@ pub const RUN: &[Column] = &[
         "16 hexadecimal digits, a 64-bit hash over every send of every flow (time, packet number, \
          cwnd) and every arrival at every link (time, number, flow, whether it was accepted), \
          times as the bits of a double. Whole run. Equal for equal scenario and seed, whatever is \
-         traced, on any scheduler and any number of threads",
+         traced, on any number of threads",
     ),
     Column::time(
         "simulated_s",
