@@ -80,7 +80,10 @@ impl<T: Tracer> Engine<T> {
     /// One round; some status if no further one may follow.
     fn round(&mut self, end: u64) -> Option<Status> {
         let limit_s = self.limit_s();
-        if !self.datapath.acks.is_empty() {
+        if let Some((_, ack)) = self.datapath.acks.first() {
+            if ack.at_s < limit_s {
+                self.clock_s = self.clock_s.max(ack.at_s);
+            }
             self.run_acks(limit_s);
             return None;
         }
@@ -88,7 +91,7 @@ impl<T: Tracer> Engine<T> {
         if first_s >= limit_s {
             return self.pass_limit(limit_s);
         }
-        self.clock_s = first_s;
+        self.clock_s = self.clock_s.max(first_s);
         let horizon_s =
             if self.looks_ahead { self.horizon_s(station).min(limit_s) } else { first_s };
         if horizon_s > first_s {
