@@ -57,6 +57,14 @@ impl<T: Copy + Default> RingBuffer<T> {
         self.slots.resize(slots, T::default());
     }
 
+    /// Removes the first value.
+    #[inline(always)]
+    pub fn pop_front(&mut self) -> Option<T> {
+        let value = *self.front()?;
+        self.drop_front(1);
+        Some(value)
+    }
+
     /// Removes the first `count` values, which must exist.
     #[inline(always)]
     pub fn drop_front(&mut self, count: usize) {
@@ -120,7 +128,7 @@ mod tests {
         })]
 
         #[test]
-        fn it_is_a_fifo_queue(steps in prop::collection::vec((0u8..3, 0usize..40), 0..300)) {
+        fn it_is_a_fifo_queue(steps in prop::collection::vec((0u8..4, 0usize..40), 0..300)) {
             let (mut ring, mut queue) = (RingBuffer::default(), VecDeque::new());
             for (number, (kind, place)) in steps.into_iter().enumerate() {
                 match kind {
@@ -128,6 +136,7 @@ mod tests {
                         ring.push_back(number);
                         queue.push_back(number);
                     }
+                    2 => prop_assert_eq!(ring.pop_front(), queue.pop_front()),
                     _ => {
                         let count = place.min(queue.len());
                         ring.drop_front(count);

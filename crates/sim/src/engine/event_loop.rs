@@ -1,5 +1,5 @@
 //! The event loop, in rounds: the station with the earliest item runs up to its horizon, and then
-//! every sender that has got ACKs processes all of them.
+//! every sender processes its ACKs as soon as they are known.
 //!
 //! A window of packets is processed at once like this, link by link and sender by sender, as far as
 //! delays separate them. Where nothing separates them, a round is one item: the first of all in the
@@ -17,6 +17,9 @@ use cwndlab_prefetch::prefetch;
 /// Items that a station processes at most before the loop comes back: whoever runs the simulation
 /// waits for that.
 const LONGEST_RUN: usize = 1 << 10;
+
+/// ACKs on their way beyond which a run stops: about 3 GiB.
+const MOST_ACKS: usize = 50_000_000;
 
 /// What is due first among simultaneous items of different stations: when it was scheduled, timers
 /// first, longest lead first, kind of timer or hop, flow.
@@ -68,6 +71,7 @@ impl<T: Tracer> Engine<T> {
     fn exceeds_memory(&self) -> bool {
         self.datapath.overflowed
             || self.datapath.trace.overflowed()
+            || self.datapath.acks.len() > MOST_ACKS
             || self.datapath.stations.overflows() && self.datapath.sinks.external.is_none()
     }
 
@@ -80,7 +84,7 @@ impl<T: Tracer> Engine<T> {
     /// One round; some status if no further one may follow.
     fn round(&mut self, end: u64) -> Option<Status> {
         let limit_s = self.limit_s();
-        if let Some((_, ack)) = self.datapath.acks.first() {
+        if let Some((_, ack)) = self.datapath.acks.front() {
             if ack.at_s < limit_s {
                 self.clock_s = self.clock_s.max(ack.at_s);
             }
@@ -98,7 +102,7 @@ impl<T: Tracer> Engine<T> {
             self.run_station(station, horizon_s);
         } else {
             self.run_first_item(first_s);
-            while self.datapath.acks.is_empty()
+            while self.datapath.acks.len() == 0
                 && self.processed < end
                 && self.datapath.stations.first_s() == first_s
                 && !self.exceeds_memory()
@@ -184,11 +188,11 @@ impl<T: Tracer> Engine<T> {
             self.processed += 1;
             let flow = routed.flow;
             let Some(ack) = self.datapath.traverse(routed) else { continue };
-            if self.datapath.acks.is_empty() {
+            if self.datapath.acks.len() == 0 {
                 self.run_ack(flow, ack, &mut limit_s);
             } else {
                 // Behind those of the same flow.
-                self.datapath.acks.push((flow, Packet { ..ack }));
+                self.datapath.acks.push_back((flow, Packet { ..ack }));
             }
         }
         self.datapath.stations.list[station].arrivals.settle();

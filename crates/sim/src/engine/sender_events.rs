@@ -2,7 +2,7 @@
 //!
 //! A sender processes all ACKs that are known at once, merged with its own timers: between two of
 //! its ACKs nothing but these timers can reach it. The code path of an ordinary ACK is inlined into
-//! one function, [`Engine::run_sender`]; rare cases are calls.
+//! one function, [`Engine::run_ack`]; rare cases are calls.
 
 use crate::endpoint::tcp::SenderEndpoint;
 use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, NO_EVENT, SenderOutput, send};
@@ -13,16 +13,18 @@ use crate::network::datapath::Datapath;
 use crate::packet::{Flags, Packet};
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
 
+/// ACKs that senders process at most before the event loop comes back: whoever runs the simulation
+/// waits for that.
+const MOST_ACKS_AT_ONCE: usize = 1 << 10;
+
 impl<T: Tracer> Engine<T> {
-    /// Senders process the ACKs that are known and were not processed at once.
+    /// Senders process the ACKs that are known and were not processed at once, or part of them: a
+    /// flow alone on its links adds as many as it takes.
     pub(crate) fn run_acks(&mut self, mut limit_s: f64) {
-        let spare = std::mem::take(&mut self.spare_acks);
-        let mut acks = std::mem::replace(&mut self.datapath.acks, spare);
-        for &(flow, ack) in &acks {
+        for _ in 0..MOST_ACKS_AT_ONCE {
+            let Some((flow, ack)) = self.datapath.acks.pop_front() else { return };
             self.run_ack(flow, ack, &mut limit_s);
         }
-        acks.clear();
-        self.spare_acks = acks;
     }
 
     /// An ACK reaches its sender, with nothing left in between. The sender processes it at once,
@@ -74,8 +76,11 @@ impl<T: Tracer> Engine<T> {
 
     /// The limit has moved: ACKs that waited for that are due like all others.
     pub(crate) fn release_acks(&mut self) {
-        self.held_acks.append(&mut self.datapath.acks);
-        std::mem::swap(&mut self.held_acks, &mut self.datapath.acks);
+        let acks = &mut self.datapath.acks;
+        while let Some(ack) = acks.pop_front() {
+            self.held_acks.push(ack);
+        }
+        self.held_acks.drain(..).for_each(|ack| acks.push_back(ack));
     }
 
     /// An ACK reaches its sender, which processes ACKs in order of time with others.

@@ -43,8 +43,6 @@ pub struct Engine<T: Tracer> {
     pub(crate) halt_s: f64,
     /// ACKs that are due behind the limit, with their flows, in order.
     pub(crate) held_acks: Vec<(u32, Packet)>,
-    /// Memory for ACKs.
-    pub(crate) spare_acks: Vec<(u32, Packet)>,
     /// Counters of each sender at the start of the measurement window; empty if the window starts
     /// with the run.
     pub(crate) counters_at_window_start: Vec<Counters>,
@@ -89,7 +87,6 @@ impl<T: Tracer> Engine<T> {
             prefetches: false,
             halt_s: 0.0,
             held_acks: Vec::new(),
-            spare_acks: Vec::new(),
             counters_at_window_start: Vec::new(),
             measured: Vec::new(),
             window_edges_s: [window.from_s, window.to_s],

@@ -1,5 +1,6 @@
 //! The datapath between senders: links, access links, receivers, and the packets on their way.
 
+use crate::collections::ring_buffer::RingBuffer;
 use crate::endpoint::cross_traffic::CrossSource;
 use crate::endpoint::sinks::Sinks;
 use crate::event::stations::Stations;
@@ -23,7 +24,7 @@ pub struct Datapath<T: Tracer> {
     pub(crate) station_of: Vec<u32>,
     /// ACKs on their way to senders with nothing left in between, with their flows; those of each
     /// flow in order.
-    pub(crate) acks: Vec<(u32, Packet)>,
+    pub(crate) acks: RingBuffer<(u32, Packet)>,
     /// Sources of cross traffic, with their indices.
     pub(crate) cross: Vec<(CrossSource, FlowIndices)>,
     /// SACK blocks and timestamp echoes of the ACKs that carry any.
@@ -45,7 +46,7 @@ impl<T: Tracer> Datapath<T> {
             hops: Vec::new(),
             stations,
             station_of: Vec::new(),
-            acks: Vec::new(),
+            acks: RingBuffer::default(),
             cross: Vec::new(),
             options: OptionStore::default(),
             trace,
@@ -66,7 +67,7 @@ impl<T: Tracer> Datapath<T> {
     /// the memory.
     pub fn release(&mut self) {
         self.stations = Stations::new(&[]);
-        self.acks = Vec::new();
+        self.acks = RingBuffer::default();
         self.access_links = AccessLinks::default();
         self.options = OptionStore::default();
     }

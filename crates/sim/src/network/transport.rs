@@ -137,7 +137,7 @@ impl<T: Tracer> Datapath<T> {
     pub fn enter(&mut self, routed: RoutedPacket) {
         let flow = routed.flow;
         if let Some(ack) = self.traverse(routed) {
-            self.acks.push((flow, ack));
+            self.acks.push_back((flow, ack));
         }
     }
 
@@ -250,7 +250,7 @@ impl<T: Tracer> Datapath<T> {
                 };
                 self.stations.push(station, routed)
             }
-            Entry::Collect => self.acks.push((flow, packet!())),
+            Entry::Collect => self.acks.push_back((flow, packet!())),
         }
     }
 
