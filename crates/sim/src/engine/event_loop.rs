@@ -51,8 +51,10 @@ impl<T: Tracer> Engine<T> {
 
     /// Processes about `events` items; done if none is left up to `until_s`, this instant included.
     fn process(&mut self, events: u64, until_s: f64) -> Status {
-        self.halt_s = until_s.next_up();
-        self.release_acks();
+        if self.halt_s != until_s.next_up() {
+            self.halt_s = until_s.next_up();
+            self.release_acks();
+        }
         let end = self.processed.saturating_add(events);
         loop {
             if self.exceeds_memory() {

@@ -29,8 +29,8 @@ impl<T: Tracer> Engine<T> {
                 let endpoint = &self.senders[flow as usize];
                 let sink = self.datapath.routes[endpoint.indices.route as usize].sink;
                 let first_access_link = endpoint.indices.first_access_link;
-                let receiver = &mut self.datapath.sinks.receivers[flow as usize];
-                receiver.timer_entry_s = NEVER;
+                self.clear_entry(at_s, kind, flow);
+                let receiver = &self.datapath.sinks.receivers[flow as usize];
                 if receiver.receiver.deadline_s() == at_s {
                     self.datapath.expire_receiver(flow, first_access_link, sink);
                 }
@@ -40,7 +40,7 @@ impl<T: Tracer> Engine<T> {
             | TimerKind::Pacing
             | TimerKind::Retransmission
             | TimerKind::AppStop => {
-                self.clear_entry(kind, flow);
+                self.clear_entry(at_s, kind, flow);
                 self.expire_own_timers(flow, at_s, NO_EVENT);
                 self.arm_timers(flow);
             }
@@ -74,25 +74,32 @@ impl<T: Tracer> Engine<T> {
             return false;
         }
         self.take_timer(station);
-        self.clear_entry(kind, flow);
-        match kind {
-            TimerKind::Receiver => {
-                self.datapath.sinks.receivers[index].timer_entry_s = NEVER;
-                self.datapath.arm_receiver(flow);
+        if self.clear_entry(at_s, kind, flow) {
+            match kind {
+                TimerKind::Receiver => self.datapath.arm_receiver(flow),
+                _ => self.arm_timers(flow),
             }
-            _ => self.arm_timers(flow),
         }
         true
     }
 
-    /// A lazily armed timer of a sender has no entry any more.
-    fn clear_entry(&mut self, kind: TimerKind, flow: u32) {
+    /// An entry of a lazily armed timer has come up; returns whether it was the earliest one of that
+    /// timer: the timer has none now.
+    fn clear_entry(&mut self, at_s: f64, kind: TimerKind, flow: u32) -> bool {
         let endpoint = &mut self.senders[flow as usize];
-        match (kind, &mut endpoint.app) {
-            (TimerKind::Retransmission, _) => endpoint.rto_entry_s = NEVER,
-            (TimerKind::Pacing, Some(app)) => app.pacing_entry_s = NEVER,
-            _ => {}
+        let entry_s = match (kind, &mut endpoint.app) {
+            (TimerKind::Retransmission, _) => &mut endpoint.rto_entry_s,
+            (TimerKind::Pacing, Some(app)) => &mut app.pacing_entry_s,
+            (TimerKind::Receiver, _) => {
+                &mut self.datapath.sinks.receivers[flow as usize].timer_entry_s
+            }
+            _ => return false,
+        };
+        let is_earliest = *entry_s == at_s;
+        if is_earliest {
+            *entry_s = NEVER;
         }
+        is_earliest
     }
 
     /// The first timer of a sender: its time and when it was armed, seconds, and its kind.

@@ -4,6 +4,7 @@
 //! comes to it: packets of many flows cost no comparison of each with all others, and state of the
 //! next ones can be prefetched.
 
+use crate::event::chunks::{Chunks, List};
 use crate::packet::RoutedPacket;
 use std::collections::BTreeMap;
 
@@ -22,9 +23,6 @@ const FEWEST_PER_S: f64 = 64.0;
 /// Packets per chunk of memory.
 const CHUNK: usize = 23;
 
-/// No chunk.
-const NONE: u32 = u32::MAX;
-
 /// Packets in one queue beyond which a run stops: about 3 GiB.
 const MOST_PACKETS: usize = 50_000_000;
 
@@ -36,19 +34,15 @@ const FEWEST_COUNTED: usize = 12;
 /// Time of no packet.
 pub const NEVER: f64 = f64::INFINITY;
 
-/// A list of chunks, the packets in its last one, and the earliest time of all its packets,
-/// seconds.
+/// Packets, and the earliest time of all, seconds.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    first: u32,
-    last: u32,
-    count: u32,
+    list: List,
     first_s: f64,
 }
 
 impl Bucket {
-    /// No chunk, counted as full: the first packet takes one.
-    const EMPTY: Self = Self { first: NONE, last: NONE, count: CHUNK as u32, first_s: NEVER };
+    const EMPTY: Self = Self { list: List::EMPTY, first_s: NEVER };
 }
 
 /// Packets in order of (time, start of last transmission, lead of its cause, flow, hop); those with
@@ -62,15 +56,12 @@ pub struct ArrivalQueue {
     /// been taken.
     order: Vec<u32>,
     taken: usize,
-    open_bucket: Bucket,
+    open_list: List,
     /// Later buckets, unsorted; none until a packet comes.
     buckets: Vec<Bucket>,
     /// One bit for each bucket: whether it has packets.
     occupied: [u64; BUCKETS / 64],
-    /// Packets in chunks, and for each chunk the next one of the same bucket, or of the free ones.
-    packets: Vec<RoutedPacket>,
-    next: Vec<u32>,
-    free: u32,
+    packets: Chunks<RoutedPacket, CHUNK>,
     /// Packets in later buckets.
     later: usize,
     /// Packets beyond the last bucket, by time (as bits) and number.
@@ -95,12 +86,10 @@ impl ArrivalQueue {
             open: 0,
             order: Vec::new(),
             taken: 0,
-            open_bucket: Bucket::EMPTY,
+            open_list: List::EMPTY,
             buckets: Vec::new(),
             occupied: [0; BUCKETS / 64],
-            packets: Vec::new(),
-            next: Vec::new(),
-            free: NONE,
+            packets: Chunks::default(),
             later: 0,
             overflow: BTreeMap::new(),
             overflow_inserts: 0,
@@ -141,10 +130,8 @@ impl ArrivalQueue {
         let bucket = self.bucket(at_s);
         if bucket.wrapping_sub(self.open).wrapping_sub(1) < BUCKETS as u64 - 1
             && let Some(bucket) = self.buckets.get_mut(bucket as usize & (BUCKETS - 1))
-            && (bucket.count as usize) < CHUNK
+            && self.packets.push_within(&mut bucket.list, packet)
         {
-            self.packets[bucket.last as usize * CHUNK + bucket.count as usize] = packet;
-            bucket.count += 1;
             if at_s < bucket.first_s {
                 bucket.first_s = at_s;
             }
@@ -177,36 +164,13 @@ impl ArrivalQueue {
 
     /// Puts a packet into a later bucket.
     fn put(&mut self, packet: RoutedPacket) {
-        let index = self.bucket(packet.packet.at_s) as usize & (BUCKETS - 1);
-        self.buckets[index] = self.extended(self.buckets[index], packet).0;
+        let at_s = packet.packet.at_s;
+        let index = self.bucket(at_s) as usize & (BUCKETS - 1);
+        let Bucket { list, first_s } = &mut self.buckets[index];
+        self.packets.push(list, packet);
+        *first_s = first_s.min(at_s);
         self.occupied[index / 64] |= 1 << (index % 64);
         self.later += 1;
-    }
-
-    /// A bucket with another packet, and the place of that.
-    fn extended(&mut self, bucket: Bucket, packet: RoutedPacket) -> (Bucket, usize) {
-        let Bucket { mut first, mut last, mut count, first_s } = bucket;
-        if count as usize == CHUNK {
-            let chunk = if self.free == NONE { self.next.len() as u32 } else { self.free };
-            match self.next.get_mut(chunk as usize) {
-                Some(next) => self.free = std::mem::replace(next, NONE),
-                None => {
-                    let packets = self.packets.len() + CHUNK;
-                    self.packets.resize(packets, RoutedPacket::default());
-                    self.next.push(NONE);
-                }
-            }
-            if last == NONE {
-                first = chunk;
-            } else {
-                self.next[last as usize] = chunk;
-            }
-            (last, count) = (chunk, 0);
-        }
-        let place = last as usize * CHUNK + count as usize;
-        self.packets[place] = packet;
-        count += 1;
-        (Bucket { first, last, count, first_s: first_s.min(packet.packet.at_s) }, place)
     }
 
     /// Puts a packet into the open bucket.
@@ -215,20 +179,15 @@ impl ArrivalQueue {
         if self.taken == self.order.len() {
             self.close();
         }
-        let (bucket, place) = self.extended(self.open_bucket, packet);
-        self.open_bucket = bucket;
-        let after = |&place: &u32| self.packets[place as usize].key() <= key;
+        let place = self.packets.push(&mut self.open_list, packet);
+        let after = |&place: &u32| self.packets.items[place as usize].key() <= key;
         let index = self.taken + self.order[self.taken..].partition_point(after);
         self.order.insert(index, place as u32);
     }
 
     /// Everything in the open bucket is taken: its memory is free.
     fn close(&mut self) {
-        if self.open_bucket.first != NONE {
-            self.next[self.open_bucket.last as usize] = self.free;
-            self.free = self.open_bucket.first;
-            self.open_bucket = Bucket::EMPTY;
-        }
+        self.packets.release(std::mem::replace(&mut self.open_list, List::EMPTY));
         self.order.clear();
         self.taken = 0;
     }
@@ -267,7 +226,7 @@ impl ArrivalQueue {
             return None;
         }
         let place = *self.order.get(self.taken)?;
-        self.packets.get(place as usize).filter(|first| first.packet.at_s < until_s)
+        self.packets.items.get(place as usize).filter(|first| first.packet.at_s < until_s)
     }
 
     /// Takes the packet that [`ArrivalQueue::peek_before`] found.
@@ -280,7 +239,7 @@ impl ArrivalQueue {
     #[inline]
     pub fn settle(&mut self) {
         self.first_s = match self.order.get(self.taken) {
-            Some(&place) => self.packets[place as usize].packet.at_s,
+            Some(&place) => self.packets.items[place as usize].packet.at_s,
             None => self.later_first_s(),
         };
     }
@@ -289,33 +248,15 @@ impl ArrivalQueue {
     #[inline(always)]
     pub fn peek_ahead(&self, packets: usize) -> Option<&RoutedPacket> {
         let place = *self.order.get(self.taken + packets)?;
-        self.packets.get(place as usize)
+        self.packets.items.get(place as usize)
     }
 
     /// All packets, in no order.
     pub fn iter(&self) -> impl Iterator<Item = &RoutedPacket> {
-        let open = self.order[self.taken..].iter().map(|&place| &self.packets[place as usize]);
-        let later = self.buckets.iter().flat_map(|&bucket| self.chunks(bucket).flatten());
-        open.chain(later.map(|place| &self.packets[place])).chain(self.overflow.values())
-    }
-
-    /// Places of the packets of a bucket, chunk by chunk.
-    fn chunks(&self, bucket: Bucket) -> impl Iterator<Item = std::ops::Range<usize>> {
-        let mut chunk = bucket.first;
-        std::iter::from_fn(move || {
-            let begin = chunk as usize * CHUNK;
-            match chunk {
-                NONE => None,
-                last if last == bucket.last => {
-                    chunk = NONE;
-                    Some(begin..begin + bucket.count as usize)
-                }
-                _ => {
-                    chunk = self.next[chunk as usize];
-                    Some(begin..begin + CHUNK)
-                }
-            }
-        })
+        let open = self.order[self.taken..].iter().map(|&place| place as usize);
+        let later = self.buckets.iter().flat_map(|bucket| self.packets.places(bucket.list));
+        let places = open.chain(later.flatten());
+        places.map(|place| &self.packets.items[place]).chain(self.overflow.values())
     }
 
     /// Opens the next bucket with packets if one of them arrives before `until_s`; returns whether
@@ -336,7 +277,7 @@ impl ArrivalQueue {
         let index = self.open as usize & (BUCKETS - 1);
         self.occupied[index / 64] &= !(1 << (index % 64));
         self.close();
-        self.open_bucket = std::mem::replace(&mut self.buckets[index], Bucket::EMPTY);
+        self.open_list = std::mem::replace(&mut self.buckets[index], Bucket::EMPTY).list;
         self.sort();
         self.later -= self.order.len();
         true
@@ -348,21 +289,17 @@ impl ArrivalQueue {
         let per_s = self.buckets_per_s * PARTS as f64;
         let begin = self.open as f64 * PARTS as f64;
         let mut ends = [0u32; PARTS];
-        let Bucket { first, last, count, .. } = self.open_bucket;
-        let Self { packets, order, unsorted, next, .. } = self;
+        let Self { packets, order, unsorted, .. } = self;
         unsorted.clear();
-        let mut chunk = first;
-        while chunk != NONE {
-            let place = chunk as usize * CHUNK;
-            let count = if chunk == last { count as usize } else { CHUNK };
-            let packets = packets[place..place + count].iter();
-            unsorted.extend((place as u64..).zip(packets).map(|(place, routed)| {
+        for places in packets.places(self.open_list) {
+            let from = places.start as u64;
+            let packets = packets.items[places].iter();
+            unsorted.extend((from..).zip(packets).map(|(place, routed)| {
                 let part = (routed.packet.at_s * per_s - begin) as i32 as u32;
                 let part = part.min(PARTS as u32 - 1);
                 ends[part as usize] += 1;
                 u64::from(part) << 32 | place
             }));
-            chunk = if chunk == last { NONE } else { next[chunk as usize] };
         }
         order.resize(unsorted.len(), 0);
         if unsorted.len() < FEWEST_COUNTED {
@@ -380,11 +317,11 @@ impl ArrivalQueue {
         }
         let mut last_s = f64::NEG_INFINITY;
         for index in 0..order.len() {
-            let at_s = packets[order[index] as usize].packet.at_s;
+            let at_s = packets.items[order[index] as usize].packet.at_s;
             if at_s > last_s {
                 last_s = at_s;
             } else {
-                insert(packets, order, index);
+                insert(&packets.items, order, index);
             }
         }
     }
@@ -465,6 +402,7 @@ mod tests {
             }
             queue.settle();
         }
-        assert!(queue.packets.len() <= 256, "{}", queue.packets.len());
+        let places = queue.packets.items.len();
+        assert!(places <= 256, "{places}");
     }
 }

@@ -1,6 +1,6 @@
 //! What is due: packets that wait for stations, timers, and how far each station may go on.
 
 pub mod arrival_queue;
-pub mod calendar_buckets;
+pub mod chunks;
 pub mod stations;
 pub mod timers;

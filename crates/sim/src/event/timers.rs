@@ -1,7 +1,7 @@
 //! Timer queue with lazy re-arming: a deadline that moves later costs nothing until its earlier
 //! entry comes up.
 
-use crate::event::calendar_buckets::{CalendarBuckets, Timed};
+use crate::event::chunks::{Chunks, List};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -40,66 +40,94 @@ impl TimerKind {
 /// With very many flows there are as many timers, and most only come up to be armed again: one heap
 /// of all of them would exceed the caches. A bucket is sorted when its time comes (Varghese and
 /// Lauck 1987, scheme 4).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Timers {
     /// Timers due before the end of the current bucket; not empty while any timer is armed.
-    current: BinaryHeap<Reverse<Entry>>,
-    /// Timers of later buckets.
-    buckets: CalendarBuckets<Reverse<Entry>>,
-    /// Earliest time, cached.
-    first_s: f64,
+    current: BinaryHeap<Entry>,
+    /// Number of the current bucket, counted from time 0.
+    bucket: u64,
+    /// Timers of later buckets, and their number; no buckets until a timer is armed.
+    buckets: Vec<List>,
+    later: usize,
+    entries: Chunks<Entry, CHUNK>,
+    /// Timers beyond the last bucket.
+    beyond: BinaryHeap<Entry>,
 }
 
-/// Time as bits, kind, and flow: non-negative doubles sort like their bits.
-type Entry = (u64, TimerKind, u32);
-
-impl Timed for Reverse<Entry> {
-    #[inline(always)]
-    fn at_s(&self) -> f64 {
-        f64::from_bits(self.0.0)
-    }
-}
+/// Time as bits, kind, and flow: non-negative doubles sort like their bits. The earliest one is the
+/// largest.
+type Entry = Reverse<(u64, TimerKind, u32)>;
 
 /// Buckets per second, and number of buckets: two seconds.
 const BUCKETS_PER_S: f64 = 512.0;
 const BUCKETS: usize = 1024;
 
-impl Default for Timers {
-    fn default() -> Self {
-        Self {
-            current: BinaryHeap::new(),
-            buckets: CalendarBuckets::new(BUCKETS_PER_S, BUCKETS),
-            first_s: f64::INFINITY,
-        }
-    }
+/// Timers per chunk of memory.
+const CHUNK: usize = 16;
+
+/// Number of the bucket of a timer, counted from time 0.
+#[inline(always)]
+fn bucket(&Reverse((at, ..)): &Entry) -> u64 {
+    (f64::from_bits(at) * BUCKETS_PER_S) as u64
 }
 
 impl Timers {
     /// Adds a timer.
     #[inline(never)]
     pub fn push(&mut self, time_s: f64, kind: TimerKind, flow: u32) {
-        let entry = Reverse((time_s.to_bits(), kind, flow));
-        if !self.buckets.insert(entry) {
-            self.current.push(entry);
-        } else if self.current.is_empty() {
-            self.buckets.advance(&mut self.current);
+        if self.buckets.is_empty() {
+            self.buckets.resize(BUCKETS, List::EMPTY);
         }
-        self.first_s = self.first_s.min(time_s);
+        self.put(Reverse((time_s.to_bits(), kind, flow)));
+        self.go_on();
+    }
+
+    fn put(&mut self, entry: Entry) {
+        let bucket = bucket(&entry);
+        if bucket <= self.bucket {
+            self.current.push(entry);
+        } else if bucket - self.bucket < BUCKETS as u64 {
+            self.entries.push(&mut self.buckets[bucket as usize % BUCKETS], entry);
+            self.later += 1;
+        } else {
+            self.beyond.push(entry);
+        }
+    }
+
+    /// If the current bucket is over, goes on to the next one that has timers.
+    fn go_on(&mut self) {
+        while self.current.is_empty() {
+            self.bucket = match self.beyond.peek() {
+                _ if self.later > 0 => self.bucket + 1,
+                Some(first) => bucket(first),
+                None => return,
+            };
+            while let Some(first) = self.beyond.peek()
+                && bucket(first) - self.bucket < BUCKETS as u64
+                && let Some(first) = self.beyond.pop()
+            {
+                self.put(first);
+            }
+            let list = &mut self.buckets[self.bucket as usize % BUCKETS];
+            let list = std::mem::replace(list, List::EMPTY);
+            for places in self.entries.places(list) {
+                self.later -= places.len();
+                self.current.extend(&self.entries.items[places]);
+            }
+            self.entries.release(list);
+        }
     }
 
     /// Earliest expiry, seconds; infinite if there is none.
     #[inline(always)]
     pub fn first_s(&self) -> f64 {
-        self.first_s
+        self.first().map_or(f64::INFINITY, |first| first.0)
     }
 
     /// Removes the earliest timer.
     pub fn pop(&mut self) -> Option<(f64, TimerKind, u32)> {
         let Reverse((bits, kind, flow)) = self.current.pop()?;
-        if self.current.is_empty() {
-            self.buckets.advance(&mut self.current);
-        }
-        self.first_s = self.current.peek().map_or(f64::INFINITY, Timed::at_s);
+        self.go_on();
         Some((f64::from_bits(bits), kind, flow))
     }
 
