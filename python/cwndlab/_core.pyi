@@ -75,7 +75,6 @@ class Scenario:
     def run(
         self,
         progress: Callable[[float, int], object] | None = None,
-        scheduler: Literal["fast", "tree", "calendar", "heap"] = "fast",
         pcap: str | PathLike[str] | None = None,
         look_ahead: bool = True,
     ) -> Run: ...

@@ -28,9 +28,7 @@ pub fn external_flows(network: &mut BuiltNetwork<()>) -> Vec<ExternalFlow> {
     let engine = &mut network.engine;
     let mut times = vec![(NEVER, NEVER); network.flows.base_rtts_s.len()];
     let senders = engine.datapath.stations.senders() as usize;
-    let senders = &mut engine.datapath.stations.list[senders];
-    senders.own_s = NEVER;
-    while let Some((at_s, kind, flow)) = senders.timers.pop() {
+    while let Some((at_s, kind, flow)) = engine.datapath.stations.take_timer(senders) {
         match (kind, times.get_mut(flow as usize)) {
             (TimerKind::FlowStart, Some(times)) => times.0 = at_s,
             (TimerKind::AppStop, Some(times)) => times.1 = at_s,

@@ -185,6 +185,8 @@ pub struct RoutedPacket {
     hop: u32,
     /// First of the access links of its flow.
     pub first_access_link: u32,
+    /// Part of its bucket (`ArrivalQueue`).
+    pub part: u32,
 }
 
 /// Marks the hop of a packet that enters it within an event of its sender: among simultaneous
@@ -195,13 +197,13 @@ impl RoutedPacket {
     /// A packet that enters the stage of a hop.
     #[inline(always)]
     pub fn new(packet: Packet, flow: u32, hop: u32, first_access_link: u32) -> Self {
-        Self { packet, flow, hop, first_access_link }
+        Self { packet, flow, hop, first_access_link, part: 0 }
     }
 
     /// The same within an event of its sender.
     #[inline(always)]
     pub fn at_once(packet: Packet, flow: u32, hop: u32, first_access_link: u32) -> Self {
-        Self { packet, flow, hop: hop | AT_ONCE, first_access_link }
+        Self { hop: hop | AT_ONCE, ..Self::new(packet, flow, hop, first_access_link) }
     }
 
     /// The hop whose stage it enters.

@@ -58,6 +58,7 @@ trait Run: Send + Sync {
     fn advance_to(&mut self, until_s: f64) -> Status;
     fn has_finished(&self, flow: u64) -> bool;
     fn progress(&self) -> (f64, u64);
+    fn rounds(&self) -> u64;
     fn collect(&self, scenario: &Scenario) -> RunResult;
     fn traces(&self) -> Traces<'_>;
     fn error(&self, scenario: &Scenario) -> SimulationError;
@@ -99,6 +100,10 @@ impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
 
     fn progress(&self) -> (f64, u64) {
         (self.network.engine.clock_s, self.network.engine.datapath.sinks.delivered)
+    }
+
+    fn rounds(&self) -> u64 {
+        self.network.engine.rounds
     }
 
     fn collect(&self, scenario: &Scenario) -> RunResult {
@@ -196,6 +201,12 @@ impl<'a> Simulation<'a> {
     /// Simulated time (seconds) and data packets delivered so far.
     pub fn progress(&self) -> (f64, u64) {
         self.run.progress()
+    }
+
+    /// Rounds of the event loop so far. In each one a station or the senders process all that they
+    /// know: the more packets a round, the less each costs.
+    pub fn rounds(&self) -> u64 {
+        self.run.rounds()
     }
 
     /// Runs until the scenario's end.

@@ -74,7 +74,7 @@ impl<T: Tracer> Engine<T> {
         self.datapath.overflowed
             || self.datapath.trace.overflowed()
             || self.datapath.acks.len() > MOST_ACKS
-            || self.datapath.stations.overflows() && self.datapath.sinks.external.is_none()
+            || self.datapath.stations.overflowed && self.datapath.sinks.external.is_none()
     }
 
     /// Nothing at this time or later is processed yet, seconds.
@@ -85,6 +85,7 @@ impl<T: Tracer> Engine<T> {
 
     /// One round; some status if no further one may follow.
     fn round(&mut self, end: u64) -> Option<Status> {
+        self.rounds += 1;
         let limit_s = self.limit_s();
         if let Some((_, ack)) = self.datapath.acks.front() {
             if ack.at_s < limit_s {
@@ -137,24 +138,11 @@ impl<T: Tracer> Engine<T> {
     fn horizon_s(&mut self, station: usize) -> f64 {
         let stations = &self.datapath.stations;
         let (receivers, senders) = (stations.receivers() as usize, stations.senders() as usize);
-        let mut horizon_s = NEVER;
-        for (number, other) in stations.list.iter().enumerate() {
-            if number == receivers || number == senders {
-                continue;
-            }
-            let first_s = other.first_s();
-            let out_s =
-                if other.free_s > first_s && first_s < NEVER && station + 1 < stations.list.len() {
-                    other.free_s
-                } else {
-                    first_s
-                };
-            horizon_s = horizon_s.min(out_s + stations.delay_s(number, station));
-        }
+        let mut horizon_s = stations.horizon_s(station);
         for number in [receivers, senders] {
             let delay_s = self.datapath.stations.delay_s(number, station);
             loop {
-                let first_s = self.datapath.stations.list[number].first_s();
+                let first_s = self.datapath.stations.first_at_s(number);
                 if first_s + delay_s >= horizon_s || !self.renew_first_timer(number) {
                     horizon_s = horizon_s.min(first_s + delay_s);
                     break;
@@ -197,8 +185,8 @@ impl<T: Tracer> Engine<T> {
                 self.datapath.acks.push_back((flow, Packet { ..ack }));
             }
         }
-        self.datapath.stations.list[station].arrivals.settle();
-        self.datapath.stations.list[station].free_s = self.datapath.links[link as usize].free_s();
+        self.datapath.stations.settle(station);
+        self.datapath.stations.set_free(station, self.datapath.links[link as usize].free_s());
     }
 
     /// Prefetches state of upcoming packets: the structs of their flows first, and later the memory
@@ -225,11 +213,13 @@ impl<T: Tracer> Engine<T> {
         let end = self.processed + LONGEST_RUN as u64;
         self.datapath.emit(station, until_s);
         while self.processed < end && !self.datapath.overflowed {
-            if self.datapath.stations.list[station].first_s() >= until_s {
-                break;
+            self.datapath.stations.settle(station);
+            if self.datapath.stations.first_at_s(station) >= until_s {
+                return;
             }
             self.run_first_of(station);
         }
+        self.datapath.stations.settle(station);
     }
 
     /// Processes the first item of a station that stands for endpoints.
@@ -244,7 +234,6 @@ impl<T: Tracer> Engine<T> {
             Some(routed) => {
                 let waiting = &mut self.datapath.stations.list[station];
                 waiting.arrivals.take();
-                waiting.arrivals.settle();
                 self.processed += 1;
                 self.on_packet(routed);
             }
@@ -268,7 +257,7 @@ impl<T: Tracer> Engine<T> {
         let mut first: Option<(ItemKey, usize)> = None;
         for station in 0..self.datapath.stations.list.len() {
             self.datapath.emit(station, now_s.next_up());
-            if self.datapath.stations.list[station].first_s() == now_s {
+            if self.datapath.stations.first_at_s(station) == now_s {
                 let key = self.first_key(station, now_s);
                 if first.is_none_or(|(least, _)| key < least) {
                     first = Some((key, station));
@@ -284,6 +273,7 @@ impl<T: Tracer> Engine<T> {
                 self.run_first_of_link(station, link, now_s)
             }
         }
+        self.datapath.stations.settle(station);
     }
 
     /// Processes the first item of a link, which is due at `now_s`.
@@ -305,11 +295,10 @@ impl<T: Tracer> Engine<T> {
             }
             (_, Some(routed)) => {
                 self.datapath.stations.list[station].arrivals.take();
-                self.datapath.stations.list[station].arrivals.settle();
                 self.datapath.enter(routed);
                 if kind == StationKind::Link(link) {
-                    self.datapath.stations.list[station].free_s =
-                        self.datapath.links[link as usize].free_s();
+                    let free_s = self.datapath.links[link as usize].free_s();
+                    self.datapath.stations.set_free(station, free_s);
                 }
             }
             (_, None) => {}
@@ -331,9 +320,9 @@ impl<T: Tracer> Engine<T> {
             return arrival;
         }
         let own = match kind {
-            StationKind::Link(_) | StationKind::Queue(_) => {
-                let link = if let StationKind::Queue(link) = kind { link as usize } else { 0 };
-                (self.datapath.links[link].service_start_s(), true, 0.0, u32::MAX, u32::MAX)
+            StationKind::Queue(link) => {
+                let start_s = self.datapath.links[link as usize].service_start_s();
+                (start_s, true, 0.0, u32::MAX, u32::MAX)
             }
             _ => {
                 let (_, kind, flow) = self.first_timer(station);

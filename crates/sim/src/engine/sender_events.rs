@@ -48,8 +48,11 @@ impl<T: Tracer> Engine<T> {
     /// completed the sender, put its rule at fault or armed a timer for now.
     #[cold]
     #[inline(never)]
-    fn run_notable_ack(&mut self, flow: u32, ack: Packet, limit_s: f64, mut is_done: bool) {
+    fn run_notable_ack(&mut self, flow: u32, ack: Packet, limit_s: f64, is_done: bool) {
         let mut last = NO_EVENT;
+        if is_done {
+            self.note_completion_or_fault(flow, ack.at_s);
+        }
         while !is_done {
             let (at_s, armed_s, _) = self.first_own_timer(flow);
             // Of both at one instant, the one that was scheduled first precedes.
@@ -63,13 +66,10 @@ impl<T: Tracer> Engine<T> {
             }
             let endpoint = &mut self.senders[flow as usize];
             let knobs = &self.knobs[endpoint.knobs as usize];
-            if !deliver_ack(endpoint, &mut self.datapath, knobs, flow, ack) {
-                break;
+            if deliver_ack(endpoint, &mut self.datapath, knobs, flow, ack) {
+                self.note_completion_or_fault(flow, ack.at_s);
             }
-            is_done = true;
-        }
-        if is_done {
-            self.note_completion_or_fault(flow, ack.at_s);
+            break;
         }
         self.expire_own_timers(flow, ack.at_s, (ack.at_s, (ack.tx_start_s, ack.lead_s)));
     }

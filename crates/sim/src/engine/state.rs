@@ -35,6 +35,8 @@ pub struct Engine<T: Tracer> {
     pub(crate) cause: Cause,
     /// Items processed.
     pub(crate) processed: u64,
+    /// Rounds of the event loop.
+    pub(crate) rounds: u64,
     /// Whether stations run up to their horizons; otherwise a round is one item.
     pub(crate) looks_ahead: bool,
     /// Whether state of upcoming packets is prefetched: that of all flows exceeds the caches.
@@ -83,6 +85,7 @@ impl<T: Tracer> Engine<T> {
             clock_s: 0.0,
             cause: (0.0, 0.0),
             processed: 0,
+            rounds: 0,
             looks_ahead,
             prefetches: false,
             halt_s: 0.0,

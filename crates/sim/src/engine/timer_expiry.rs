@@ -14,7 +14,7 @@ use cwndlab_tcp::{Counters, NEVER};
 impl<T: Tracer> Engine<T> {
     /// The first timer of a station comes up.
     pub(crate) fn on_timer(&mut self, station: usize) {
-        let Some((at_s, kind, flow)) = self.take_timer(station) else { return };
+        let Some((at_s, kind, flow)) = self.datapath.stations.take_timer(station) else { return };
         (self.now_s, self.cause) = (at_s, (0.0, kind.lead_s()));
         self.processed += 1;
         match kind {
@@ -47,13 +47,6 @@ impl<T: Tracer> Engine<T> {
         }
     }
 
-    fn take_timer(&mut self, station: usize) -> Option<(f64, TimerKind, u32)> {
-        let owner = &mut self.datapath.stations.list[station];
-        let timer = owner.timers.pop();
-        owner.own_s = owner.timers.first_s();
-        timer
-    }
-
     /// If the deadline of the first timer of a station has moved: arms the timer again, and returns
     /// true.
     pub(crate) fn renew_first_timer(&mut self, station: usize) -> bool {
@@ -73,7 +66,7 @@ impl<T: Tracer> Engine<T> {
         if deadline_s == at_s {
             return false;
         }
-        self.take_timer(station);
+        self.datapath.stations.take_timer(station);
         if self.clear_entry(at_s, kind, flow) {
             match kind {
                 TimerKind::Receiver => self.datapath.arm_receiver(flow),

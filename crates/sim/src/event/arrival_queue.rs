@@ -5,6 +5,7 @@
 //! next ones can be prefetched.
 
 use crate::event::chunks::{Chunks, List};
+use crate::event::occupied::{BUCKETS, Occupied};
 use crate::packet::RoutedPacket;
 use std::collections::BTreeMap;
 
@@ -12,13 +13,11 @@ use std::collections::BTreeMap;
 /// caches.
 const PACKETS_PER_BUCKET: f64 = 64.0;
 
-/// Number of buckets, a power of two, and the time that they cover at least, seconds; packets beyond
-/// lie in a tree.
-const BUCKETS: usize = 1024;
+/// Time that the buckets cover at least, seconds; packets beyond lie in a tree.
 const COVERED_S: f64 = 0.5;
 
 /// Fewest buckets per second.
-const FEWEST_PER_S: f64 = 64.0;
+const FEWEST_PER_S: f64 = 2.0;
 
 /// Packets per chunk of memory.
 const CHUNK: usize = 23;
@@ -28,7 +27,7 @@ const MOST_PACKETS: usize = 50_000_000;
 
 /// Parts of a bucket in which its packets are counted, and the fewest packets for which that is
 /// done; fewer are sorted by insertion alone.
-const PARTS: usize = 64;
+const PARTS: usize = 128;
 const FEWEST_COUNTED: usize = 12;
 
 /// Time of no packet.
@@ -49,7 +48,7 @@ impl Bucket {
 /// equal keys stay in the order in which they came.
 #[derive(Debug)]
 pub struct ArrivalQueue {
-    buckets_per_s: f64,
+    parts_per_s: f64,
     /// Number of the open bucket, counted from time 0.
     open: u64,
     /// Places of the packets of the open bucket and earlier ones, sorted, and how many of them have
@@ -59,8 +58,8 @@ pub struct ArrivalQueue {
     open_list: List,
     /// Later buckets, unsorted; none until a packet comes.
     buckets: Vec<Bucket>,
-    /// One bit for each bucket: whether it has packets.
-    occupied: [u64; BUCKETS / 64],
+    /// Which of them have packets.
+    occupied: Occupied,
     packets: Chunks<RoutedPacket, CHUNK>,
     /// Packets in later buckets.
     later: usize,
@@ -71,8 +70,6 @@ pub struct ArrivalQueue {
     other: RoutedPacket,
     /// Packets of a bucket before they are sorted: the part of each, and its place in the lower half.
     unsorted: Vec<u64>,
-    /// Time of the first packet, seconds; stale while packets are taken.
-    first_s: f64,
     /// Whether it exceeds the memory limit.
     pub overflows: bool,
 }
@@ -81,21 +78,20 @@ impl ArrivalQueue {
     /// No packets; about `packets_s` packets per second will come.
     pub fn new(packets_s: f64) -> Self {
         Self {
-            buckets_per_s: (packets_s / PACKETS_PER_BUCKET)
-                .clamp(FEWEST_PER_S, BUCKETS as f64 / COVERED_S),
+            parts_per_s: PARTS as f64
+                * (packets_s / PACKETS_PER_BUCKET).clamp(FEWEST_PER_S, BUCKETS as f64 / COVERED_S),
             open: 0,
             order: Vec::new(),
             taken: 0,
             open_list: List::EMPTY,
             buckets: Vec::new(),
-            occupied: [0; BUCKETS / 64],
+            occupied: Occupied::default(),
             packets: Chunks::default(),
             later: 0,
             overflow: BTreeMap::new(),
             overflow_inserts: 0,
             other: RoutedPacket::default(),
             unsorted: Vec::new(),
-            first_s: NEVER,
             overflows: false,
         }
     }
@@ -105,16 +101,24 @@ impl ArrivalQueue {
         self.order.len() - self.taken + self.later + self.overflow.len()
     }
 
-    /// Time of the first packet, seconds; [`NEVER`] if there is none. Not while packets are taken.
-    #[inline(always)]
+    /// Time of the first packet, seconds; [`NEVER`] if there is none.
+    #[inline]
     pub fn first_s(&self) -> f64 {
-        self.first_s
+        match self.order.get(self.taken) {
+            Some(&place) => self.packets.items[place as usize].packet.at_s,
+            None => self.later_first_s(),
+        }
     }
 
+    /// Number of the part of a bucket, counted from time 0.
     #[inline(always)]
-    fn bucket(&self, at_s: f64) -> u64 {
+    fn part(&self, at_s: f64) -> u64 {
         // Positive, and far below the largest of either type.
-        (at_s * self.buckets_per_s) as i64 as u64
+        (at_s * self.parts_per_s) as i64 as u64
+    }
+
+    fn bucket(&self, at_s: f64) -> u64 {
+        self.part(at_s) / PARTS as u64
     }
 
     /// Adds a packet, no earlier than the last one taken.
@@ -122,12 +126,11 @@ impl ArrivalQueue {
     /// Calls take no packet: what a call takes lies in memory, and every packet would be written
     /// there first.
     #[inline(always)]
-    pub fn push(&mut self, packet: RoutedPacket) {
+    pub fn push(&mut self, mut packet: RoutedPacket) {
         let at_s = packet.packet.at_s;
-        if at_s < self.first_s {
-            self.first_s = at_s;
-        }
-        let bucket = self.bucket(at_s);
+        let part = self.part(at_s);
+        let bucket = part / PARTS as u64;
+        packet.part = part as u32 % PARTS as u32;
         if bucket.wrapping_sub(self.open).wrapping_sub(1) < BUCKETS as u64 - 1
             && let Some(bucket) = self.buckets.get_mut(bucket as usize & (BUCKETS - 1))
             && self.packets.push_within(&mut bucket.list, packet)
@@ -169,7 +172,7 @@ impl ArrivalQueue {
         let Bucket { list, first_s } = &mut self.buckets[index];
         self.packets.push(list, packet);
         *first_s = first_s.min(at_s);
-        self.occupied[index / 64] |= 1 << (index % 64);
+        self.occupied.set(index);
         self.later += 1;
     }
 
@@ -194,21 +197,8 @@ impl ArrivalQueue {
 
     /// Number of the next bucket with packets; none if there is none in reach.
     fn next_bucket(&self) -> Option<u64> {
-        if self.later == 0 {
-            return None;
-        }
-        let from = (self.open as usize + 1) & (BUCKETS - 1);
-        let mut index = from / 64;
-        let mut word = self.occupied[index] & (!0 << (from % 64));
-        for _ in 0..=BUCKETS / 64 {
-            if word != 0 {
-                let bucket = index * 64 + word.trailing_zeros() as usize;
-                return Some(self.open + 1 + (bucket.wrapping_sub(from) & (BUCKETS - 1)) as u64);
-            }
-            index = (index + 1) % (BUCKETS / 64);
-            word = self.occupied[index];
-        }
-        None
+        let ahead = self.occupied.ahead(self.open as usize + 1)?;
+        Some(self.open + 1 + ahead as u64)
     }
 
     /// Time of the first packet behind the open bucket, seconds.
@@ -233,15 +223,6 @@ impl ArrivalQueue {
     #[inline(always)]
     pub fn take(&mut self) {
         self.taken += 1;
-    }
-
-    /// Brings [`ArrivalQueue::first_s`] up to date after packets were taken.
-    #[inline]
-    pub fn settle(&mut self) {
-        self.first_s = match self.order.get(self.taken) {
-            Some(&place) => self.packets.items[place as usize].packet.at_s,
-            None => self.later_first_s(),
-        };
     }
 
     /// The packet that is due after this number of others, if it is known: a hint to prefetch.
@@ -275,7 +256,7 @@ impl ArrivalQueue {
             self.put(packet);
         }
         let index = self.open as usize & (BUCKETS - 1);
-        self.occupied[index / 64] &= !(1 << (index % 64));
+        self.occupied.clear(index);
         self.close();
         self.open_list = std::mem::replace(&mut self.buckets[index], Bucket::EMPTY).list;
         self.sort();
@@ -286,8 +267,6 @@ impl ArrivalQueue {
     /// Sorts the open bucket: by counting its packets in parts, nearly all of which have one or two,
     /// and then by insertion.
     fn sort(&mut self) {
-        let per_s = self.buckets_per_s * PARTS as f64;
-        let begin = self.open as f64 * PARTS as f64;
         let mut ends = [0u32; PARTS];
         let Self { packets, order, unsorted, .. } = self;
         unsorted.clear();
@@ -295,10 +274,8 @@ impl ArrivalQueue {
             let from = places.start as u64;
             let packets = packets.items[places].iter();
             unsorted.extend((from..).zip(packets).map(|(place, routed)| {
-                let part = (routed.packet.at_s * per_s - begin) as i32 as u32;
-                let part = part.min(PARTS as u32 - 1);
-                ends[part as usize] += 1;
-                u64::from(part) << 32 | place
+                ends[routed.part as usize % PARTS] += 1;
+                u64::from(routed.part) << 32 | place
             }));
         }
         order.resize(unsorted.len(), 0);
@@ -373,7 +350,6 @@ mod tests {
                         prop_assert_eq!(first.packet.number, sorted.remove(0).packet.number);
                         now_s = first.packet.at_s;
                     }
-                    queue.settle();
                     prop_assert!(sorted.first().is_none_or(|first| first.packet.at_s >= until_s));
                     now_s = now_s.max(until_s);
                 } else {
@@ -400,7 +376,6 @@ mod tests {
             while queue.peek_before(NEVER).is_some() {
                 queue.take();
             }
-            queue.settle();
         }
         let places = queue.packets.items.len();
         assert!(places <= 256, "{places}");

@@ -2,5 +2,6 @@
 
 pub mod arrival_queue;
 pub mod chunks;
+pub mod occupied;
 pub mod stations;
 pub mod timers;

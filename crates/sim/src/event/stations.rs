@@ -39,8 +39,6 @@ pub struct Station {
     /// When it acts by itself: the first timer, or the end of a transmission behind which others
     /// wait, seconds.
     pub own_s: f64,
-    /// No packet leaves before this time, seconds: the transmission in progress ends then.
-    pub free_s: f64,
     /// Timers; empty for a link.
     pub timers: Timers,
     /// Sources of cross traffic whose packets wait here first, by the time of the next one (as
@@ -50,14 +48,9 @@ pub struct Station {
 
 impl Station {
     /// Time of what is due first, seconds.
-    #[inline(always)]
     pub fn first_s(&self) -> f64 {
-        let first_s = self.arrivals.first_s();
-        let first_s = if first_s < self.own_s { first_s } else { self.own_s };
-        match self.sources.peek() {
-            None => first_s,
-            Some(Reverse((at, _))) => first_s.min(f64::from_bits(*at)),
-        }
+        let source_s = self.sources.peek().map_or(NEVER, |Reverse((at, _))| f64::from_bits(*at));
+        self.arrivals.first_s().min(self.own_s).min(source_s)
     }
 
     /// The source whose next packet leaves first, if it does before `until_s`.
@@ -76,8 +69,14 @@ impl Station {
 pub struct Stations {
     /// Links, then receivers, senders and groups.
     pub list: Vec<Station>,
+    /// Time of what is due first at each, seconds; stale while a station processes.
+    first_s: Vec<f64>,
+    /// No packet leaves a station before this time, seconds: the transmission in progress ends then.
+    free_s: Vec<f64>,
     /// Least delays, seconds: from each station to the first, to the second, and so on.
     delays_s: Vec<f64>,
+    /// Whether packets that wait exceed the memory limit.
+    pub overflowed: bool,
 }
 
 impl Stations {
@@ -87,7 +86,6 @@ impl Stations {
             kind,
             arrivals: ArrivalQueue::new(packets_s),
             own_s: NEVER,
-            free_s: 0.0,
             timers: Timers::default(),
             sources: BinaryHeap::new(),
         };
@@ -98,8 +96,14 @@ impl Stations {
             .map(|&(kind, packets_s)| station(kind, packets_s))
             .chain(others.map(|kind| station(kind, all)))
             .collect();
-        let delays_s = vec![0.0; list.len() * list.len()];
-        Self { list, delays_s }
+        let count = list.len();
+        Self {
+            list,
+            first_s: vec![NEVER; count],
+            free_s: vec![0.0; count],
+            delays_s: vec![0.0; count * count],
+            overflowed: false,
+        }
     }
 
     /// Sets the least delays between stations, seconds: from each to the first, to the second, and
@@ -134,13 +138,48 @@ impl Stations {
     #[inline]
     pub fn earliest(&self) -> (usize, f64) {
         let mut earliest = (0, NEVER);
-        for (number, station) in self.list.iter().enumerate() {
-            let first_s = station.first_s();
+        for (number, &first_s) in self.first_s.iter().enumerate() {
             if first_s < earliest.1 {
                 earliest = (number, first_s);
             }
         }
         earliest
+    }
+
+    /// The earliest time at which what waits elsewhere, receivers and senders excepted, or here may
+    /// reach a station, seconds.
+    #[inline]
+    pub fn horizon_s(&self, station: usize) -> f64 {
+        let count = self.list.len();
+        let delays_s = &self.delays_s[station * count..][..count];
+        let (receivers, groups) = (count - 3, count - 1);
+        let mut horizon_s = self.first_s[groups] + delays_s[groups];
+        let links = self.first_s[..receivers].iter().zip(&self.free_s).zip(delays_s);
+        if station == groups {
+            // What happens at a link counts, not what leaves it.
+            for ((&first_s, _), &delay_s) in links {
+                horizon_s = horizon_s.min(first_s + delay_s);
+            }
+        } else {
+            for ((&first_s, &free_s), &delay_s) in links {
+                let out_s = if free_s > first_s { free_s } else { first_s } + delay_s;
+                horizon_s = if out_s < horizon_s { out_s } else { horizon_s };
+            }
+        }
+        horizon_s
+    }
+
+    /// Time of what is due first at a station, seconds.
+    #[inline(always)]
+    pub fn first_at_s(&self, station: usize) -> f64 {
+        self.first_s[station]
+    }
+
+    /// A station has processed what it had to.
+    #[inline]
+    pub fn settle(&mut self, station: usize) {
+        self.first_s[station] = self.list[station].first_s();
+        self.overflowed |= self.list[station].arrivals.overflows;
     }
 
     /// Time of what is due first, seconds.
@@ -151,7 +190,23 @@ impl Stations {
     /// A packet waits to enter a station.
     #[inline(always)]
     pub fn push(&mut self, station: u32, packet: RoutedPacket) {
+        self.bring_forward(station as usize, packet.packet.at_s);
         self.list[station as usize].arrivals.push(packet);
+    }
+
+    /// Something is due at a station at this time, seconds.
+    #[inline(always)]
+    fn bring_forward(&mut self, station: usize, at_s: f64) {
+        let first_s = &mut self.first_s[station];
+        if at_s < *first_s {
+            *first_s = at_s;
+        }
+    }
+
+    /// A source of cross traffic sends its next packet to a station at this time, seconds.
+    pub fn schedule_source(&mut self, station: usize, source: u32, at_s: f64) {
+        self.bring_forward(station, at_s);
+        self.list[station].sources.push(Reverse((at_s.to_bits(), source)));
     }
 
     /// Adds a timer.
@@ -165,21 +220,32 @@ impl Stations {
         let owner = &mut self.list[station as usize];
         owner.timers.push(time_s, kind, flow);
         owner.own_s = owner.timers.first_s();
+        self.bring_forward(station as usize, time_s);
+    }
+
+    /// Takes the first timer of a station.
+    pub fn take_timer(&mut self, station: usize) -> Option<(f64, TimerKind, u32)> {
+        let owner = &mut self.list[station];
+        let timer = owner.timers.pop();
+        owner.own_s = owner.timers.first_s();
+        self.settle(station);
+        timer
     }
 
     /// When a link acts by itself next, and when it is free, seconds.
-    pub fn set_service(&mut self, station: u32, own_s: f64, free_s: f64) {
-        let link = &mut self.list[station as usize];
-        (link.own_s, link.free_s) = (own_s, free_s);
+    pub fn set_service(&mut self, station: usize, own_s: f64, free_s: f64) {
+        self.list[station].own_s = own_s;
+        self.bring_forward(station, own_s);
+        self.free_s[station] = free_s;
+    }
+
+    /// When a link is free, seconds.
+    pub fn set_free(&mut self, station: usize, free_s: f64) {
+        self.free_s[station] = free_s;
     }
 
     /// Packets that wait.
     pub fn packets(&self) -> u64 {
         self.list.iter().map(|station| station.arrivals.len() as u64).sum()
-    }
-
-    /// Whether the packets that wait exceed the memory limit.
-    pub fn overflows(&self) -> bool {
-        self.list.iter().any(|station| station.arrivals.overflows)
     }
 }

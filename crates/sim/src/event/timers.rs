@@ -2,6 +2,7 @@
 //! entry comes up.
 
 use crate::event::chunks::{Chunks, List};
+use crate::event::occupied::{BUCKETS, Occupied};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -46,9 +47,9 @@ pub struct Timers {
     current: BinaryHeap<Entry>,
     /// Number of the current bucket, counted from time 0.
     bucket: u64,
-    /// Timers of later buckets, and their number; no buckets until a timer is armed.
+    /// Timers of later buckets, and which of them have any; no buckets until a timer is armed.
     buckets: Vec<List>,
-    later: usize,
+    occupied: Occupied,
     entries: Chunks<Entry, CHUNK>,
     /// Timers beyond the last bucket.
     beyond: BinaryHeap<Entry>,
@@ -58,9 +59,8 @@ pub struct Timers {
 /// largest.
 type Entry = Reverse<(u64, TimerKind, u32)>;
 
-/// Buckets per second, and number of buckets: two seconds.
+/// Buckets per second: they cover two seconds.
 const BUCKETS_PER_S: f64 = 512.0;
-const BUCKETS: usize = 1024;
 
 /// Timers per chunk of memory.
 const CHUNK: usize = 16;
@@ -87,8 +87,9 @@ impl Timers {
         if bucket <= self.bucket {
             self.current.push(entry);
         } else if bucket - self.bucket < BUCKETS as u64 {
-            self.entries.push(&mut self.buckets[bucket as usize % BUCKETS], entry);
-            self.later += 1;
+            let index = bucket as usize % BUCKETS;
+            self.entries.push(&mut self.buckets[index], entry);
+            self.occupied.set(index);
         } else {
             self.beyond.push(entry);
         }
@@ -97,10 +98,11 @@ impl Timers {
     /// If the current bucket is over, goes on to the next one that has timers.
     fn go_on(&mut self) {
         while self.current.is_empty() {
-            self.bucket = match self.beyond.peek() {
-                _ if self.later > 0 => self.bucket + 1,
-                Some(first) => bucket(first),
-                None => return,
+            self.bucket = match (self.occupied.ahead(self.bucket as usize + 1), self.beyond.peek())
+            {
+                (Some(ahead), _) => self.bucket + 1 + ahead as u64,
+                (None, Some(first)) => bucket(first),
+                (None, None) => return,
             };
             while let Some(first) = self.beyond.peek()
                 && bucket(first) - self.bucket < BUCKETS as u64
@@ -108,10 +110,10 @@ impl Timers {
             {
                 self.put(first);
             }
-            let list = &mut self.buckets[self.bucket as usize % BUCKETS];
-            let list = std::mem::replace(list, List::EMPTY);
+            let index = self.bucket as usize % BUCKETS;
+            self.occupied.clear(index);
+            let list = std::mem::replace(&mut self.buckets[index], List::EMPTY);
             for places in self.entries.places(list) {
-                self.later -= places.len();
                 self.current.extend(&self.entries.items[places]);
             }
             self.entries.release(list);

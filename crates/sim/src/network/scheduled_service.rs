@@ -30,7 +30,7 @@ impl<T: Tracer> Datapath<T> {
                 None => break,
             }
         }
-        self.stations.list[station as usize].arrivals.settle();
+        self.stations.settle(station as usize);
     }
 
     /// A packet reaches a scheduled queue.
@@ -69,7 +69,7 @@ impl<T: Tracer> Datapath<T> {
     #[inline]
     fn schedule_service(&mut self, index: u32) {
         let (next_s, free_s) = self.links[index as usize].next_service_s();
-        self.stations.set_service(self.station_of[index as usize], next_s, free_s);
+        self.stations.set_service(self.station_of[index as usize] as usize, next_s, free_s);
     }
 
     /// Processes the packets that the queue dropped at `now_s`.

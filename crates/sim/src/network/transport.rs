@@ -12,7 +12,6 @@ use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::network::datapath::Datapath;
 use crate::network::route::{Entry, Hop, Stage};
 use crate::packet::{CROSS, Flags, FlowIndices, LOST, Packet, RoutedPacket};
-use std::cmp::Reverse;
 
 impl<T: Tracer> Datapath<T> {
     /// A packet enters the stage of its hop and goes on along its route until it waits at a station,
@@ -257,6 +256,7 @@ impl<T: Tracer> Datapath<T> {
     /// Sources of cross traffic whose packets wait at a station first send what they send before
     /// `until_s`.
     pub fn emit(&mut self, station: usize, until_s: f64) {
+        let mut has_sent = false;
         while let Some(source) = self.stations.list[station].next_source(until_s) {
             let (source_of, FlowIndices { route, first_access_link }) =
                 &mut self.cross[source as usize];
@@ -268,6 +268,10 @@ impl<T: Tracer> Datapath<T> {
             let packet = Packet { tx_start_s, ..Packet::sent(at_s, number, size_bytes, flags) };
             let first = self.routes[route as usize].first;
             self.reach(CROSS + source, first_access_link, first, packet);
+            has_sent = true;
+        }
+        if has_sent {
+            self.stations.settle(station);
         }
     }
 
@@ -275,7 +279,7 @@ impl<T: Tracer> Datapath<T> {
     pub fn schedule_source(&mut self, station: usize, source: u32) {
         let next_s = self.cross[source as usize].0.next_s;
         if next_s < NEVER {
-            self.stations.list[station].sources.push(Reverse((next_s.to_bits(), source)));
+            self.stations.schedule_source(station, source, next_s);
         }
     }
 
