@@ -49,29 +49,36 @@ impl<T: Tracer> Engine<T> {
     #[cold]
     #[inline(never)]
     fn run_notable_ack(&mut self, flow: u32, ack: Packet, limit_s: f64, is_done: bool) {
-        let mut last = NO_EVENT;
         if is_done {
             self.note_completion_or_fault(flow, ack.at_s);
+        } else if !self.deliver_between_timers(flow, ack, limit_s) {
+            return self.held_acks.push((flow, ack));
         }
-        while !is_done {
+        self.expire_own_timers(flow, ack.at_s, (ack.at_s, (ack.tx_start_s, ack.lead_s)));
+    }
+
+    /// The timers that precede an ACK expire, and the ACK is delivered; returns false if it has to
+    /// wait.
+    fn deliver_between_timers(&mut self, flow: u32, ack: Packet, limit_s: f64) -> bool {
+        let mut last = NO_EVENT;
+        loop {
             let (at_s, armed_s, _) = self.first_own_timer(flow);
             // Of both at one instant, the one that was scheduled first precedes.
             let precedes = at_s < ack.at_s || at_s == ack.at_s && armed_s <= ack.tx_start_s;
-            if precedes && at_s < limit_s && !self.senders[flow as usize].sender.is_faulty() {
-                last = self.expire_own_timer(flow, at_s, last);
-                continue;
+            if !precedes || at_s >= limit_s || self.senders[flow as usize].sender.is_faulty() {
+                break;
             }
-            if ack.at_s >= limit_s || self.limit_s() <= ack.at_s {
-                return self.held_acks.push((flow, ack));
-            }
-            let endpoint = &mut self.senders[flow as usize];
-            let knobs = &self.knobs[endpoint.knobs as usize];
-            if deliver_ack(endpoint, &mut self.datapath, knobs, flow, ack) {
-                self.note_completion_or_fault(flow, ack.at_s);
-            }
-            break;
+            last = self.expire_own_timer(flow, at_s, last);
         }
-        self.expire_own_timers(flow, ack.at_s, (ack.at_s, (ack.tx_start_s, ack.lead_s)));
+        if ack.at_s >= limit_s || self.limit_s() <= ack.at_s {
+            return false;
+        }
+        let endpoint = &mut self.senders[flow as usize];
+        let knobs = &self.knobs[endpoint.knobs as usize];
+        if deliver_ack(endpoint, &mut self.datapath, knobs, flow, ack) {
+            self.note_completion_or_fault(flow, ack.at_s);
+        }
+        true
     }
 
     /// The limit has moved: ACKs that waited for that are due like all others.
