@@ -35,7 +35,7 @@ TERMS = {
     "short way": "fast path",
     "nobody can tell": "unobservable",
     "doors?": "input port, or interface",
-    "inbox(?:es)?": "merge queue",
+    "inbox(?:es)?": "station",
 }
 """A regular expression for each word that is not the field's, and the standard term."""
 NAMED = [word.replace(" ", GAP) for word in TERMS]

@@ -225,8 +225,7 @@ fn available(traces: &Traces<'_>, bin_s: f64) -> Vec<(&'static str, Column)> {
     ]
 }
 
-/// Packet rows in order of time; simultaneous rows stay in the order of events. A timeout is recorded
-/// after it was processed: it comes before what it sent.
+/// Packet rows in order of time; at one instant by flow, and a timeout before what it sent.
 pub fn in_order(recorder: &TraceRecorder) -> Vec<&PacketRow> {
     let mut rows: Vec<&PacketRow> = recorder.packets.iter().collect();
     let follows = |row: &PacketRow| row.event != PacketEvent::Timeout;

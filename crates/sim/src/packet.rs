@@ -1,5 +1,4 @@
-//! Packets and header flags; a packet takes 48 bytes, so that a ring buffer of packets stays in
-//! cache.
+//! Packets and header flags; a packet with its place on its route is one cache line.
 
 use cwndlab_prefetch::prefetch;
 use cwndlab_tcp::{Ecn, EcnEcho, SackBlocks};

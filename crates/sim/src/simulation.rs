@@ -180,7 +180,7 @@ impl<'a> Simulation<'a> {
         Simulation { run, scenario: Cow::Owned(scenario) }
     }
 
-    /// Processes at most `events` events.
+    /// Processes about `events` items.
     pub fn advance(&mut self, events: u64) -> Status {
         self.run.advance(events)
     }

@@ -83,3 +83,30 @@ fn a_flow_of_many_takes_little_memory() {
     // takes hundreds.
     assert!(each < 1700.0, "{each:.0} bytes a flow");
 }
+
+/// Cross traffic has no loop: its horizon is the end of the run.
+#[test]
+fn cross_traffic_alone_takes_no_memory_with_time() {
+    for queue in ["drop-tail", "drr"] {
+        let most_bytes = |duration: &str| {
+            let scenario = Scenario::from_toml(&format!(
+                r#"
+                duration = "{duration}"
+                [dumbbell]
+                rate = "1Gbit"
+                delay = "5ms"
+                queue = {{ kind = "{queue}", limit = "100pkt" }}
+                [[cross]]
+                name = "constant"
+                rate = "900Mbit"
+            "#
+            ))
+            .unwrap();
+            measure(|| drop(Simulation::new(&scenario).run().unwrap())).bytes_max
+        };
+        let (once, twice) = (most_bytes("4s"), most_bytes("8s"));
+        println!("{queue}: {once} bytes for 4 s, {twice} bytes for 8 s");
+        // What a run records takes a little more, packets that wait do not.
+        assert!(twice < once + once / 4, "{queue}: {once} bytes for 4 s, {twice} bytes for 8 s");
+    }
+}

@@ -111,8 +111,8 @@ impl FlowInfos {
 /// Options of a run that do not change its results.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Lookahead: computes private stages as soon as their inputs are known. Off: an event for
-    /// every stage, as a reference for tests.
+    /// Whether stations run up to their horizons. Off: packets wait at every stage and are processed
+    /// in the order of all, as a reference for tests and for runs that pause.
     pub look_ahead: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Builds the network of a scenario: links, endpoints, routes and event queues.
+//! Builds the network of a scenario: links, endpoints, routes and stations.
 
 use super::builder::Builder;
 use super::info::{FlowInfos, LinkInfo, Options};

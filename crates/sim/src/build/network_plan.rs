@@ -149,7 +149,7 @@ impl<'a> NetworkPlan<'a> {
     }
 
     /// Number of flows and sources that cross each link, in either direction. A scheduled queue
-    /// counts as two, because it is served by events.
+    /// counts as two, because it is a station whoever crosses it.
     pub fn flows_per_link(&self) -> Vec<u64> {
         let mut flows_per_link: Vec<u64> = (0..self.links.len() as u32)
             .map(|link| if self.has_scheduled_queue(link) { 2 } else { 0 })

@@ -77,7 +77,8 @@ impl Builder<'_> {
         let ([source_rate, sink_rate], source, sink) = self.plan.access_ranges(&group.spec);
         let forward = |rate: Option<u64>, high_s: f64| rate.is_some() || high_s > 0.0;
         let own = [
-            // With jitter packets reach the first link by an event, as behind an access link.
+            // With jitter packets reach the first link later than the event in which they are sent, as
+            // behind an access link.
             forward(source_rate, source.high.seconds() + self.plan.host_jitter_s()),
             forward(sink_rate, sink.high.seconds()),
             self.plan.back_delay_s(&group.path) > 0.0,

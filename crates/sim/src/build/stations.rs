@@ -9,8 +9,8 @@ use crate::network::route::{Entry, Stage};
 /// doubles.
 const MARGIN: (f64, f64) = (1.0 - 1e-6, 1e-9);
 
-/// With more stations than this only the least delay of all is known: a table of all pairs would
-/// take more memory and time than it saves.
+/// With more stations than this only the least delay of all is known: a table of all pairs takes
+/// memory by their square and time by their cube.
 const MOST_IN_TABLE: usize = 512;
 
 /// Delay between stations of which none reaches the other, seconds.
@@ -35,6 +35,11 @@ impl Builder<'_> {
                 is_station[pair[1] as usize] |= self.plan.reorders(pair[0]);
             }
         }
+        let packets_s = |link: usize| {
+            // As many packets of 1000 bytes as the link can carry.
+            self.plan.links[link].rate.largest().bps() as f64 / 8000.0
+        };
+        let all_s = (0..self.plan.links.len()).map(packets_s).sum();
         let mut links = Vec::new();
         for (link, is_station) in is_station.into_iter().enumerate() {
             let has_queue = self.plan.has_scheduled_queue(link as u32);
@@ -47,12 +52,10 @@ impl Builder<'_> {
                 true => StationKind::Queue(link as u32),
                 false => StationKind::Link(link as u32),
             };
-            // As many packets of 1000 bytes as the link can carry.
-            let packets_s = self.plan.links[link].rate.largest().bps() as f64 / 8000.0;
             self.station_of.push(links.len() as u32);
-            links.push((kind, packets_s));
+            links.push((kind, packets_s(link)));
         }
-        let stations = Stations::new(&links);
+        let stations = Stations::new(&links, all_s);
         (self.receivers, self.senders) = (stations.receivers(), stations.senders());
         stations
     }
@@ -60,8 +63,9 @@ impl Builder<'_> {
     /// Sets the least delays between stations, from the routes of all flows.
     pub(super) fn set_delays(&self, stations: &mut Stations) {
         let mut delays = Delays::new(stations);
-        for group in &self.plan.groups {
-            self.add_delays(group, stations, &mut delays);
+        for (index, group) in self.plan.groups.iter().enumerate() {
+            let is_arriving = index >= self.plan.scenario.flows.len();
+            self.add_delays(group, is_arriving, stations, &mut delays);
         }
         for (index, path) in self.plan.cross.iter().enumerate() {
             let spec = &self.plan.scenario.cross[index];
@@ -72,7 +76,13 @@ impl Builder<'_> {
         stations.set_delays(delays.least());
     }
 
-    fn add_delays(&self, group: &FlowGroup, stations: &Stations, delays: &mut Delays) {
+    fn add_delays(
+        &self,
+        group: &FlowGroup,
+        is_arriving: bool,
+        stations: &Stations,
+        delays: &mut Delays,
+    ) {
         let (_, source, sink) = self.plan.access_ranges(&group.spec);
         let (stages, access_links) = self.stages(group);
         let own_s = [
@@ -83,9 +93,6 @@ impl Builder<'_> {
         let access_s = |offset: u32| own_s[access_links[offset as usize]];
         let knobs = self.plan.knobs(&group.spec);
         let stages = self.entries(&stages, group.spec.page.is_some());
-        let is_arriving = self.plan.groups[self.plan.scenario.flows.len()..]
-            .iter()
-            .any(|arriving| std::ptr::eq(arriving, group));
         let senders = stations.senders();
         delays.add_route(self, &stages, access_s, Some(senders), knobs.has_receiver_timer());
         if is_arriving {
@@ -100,8 +107,10 @@ struct Delays {
     receivers: usize,
     senders: usize,
     groups: usize,
-    /// From each station, to each.
+    /// From each station, to each; empty if they are too many.
     least_s: Vec<f64>,
+    /// The least of all.
+    least_of_all_s: f64,
 }
 
 impl Delays {
@@ -112,13 +121,16 @@ impl Delays {
             receivers: stations.receivers() as usize,
             senders: stations.senders() as usize,
             groups: stations.groups() as usize,
-            least_s: vec![UNREACHABLE; count * count],
+            least_s: vec![UNREACHABLE; if count > MOST_IN_TABLE { 0 } else { count * count }],
+            least_of_all_s: UNREACHABLE,
         }
     }
 
     fn add(&mut self, from: usize, to: usize, delay_s: f64) {
-        let least_s = &mut self.least_s[from * self.count + to];
-        *least_s = least_s.min(delay_s);
+        self.least_of_all_s = self.least_of_all_s.min(delay_s);
+        if let Some(least_s) = self.least_s.get_mut(from * self.count + to) {
+            *least_s = least_s.min(delay_s);
+        }
     }
 
     /// Adds the delays along a route. `access_s`: delay of its access links; `from`: the station
@@ -162,44 +174,51 @@ impl Delays {
         }
     }
 
-    /// The least delays between all pairs of stations (R. W. Floyd, "Algorithm 97: shortest path",
-    /// CACM 5(6), 1962): from each to the first, to the second, and so on.
+    /// The least delays from each station: to the first, to the second, and so on; or to any link and
+    /// the receivers, to the senders, and to the groups.
     fn least(mut self) -> Vec<f64> {
         let (count, groups) = (self.count, self.groups);
-        if count > MOST_IN_TABLE {
-            let least_s = self.least_s.iter().copied().fold(UNREACHABLE, f64::min);
-            self.least_s = vec![least_s; count * count];
-        } else {
-            // Arrivals of flows depend on nothing.
-            for via in (0..count).filter(|&via| via != groups) {
-                for from in 0..count {
-                    let first_s = self.least_s[from * count + via];
-                    if first_s < UNREACHABLE {
-                        for to in 0..count {
-                            let sum_s = first_s + self.least_s[via * count + to];
-                            self.add(from, to, sum_s);
-                        }
+        let relied = |delay_s: f64| (delay_s * MARGIN.0 - MARGIN.1).max(0.0);
+        let is_of_pairs = !self.least_s.is_empty();
+        if is_of_pairs {
+            self.add_indirect();
+        }
+        let least_s = |from: usize, to: usize| match is_of_pairs {
+            true => self.least_s[from * count + to],
+            false => self.least_of_all_s,
+        };
+        // Which slots are free for a flow that arrives depends on all that happened before, also on
+        // what the last arrival caused.
+        let first_caused_s = (0..count).map(|to| least_s(groups, to)).fold(UNREACHABLE, f64::min);
+        let delay_s = |from: usize, to: usize| match (from == groups, to == groups) {
+            (true, true) => relied(first_caused_s),
+            (false, true) => 0.0,
+            // A timer of a completed flow does not expire once another has its slot.
+            (true, false) if to == self.senders => 0.0,
+            _ => relied(least_s(from, to)),
+        };
+        let first = if is_of_pairs { 0 } else { self.receivers };
+        (first..count)
+            .flat_map(|to| (0..count).map(move |from| (from, to)))
+            .map(|(from, to)| delay_s(from, to))
+            .collect()
+    }
+
+    /// Adds the delays by way of other stations (R. W. Floyd, "Algorithm 97: shortest path", CACM
+    /// 5(6), 1962).
+    fn add_indirect(&mut self) {
+        let (count, groups) = (self.count, self.groups);
+        // Arrivals of flows depend on nothing.
+        for via in (0..count).filter(|&via| via != groups) {
+            for from in 0..count {
+                let first_s = self.least_s[from * count + via];
+                if first_s < UNREACHABLE {
+                    for to in 0..count {
+                        let sum_s = first_s + self.least_s[via * count + to];
+                        self.add(from, to, sum_s);
                     }
                 }
             }
         }
-        let relied = |delay_s: f64| (delay_s * MARGIN.0 - MARGIN.1).max(0.0);
-        // Which slots are free for a flow that arrives depends on all that happened before, also on
-        // what the last arrival caused.
-        let from_groups = &self.least_s[groups * count..(groups + 1) * count];
-        let first_caused_s = relied(from_groups.iter().copied().fold(UNREACHABLE, f64::min));
-        let mut delays_s = vec![0.0; count * count];
-        for from in 0..count {
-            for to in 0..count {
-                delays_s[to * count + from] = match (from == groups, to == groups) {
-                    (true, true) => first_caused_s,
-                    (false, true) => 0.0,
-                    // A timer of a completed flow does not expire once another has its slot.
-                    (true, false) if to == self.senders => 0.0,
-                    _ => relied(self.least_s[from * count + to]),
-                };
-            }
-        }
-        delays_s
     }
 }

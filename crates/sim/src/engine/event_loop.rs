@@ -2,8 +2,8 @@
 //! every sender processes its ACKs as soon as they are known.
 //!
 //! A window of packets is processed at once like this, link by link and sender by sender, as far as
-//! delays separate them. Where nothing separates them, a round is one item: the first of all in the
-//! order of ns-2, in which what was scheduled first is processed first.
+//! delays separate them. Where nothing separates them, a round is the items of one instant in
+//! the order of ns-2, in which what was scheduled first is processed first.
 
 use crate::engine::state::{Engine, Status};
 use crate::event::arrival_queue::NEVER;
@@ -14,9 +14,9 @@ use crate::network::route::Stage;
 use crate::packet::{Packet, RoutedPacket};
 use cwndlab_prefetch::prefetch;
 
-/// Items that a station processes at most before the loop comes back: whoever runs the simulation
-/// waits for that.
-const LONGEST_RUN: usize = 1 << 10;
+/// Items that a station or the senders process at most before the loop comes back: whoever runs the
+/// simulation waits for that.
+pub(crate) const LONGEST_RUN: usize = 1 << 11;
 
 /// ACKs on their way beyond which a run stops: about 3 GiB.
 const MOST_ACKS: usize = 50_000_000;
@@ -138,11 +138,11 @@ impl<T: Tracer> Engine<T> {
     fn horizon_s(&mut self, station: usize) -> f64 {
         let stations = &self.datapath.stations;
         let (receivers, senders) = (stations.receivers() as usize, stations.senders() as usize);
-        let mut horizon_s = stations.horizon_s(station);
+        let mut horizon_s = stations.horizon_of_links_s(station);
         for number in [receivers, senders] {
             let delay_s = self.datapath.stations.delay_s(number, station);
             loop {
-                let first_s = self.datapath.stations.first_at_s(number);
+                let first_s = self.datapath.stations.first_of_s(number);
                 if first_s + delay_s >= horizon_s || !self.renew_first_timer(number) {
                     horizon_s = horizon_s.min(first_s + delay_s);
                     break;
@@ -156,7 +156,10 @@ impl<T: Tracer> Engine<T> {
     fn run_station(&mut self, station: usize, until_s: f64) {
         match self.datapath.stations.list[station].kind {
             StationKind::Link(link) => self.run_link(station, link, until_s),
-            StationKind::Queue(link) => self.datapath.run_queue(station as u32, link, until_s),
+            StationKind::Queue(link) => {
+                let items = self.datapath.run_queue(station, link, until_s, LONGEST_RUN);
+                self.processed += items as u64;
+            }
             StationKind::Receivers | StationKind::Senders | StationKind::Groups => {
                 self.run_timers(station, until_s)
             }
@@ -167,7 +170,7 @@ impl<T: Tracer> Engine<T> {
     fn run_link(&mut self, station: usize, link: u32, until_s: f64) {
         let mut limit_s = self.limit_s();
         let end = self.processed + LONGEST_RUN as u64;
-        self.datapath.emit(station, until_s);
+        let until_s = self.datapath.emit(station, until_s);
         while self.processed < end && !self.datapath.overflowed {
             let waiting = &mut self.datapath.stations.list[station].arrivals;
             let Some(&routed) = waiting.peek_before(until_s) else { break };
@@ -211,10 +214,9 @@ impl<T: Tracer> Engine<T> {
     /// Timers of a station expire and packets leave it, in order of time.
     fn run_timers(&mut self, station: usize, until_s: f64) {
         let end = self.processed + LONGEST_RUN as u64;
-        self.datapath.emit(station, until_s);
         while self.processed < end && !self.datapath.overflowed {
             self.datapath.stations.settle(station);
-            if self.datapath.stations.first_at_s(station) >= until_s {
+            if self.datapath.stations.first_of_s(station) >= until_s {
                 return;
             }
             self.run_first_of(station);
@@ -256,8 +258,8 @@ impl<T: Tracer> Engine<T> {
     fn run_first_item(&mut self, now_s: f64) {
         let mut first: Option<(ItemKey, usize)> = None;
         for station in 0..self.datapath.stations.list.len() {
-            self.datapath.emit(station, now_s.next_up());
-            if self.datapath.stations.first_at_s(station) == now_s {
+            while self.datapath.emit(station, now_s.next_up()) <= now_s {}
+            if self.datapath.stations.first_of_s(station) == now_s {
                 let key = self.first_key(station, now_s);
                 if first.is_none_or(|(least, _)| key < least) {
                     first = Some((key, station));

@@ -66,8 +66,6 @@ impl<T: Tracer> Engine<T> {
     fn reusable_slot(&mut self, index: u32) -> Option<u32> {
         let now_s = self.now_s;
         let group = &self.groups[index as usize];
-        // A flow that completed at this instant may have done so ahead of time, which depends on
-        // lookahead.
         let is_quiet = |&(_, flow): &(u64, u32)| {
             let (sender, sink) = (
                 &self.senders[flow as usize].sender,
@@ -95,7 +93,7 @@ impl<T: Tracer> Engine<T> {
         Some(flow)
     }
 
-    /// Adds a slot: sender, receiver, access links and FIFOs.
+    /// Adds a slot: sender, receiver and access links.
     fn add_slot(&mut self, index: u32) -> u32 {
         let template = &self.groups[index as usize].template;
         let flow = self.senders.len() as u32;

@@ -5,6 +5,7 @@
 //! one function, [`Engine::run_ack`]; rare cases are calls.
 
 use crate::endpoint::tcp::SenderEndpoint;
+use crate::engine::event_loop::LONGEST_RUN;
 use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, NO_EVENT, SenderOutput, send};
 use crate::engine::state::Engine;
 use crate::event::timers::TimerKind;
@@ -13,15 +14,11 @@ use crate::network::datapath::Datapath;
 use crate::packet::{Flags, Packet};
 use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
 
-/// ACKs that senders process at most before the event loop comes back: whoever runs the simulation
-/// waits for that.
-const MOST_ACKS_AT_ONCE: usize = 1 << 10;
-
 impl<T: Tracer> Engine<T> {
     /// Senders process the ACKs that are known and were not processed at once, or part of them: a
     /// flow alone on its links adds as many as it takes.
     pub(crate) fn run_acks(&mut self, mut limit_s: f64) {
-        for _ in 0..MOST_ACKS_AT_ONCE {
+        for _ in 0..LONGEST_RUN {
             let Some((flow, ack)) = self.datapath.acks.pop_front() else { return };
             self.run_ack(flow, ack, &mut limit_s);
         }
@@ -44,8 +41,9 @@ impl<T: Tracer> Engine<T> {
         }
     }
 
-    /// An ACK comes together with timers of its sender, or behind the limit; or it is `done` and has
-    /// completed the sender, put its rule at fault or armed a timer for now.
+    /// The rest of an ACK that was delivered (`is_done`) and has completed its sender, put its rule at
+    /// fault or armed a timer for now, or one that comes behind a timer of its sender or behind the
+    /// limit.
     #[cold]
     #[inline(never)]
     fn run_notable_ack(&mut self, flow: u32, ack: Packet, limit_s: f64, is_done: bool) {
@@ -181,7 +179,7 @@ fn deliver_ack<T: Tracer>(
 ) -> bool {
     let ack = ack_segment(&packet);
     if packet.options > 0 || !endpoint.sender.is_steady(ack) {
-        // A copy, as in `Datapath::reach`: what a call takes lies in memory, the original need not.
+        // A copy, as in `ArrivalQueue::push`: what a call takes lies in memory, the original need not.
         return deliver_ack_slow_path(endpoint, datapath, knobs, flow, Packet { ..packet });
     }
     let now_s = packet.at_s;

@@ -20,7 +20,7 @@ pub struct Engine<T: Tracer> {
     /// Groups of arriving flows (`[[arrivals]]`).
     pub(crate) groups: Vec<ArrivalGroup>,
     /// Time (seconds) and flow of the earliest invalid congestion window so far. Senders run ahead
-    /// of each other, so an earlier one may still appear.
+    /// of each other, so an earlier one may still appear; at one instant it is any of them.
     pub(crate) fault: Option<(f64, u32)>,
     /// Browsers, the first of the flows that are the connections of each, and the last event that
     /// completed an object.
@@ -29,21 +29,22 @@ pub struct Engine<T: Tracer> {
     pub(crate) knobs: Arc<[Knobs]>,
     /// Time of the item in progress, seconds. Stations and senders run ahead of each other.
     pub(crate) now_s: f64,
-    /// Everything before this time is processed, seconds.
+    /// Latest time from which a round began, seconds; at the end of the run or of a pause everything
+    /// before it is processed.
     pub(crate) clock_s: f64,
-    /// When the timer that expires was armed, and the lead of that, seconds.
+    /// When the event in progress was scheduled, and the lead of that, seconds.
     pub(crate) cause: Cause,
     /// Items processed.
     pub(crate) processed: u64,
     /// Rounds of the event loop.
     pub(crate) rounds: u64,
-    /// Whether stations run up to their horizons; otherwise a round is one item.
+    /// Whether stations run up to their horizons; otherwise a round is the items of one instant.
     pub(crate) looks_ahead: bool,
     /// Whether state of upcoming packets is prefetched: that of all flows exceeds the caches.
     pub(crate) prefetches: bool,
     /// Nothing due at this time or later is processed, seconds.
     pub(crate) halt_s: f64,
-    /// ACKs that are due behind the limit, with their flows, in order.
+    /// ACKs that are due behind the limit, with their flows; those of each flow in order.
     pub(crate) held_acks: Vec<(u32, Packet)>,
     /// Counters of each sender at the start of the measurement window; empty if the window starts
     /// with the run.

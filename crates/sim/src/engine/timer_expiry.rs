@@ -167,7 +167,7 @@ impl<T: Tracer> Engine<T> {
         self.on_sender(flow, |sender, now_s, knobs, wire| sender.start(now_s, knobs, wire));
     }
 
-    /// Moves on to the next window edge. No sender may run ahead past an edge.
+    /// Moves on to the next window edge; ACKs behind it are held until then.
     pub(crate) fn pass_edge(&mut self) {
         let now_s = self.now_s;
         self.next_window_edge_s =

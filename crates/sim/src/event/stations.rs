@@ -49,18 +49,20 @@ pub struct Station {
 impl Station {
     /// Time of what is due first, seconds.
     pub fn first_s(&self) -> f64 {
-        let source_s = self.sources.peek().map_or(NEVER, |Reverse((at, _))| f64::from_bits(*at));
-        self.arrivals.first_s().min(self.own_s).min(source_s)
+        self.arrivals.first_s().min(self.own_s).min(self.next_source_s())
     }
 
     /// The source whose next packet leaves first, if it does before `until_s`.
     pub fn next_source(&mut self, until_s: f64) -> Option<u32> {
-        let &Reverse((at, source)) = self.sources.peek()?;
-        if f64::from_bits(at) >= until_s {
+        if self.next_source_s() >= until_s {
             return None;
         }
-        self.sources.pop();
-        Some(source)
+        self.sources.pop().map(|Reverse((_, source))| source)
+    }
+
+    /// When the next packet of cross traffic leaves its source, seconds.
+    pub fn next_source_s(&self) -> f64 {
+        self.sources.peek().map_or(NEVER, |Reverse((at, _))| f64::from_bits(*at))
     }
 }
 
@@ -69,19 +71,23 @@ impl Station {
 pub struct Stations {
     /// Links, then receivers, senders and groups.
     pub list: Vec<Station>,
-    /// Time of what is due first at each, seconds; stale while a station processes.
+    /// Time of what is due first at each, seconds; never too late, and exact once the station is
+    /// settled.
     first_s: Vec<f64>,
-    /// No packet leaves a station before this time, seconds: the transmission in progress ends then.
+    /// No packet that is still to come leaves a station before this time, seconds: all transmissions
+    /// that are known end by then.
     free_s: Vec<f64>,
-    /// Least delays, seconds: from each station to the first, to the second, and so on.
+    /// Least delays from each station, seconds: to the first, to the second, and so on; or to any
+    /// link and the receivers, to the senders, and to the groups.
     delays_s: Vec<f64>,
     /// Whether packets that wait exceed the memory limit.
     pub overflowed: bool,
 }
 
 impl Stations {
-    /// The stations of links, with the packets per second to expect, and the three others.
-    pub fn new(links: &[(StationKind, f64)]) -> Self {
+    /// The stations of links, with the packets per second to expect, and the three others, which
+    /// expect `packets_s`.
+    pub fn new(links: &[(StationKind, f64)], packets_s: f64) -> Self {
         let station = |kind, packets_s| Station {
             kind,
             arrivals: ArrivalQueue::new(packets_s),
@@ -89,28 +95,37 @@ impl Stations {
             timers: Timers::default(),
             sources: BinaryHeap::new(),
         };
-        let all: f64 = links.iter().map(|link| link.1).sum();
         let others = [StationKind::Receivers, StationKind::Senders, StationKind::Groups];
         let list: Vec<_> = links
             .iter()
             .map(|&(kind, packets_s)| station(kind, packets_s))
-            .chain(others.map(|kind| station(kind, all)))
+            .chain(others.map(|kind| station(kind, packets_s)))
             .collect();
         let count = list.len();
         Self {
             list,
             first_s: vec![NEVER; count],
             free_s: vec![0.0; count],
-            delays_s: vec![0.0; count * count],
+            delays_s: vec![0.0; 3 * count],
             overflowed: false,
         }
     }
 
-    /// Sets the least delays between stations, seconds: from each to the first, to the second, and
-    /// so on.
+    /// Sets the least delays between stations from each, seconds: to the first, to the second, and
+    /// so on; or to any link and the receivers, to the senders, and to the groups.
     pub fn set_delays(&mut self, delays_s: Vec<f64>) {
-        assert_eq!(delays_s.len(), self.list.len() * self.list.len());
+        let count = self.list.len();
+        assert!([3 * count, count * count].contains(&delays_s.len()));
         self.delays_s = delays_s;
+    }
+
+    /// Least delays from each station to one, seconds.
+    #[inline]
+    fn delays_to_s(&self, station: usize) -> &[f64] {
+        let count = self.list.len();
+        let is_of_pairs = self.delays_s.len() == count * count;
+        let row = if is_of_pairs { station } else { station.saturating_sub(count - 3) };
+        &self.delays_s[row * count..][..count]
     }
 
     /// Number of the station of all receivers.
@@ -131,7 +146,7 @@ impl Stations {
     /// Least delay between two stations, seconds.
     #[inline(always)]
     pub fn delay_s(&self, from: usize, to: usize) -> f64 {
-        self.delays_s[to * self.list.len() + from]
+        self.delays_to_s(to)[from]
     }
 
     /// The station with what is due first, and its time, seconds.
@@ -146,13 +161,16 @@ impl Stations {
         earliest
     }
 
-    /// The earliest time at which what waits elsewhere, receivers and senders excepted, or here may
-    /// reach a station, seconds.
+    /// The earliest time at which what waits at links and groups may reach the station with what is
+    /// due first, seconds. Receivers and senders have timers that may have to be renewed first.
     #[inline]
-    pub fn horizon_s(&self, station: usize) -> f64 {
+    pub fn horizon_of_links_s(&self, station: usize) -> f64 {
         let count = self.list.len();
-        let delays_s = &self.delays_s[station * count..][..count];
+        let delays_s = self.delays_to_s(station);
         let (receivers, groups) = (count - 3, count - 1);
+        if station < receivers && self.delays_s.len() < count * count {
+            return self.first_s[station] + delays_s[station];
+        }
         let mut horizon_s = self.first_s[groups] + delays_s[groups];
         let links = self.first_s[..receivers].iter().zip(&self.free_s).zip(delays_s);
         if station == groups {
@@ -171,7 +189,7 @@ impl Stations {
 
     /// Time of what is due first at a station, seconds.
     #[inline(always)]
-    pub fn first_at_s(&self, station: usize) -> f64 {
+    pub fn first_of_s(&self, station: usize) -> f64 {
         self.first_s[station]
     }
 

@@ -188,8 +188,7 @@ fn phase_of(sender: &Sender) -> &'static str {
 pub trait Tracer {
     /// Whether it receives any; the engine omits the calls otherwise.
     const ON: bool;
-    /// Whether it records packets in the order of events. Otherwise a sender may run ahead, and what
-    /// it sends need not be reported.
+    /// Whether packets that are sent must be reported.
     fn records_packets(&self) -> bool {
         false
     }

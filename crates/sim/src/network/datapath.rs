@@ -20,7 +20,7 @@ pub struct Datapath<T: Tracer> {
     pub(crate) hops: Vec<Hop>,
     /// Packets that wait, and timers.
     pub(crate) stations: Stations,
-    /// The station of each link that has a scheduled queue.
+    /// The station of each link, or `Entry::NO_STATION`.
     pub(crate) station_of: Vec<u32>,
     /// ACKs on their way to senders with nothing left in between, with their flows; those of each
     /// flow in order.
@@ -66,7 +66,7 @@ impl<T: Tracer> Datapath<T> {
     /// The run has ended: frees what only packets in the network needed, so that results can use
     /// the memory.
     pub fn release(&mut self) {
-        self.stations = Stations::new(&[]);
+        self.stations = Stations::new(&[], 0.0);
         self.acks = RingBuffer::default();
         self.access_links = AccessLinks::default();
         self.options = OptionStore::default();

@@ -7,11 +7,18 @@ use crate::packet::{LOST, Packet, RoutedPacket};
 
 impl<T: Tracer> Datapath<T> {
     /// The packets that wait for a scheduled queue enter it, and their transmissions start, in order
-    /// of time up to the horizon of the station.
-    pub(crate) fn run_queue(&mut self, station: u32, link: u32, until_s: f64) {
-        self.emit(station as usize, until_s);
-        while !self.overflowed {
-            let waiting = &mut self.stations.list[station as usize];
+    /// of time up to the horizon of the station, but at most so many; returns their number.
+    pub(crate) fn run_queue(
+        &mut self,
+        station: usize,
+        link: u32,
+        until_s: f64,
+        most: usize,
+    ) -> usize {
+        let until_s = self.emit(station, until_s);
+        let mut items = 0;
+        while items < most && !self.overflowed {
+            let waiting = &mut self.stations.list[station];
             let own_s = waiting.own_s;
             let limit_s = if own_s < until_s { own_s.next_up() } else { until_s };
             let arrival = waiting.arrivals.peek_before(limit_s).copied();
@@ -23,14 +30,16 @@ impl<T: Tracer> Datapath<T> {
             });
             match arrival {
                 Some(routed) => {
-                    self.stations.list[station as usize].arrivals.take();
+                    self.stations.list[station].arrivals.take();
                     self.enter(routed);
                 }
                 None if own_s < until_s => self.start_transmission(link, own_s),
                 None => break,
             }
+            items += 1;
         }
-        self.stations.settle(station as usize);
+        self.stations.settle(station);
+        items
     }
 
     /// A packet reaches a scheduled queue.

@@ -13,6 +13,9 @@ use crate::network::datapath::Datapath;
 use crate::network::route::{Entry, Hop, Stage};
 use crate::packet::{CROSS, Flags, FlowIndices, LOST, Packet, RoutedPacket};
 
+/// Packets of cross traffic that wait at a station at most before it processes them.
+const MOST_SENT: usize = 1 << 10;
+
 impl<T: Tracer> Datapath<T> {
     /// A packet enters the stage of its hop and goes on along its route until it waits at a station,
     /// is dropped, or reaches its end. Returns an ACK that is on its way to its sender.
@@ -254,10 +257,13 @@ impl<T: Tracer> Datapath<T> {
     }
 
     /// Sources of cross traffic whose packets wait at a station first send what they send before
-    /// `until_s`.
-    pub fn emit(&mut self, station: usize, until_s: f64) {
-        let mut has_sent = false;
-        while let Some(source) = self.stations.list[station].next_source(until_s) {
+    /// `until_s`, or part of it. Returns the time before which all of it is sent, seconds.
+    pub fn emit(&mut self, station: usize, until_s: f64) -> f64 {
+        if self.stations.list[station].next_source_s() >= until_s {
+            return until_s;
+        }
+        for _ in 0..MOST_SENT {
+            let Some(source) = self.stations.list[station].next_source(until_s) else { break };
             let (source_of, FlowIndices { route, first_access_link }) =
                 &mut self.cross[source as usize];
             let (route, first_access_link, at_s) = (*route, *first_access_link, source_of.next_s);
@@ -268,11 +274,9 @@ impl<T: Tracer> Datapath<T> {
             let packet = Packet { tx_start_s, ..Packet::sent(at_s, number, size_bytes, flags) };
             let first = self.routes[route as usize].first;
             self.reach(CROSS + source, first_access_link, first, packet);
-            has_sent = true;
         }
-        if has_sent {
-            self.stations.settle(station);
-        }
+        self.stations.settle(station);
+        self.stations.list[station].next_source_s().min(until_s)
     }
 
     /// A source of cross traffic, whose packets wait at a station first, has another packet.
