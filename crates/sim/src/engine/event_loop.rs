@@ -215,9 +215,8 @@ impl<T: Tracer> Engine<T> {
     fn run_timers(&mut self, station: usize, until_s: f64) {
         let end = self.processed + LONGEST_RUN as u64;
         while self.processed < end && !self.datapath.overflowed {
-            self.datapath.stations.settle(station);
-            if self.datapath.stations.first_of_s(station) >= until_s {
-                return;
+            if self.datapath.stations.list[station].first_s() >= until_s {
+                break;
             }
             self.run_first_of(station);
         }
@@ -298,13 +297,15 @@ impl<T: Tracer> Engine<T> {
             (_, Some(routed)) => {
                 self.datapath.stations.list[station].arrivals.take();
                 self.datapath.enter(routed);
-                if kind == StationKind::Link(link) {
-                    let free_s = self.datapath.links[link as usize].free_s();
-                    self.datapath.stations.set_free(station, free_s);
-                }
             }
             (_, None) => {}
         }
+        let link = &self.datapath.links[link as usize];
+        let free_s = match kind {
+            StationKind::Queue(_) => link.next_service_s().1,
+            _ => link.free_s(),
+        };
+        self.datapath.stations.set_free(station, free_s);
     }
 
     /// The key of the first item of a station, which is due at `now_s`.

@@ -67,6 +67,7 @@ impl<T: Tracer> Engine<T> {
             return false;
         }
         self.datapath.stations.take_timer(station);
+        self.datapath.stations.settle(station);
         if self.clear_entry(at_s, kind, flow) {
             match kind {
                 TimerKind::Receiver => self.datapath.arm_receiver(flow),

@@ -241,20 +241,18 @@ impl Stations {
         self.bring_forward(station as usize, time_s);
     }
 
-    /// Takes the first timer of a station.
+    /// Takes the first timer of a station, which is to be settled after that.
     pub fn take_timer(&mut self, station: usize) -> Option<(f64, TimerKind, u32)> {
         let owner = &mut self.list[station];
         let timer = owner.timers.pop();
         owner.own_s = owner.timers.first_s();
-        self.settle(station);
         timer
     }
 
-    /// When a link acts by itself next, and when it is free, seconds.
-    pub fn set_service(&mut self, station: usize, own_s: f64, free_s: f64) {
+    /// When a link acts by itself next, seconds.
+    pub fn set_service(&mut self, station: usize, own_s: f64) {
         self.list[station].own_s = own_s;
         self.bring_forward(station, own_s);
-        self.free_s[station] = free_s;
     }
 
     /// When a link is free, seconds.

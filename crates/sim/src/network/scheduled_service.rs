@@ -39,6 +39,7 @@ impl<T: Tracer> Datapath<T> {
             items += 1;
         }
         self.stations.settle(station);
+        self.stations.set_free(station, self.links[link as usize].next_service_s().1);
         items
     }
 
@@ -77,8 +78,8 @@ impl<T: Tracer> Datapath<T> {
     /// The station of a link learns when its next transmission starts.
     #[inline]
     fn schedule_service(&mut self, index: u32) {
-        let (next_s, free_s) = self.links[index as usize].next_service_s();
-        self.stations.set_service(self.station_of[index as usize] as usize, next_s, free_s);
+        let next_s = self.links[index as usize].next_service_s().0;
+        self.stations.set_service(self.station_of[index as usize] as usize, next_s);
     }
 
     /// Processes the packets that the queue dropped at `now_s`.
