@@ -35,6 +35,7 @@ pub fn external_flows(network: &mut BuiltNetwork<()>) -> Vec<ExternalFlow> {
             _ => {}
         }
     }
+    engine.datapath.stations.settle(senders);
     let flow_of = |(flow, (start_s, stop_s)): (usize, (f64, f64))| {
         let (group, number) = network.flows.of(flow as u32)?;
         let knobs = engine.senders[flow].knobs as usize;
