@@ -184,7 +184,7 @@ pub struct RoutedPacket {
     hop: u32,
     /// First of the access links of its flow.
     pub first_access_link: u32,
-    /// Part of its bucket (`ArrivalQueue`).
+    /// Part of its bucket: of `ArrivalQueue`, kept here because the cache line has room for it.
     pub part: u32,
 }
 

@@ -66,7 +66,7 @@ impl<T: Tracer> Engine<T> {
             if !precedes || at_s >= limit_s || self.senders[flow as usize].sender.is_faulty() {
                 break;
             }
-            last = self.expire_own_timer(flow, at_s, last);
+            last = self.expire_own_timer(flow, last);
         }
         if ack.at_s >= limit_s || self.limit_s() <= ack.at_s {
             return false;

@@ -5,7 +5,6 @@
 
 use crate::engine::sender_output::{Event, NO_EVENT, later_cause};
 use crate::engine::state::Engine;
-use crate::event::arrival_queue::NEVER as NO_EDGE;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::packet::{Flags, Packet};
@@ -121,7 +120,7 @@ impl<T: Tracer> Engine<T> {
         while self.senders[flow as usize].first_timer_s() <= until_s
             && !self.senders[flow as usize].sender.is_faulty()
         {
-            last = self.expire_own_timer(flow, until_s, last);
+            last = self.expire_own_timer(flow, last);
         }
     }
 
@@ -129,9 +128,8 @@ impl<T: Tracer> Engine<T> {
     /// same instant, even if it was armed earlier. Returns the event.
     #[cold]
     #[inline(never)]
-    pub(crate) fn expire_own_timer(&mut self, flow: u32, until_s: f64, last: Event) -> Event {
+    pub(crate) fn expire_own_timer(&mut self, flow: u32, last: Event) -> Event {
         let (at_s, armed_s, kind) = self.first_own_timer(flow);
-        debug_assert!(at_s <= until_s);
         self.processed += 1;
         self.cause = later_cause(at_s, (armed_s, kind.lead_s()), last);
         self.now_s = at_s;
@@ -172,7 +170,7 @@ impl<T: Tracer> Engine<T> {
     pub(crate) fn pass_edge(&mut self) {
         let now_s = self.now_s;
         self.next_window_edge_s =
-            self.window_edges_s.iter().copied().find(|&edge_s| edge_s > now_s).unwrap_or(NO_EDGE);
+            self.window_edges_s.iter().copied().find(|&edge_s| edge_s > now_s).unwrap_or(NEVER);
     }
 
     /// The measurement window starts or ends.

@@ -67,8 +67,8 @@ pub struct ArrivalQueue {
     /// Packets in later buckets.
     later: usize,
     /// Packets beyond the last bucket, by time (as bits) and number.
-    overflow: BTreeMap<(u64, u64), RoutedPacket>,
-    overflow_inserts: u64,
+    beyond: BTreeMap<(u64, u64), RoutedPacket>,
+    beyond_count: u64,
     /// The last packet that did not go into a later bucket.
     other: RoutedPacket,
     /// Packets of a bucket before they are sorted: the part of each, and its place in the lower half.
@@ -91,8 +91,8 @@ impl ArrivalQueue {
             occupied: Occupied::default(),
             packets: Chunks::default(),
             later: 0,
-            overflow: BTreeMap::new(),
-            overflow_inserts: 0,
+            beyond: BTreeMap::new(),
+            beyond_count: 0,
             other: RoutedPacket::default(),
             unsorted: Vec::new(),
             overflows: false,
@@ -101,7 +101,7 @@ impl ArrivalQueue {
 
     /// Number of packets.
     pub fn len(&self) -> usize {
-        self.order.len() - self.taken + self.later + self.overflow.len()
+        self.order.len() - self.taken + self.later + self.beyond.len()
     }
 
     /// Time of the first packet, seconds; [`NEVER`] if there is none.
@@ -158,8 +158,8 @@ impl ArrivalQueue {
         }
         let ahead = self.bucket(at_s).saturating_sub(self.open);
         if ahead >= BUCKETS as u64 {
-            self.overflow_inserts += 1;
-            self.overflow.insert((at_s.to_bits(), self.overflow_inserts), packet);
+            self.beyond_count += 1;
+            self.beyond.insert((at_s.to_bits(), self.beyond_count), packet);
         } else if ahead > 0 {
             self.put(packet);
         } else {
@@ -214,7 +214,7 @@ impl ArrivalQueue {
     fn later_first_s(&self) -> f64 {
         match self.next_bucket() {
             Some(bucket) => self.buckets[bucket as usize & (BUCKETS - 1)].first_s,
-            None => self.overflow.first_key_value().map_or(NEVER, |(key, _)| f64::from_bits(key.0)),
+            None => self.beyond.first_key_value().map_or(NEVER, |(key, _)| f64::from_bits(key.0)),
         }
     }
 
@@ -246,7 +246,7 @@ impl ArrivalQueue {
         let open = self.order[self.taken..].iter().map(|&place| place as usize);
         let later = self.buckets.iter().flat_map(|bucket| self.packets.places(bucket.list));
         let places = open.chain(later.flatten());
-        places.map(|place| &self.packets.items[place]).chain(self.overflow.values())
+        places.map(|place| &self.packets.items[place]).chain(self.beyond.values())
     }
 
     /// Opens the next bucket with packets if one of them arrives before `until_s`; returns whether
@@ -258,9 +258,9 @@ impl ArrivalQueue {
             return false;
         }
         self.open = self.bucket(first_s);
-        while let Some((key, _)) = self.overflow.first_key_value()
+        while let Some((key, _)) = self.beyond.first_key_value()
             && self.bucket(f64::from_bits(key.0)) - self.open < BUCKETS as u64
-            && let Some((_, packet)) = self.overflow.pop_first()
+            && let Some((_, packet)) = self.beyond.pop_first()
         {
             self.put(packet);
         }

@@ -193,7 +193,7 @@ impl Stations {
         self.first_s[station]
     }
 
-    /// A station has processed what it had to.
+    /// Brings the time of what is due first at a station up to date after it has processed items.
     #[inline]
     pub fn settle(&mut self, station: usize) {
         self.first_s[station] = self.list[station].first_s();
