@@ -1,9 +1,11 @@
 //! Congestion window: growth on ACKs and reductions on congestion (ns-2 `opencwnd`, `slowdown`).
 //! The rule computes the new window; the sender applies it.
 
-use crate::rate_sample::Flight;
-use crate::slow_start::Decision;
-use crate::tcb::Tcb;
+use crate::prr::Prr;
+use crate::recovery::Flight;
+use crate::slow_start::{Decision, SlowStartAck};
+use crate::tcb::{CongestionState, Tcb};
+use crate::undo::{Before, Undo, Verdict};
 use crate::{AckSegment, Knobs};
 use cwndlab_rules::{Ack, AckFields, Congestion, SlowStart, WindowRule};
 
@@ -52,7 +54,7 @@ impl Tcb {
         let is_limited = !knobs.grow_when_limited || self.is_cwnd_limited();
         let (before, share, most_packets) = match decision {
             Decision::Grow { share, most_packets } => (self.cwnd, share, most_packets),
-            Decision::Leave => (self.cwnd, 1.0, u64::MAX),
+            Decision::Leave | Decision::Over => (self.cwnd, 1.0, u64::MAX),
         };
         let by_packets = !STEADY && knobs.grow_by_packets;
         let growth = Growth {
@@ -83,6 +85,30 @@ impl Tcb {
         if knobs.cap_window {
             self.cwnd = self.cwnd.min(knobs.window);
         }
+    }
+
+    /// Asks the slow-start scheme about an ACK of new data. Outside slow start, and for standard slow
+    /// start, growth is the rule's.
+    #[inline(never)]
+    fn slow_start_decision(&mut self, now_s: f64, rtt_s: f64, knobs: &Knobs) -> Decision {
+        let ack = SlowStartAck {
+            now_s,
+            // Whole nanoseconds: equal RTTs compare equal, whatever rounding gave.
+            rtt_s: (rtt_s * 1e9).round() * 1e-9,
+            highest_ack: self.highest_ack,
+            snd_nxt: self.snd_nxt,
+            cwnd: self.cwnd,
+            is_paced: knobs.pacing,
+        };
+        let in_slow_start = self.cwnd < self.ssthresh;
+        let Some(scheme) = &mut self.slow_start else { return Decision::STANDARD };
+        let decision = scheme.on_ack(ack, in_slow_start);
+        match decision {
+            Decision::Leave => self.ssthresh = self.cwnd,
+            Decision::Over => self.slow_start = None,
+            Decision::Grow { .. } => {}
+        }
+        decision
     }
 
     /// Whether cwnd limits the flow, judged when an ACK of new data has arrived, by what was out
@@ -160,7 +186,9 @@ impl Tcb {
     pub(crate) fn reduce_cwnd(&mut self, reduction: Reduction, knobs: &Knobs) {
         let (Reduction::ToTarget(congestion) | Reduction::ToOnePacket(congestion)) = reduction;
         self.prepare_undo(congestion, knobs);
-        self.end_slow_start(congestion);
+        if self.slow_start.as_mut().is_some_and(|scheme| scheme.ends_with(congestion)) {
+            self.slow_start = None;
+        }
         let (half, target) = if knobs.precise_reduction {
             let window = (self.cwnd + self.dupwnd as f64).min(knobs.window);
             (window / 2.0, self.rule.decrease(window, congestion))
@@ -200,5 +228,167 @@ impl Tcb {
         self.cwnd = 1.0;
         self.first_reduction = false;
         self.ecn.cwr_pending = true;
+    }
+
+    /// Begins a window reduction. With PRR ssthresh is reduced at once and cwnd follows with each
+    /// ACK. A rule that processes every ACK in recovery sets cwnd itself, as Linux's `cong_control`
+    /// does.
+    pub(crate) fn begin_cwnd_reduction(&mut self, congestion: Congestion, knobs: &Knobs) {
+        let before = self.cwnd;
+        self.reduce_cwnd(Reduction::ToTarget(congestion), knobs);
+        if knobs.prr && !self.needs.recovery {
+            self.cwnd = before;
+            let prr = Prr::begin(self.send_window());
+            **self.prr.get_or_insert_default() = prr;
+        }
+    }
+
+    /// Whether PRR is reducing cwnd.
+    pub(crate) fn in_cwnd_reduction(&self) -> bool {
+        self.prr.as_ref().is_some_and(|prr| prr.is_active())
+    }
+
+    /// Sets cwnd by PRR after an ACK during a reduction.
+    pub(crate) fn update_prr(&mut self, in_flight: i64, delivered: i64, safe_ack: bool) {
+        let ssthresh = self.ssthresh as i64;
+        if let Some(prr) = self.prr.as_mut().filter(|prr| prr.is_active())
+            && let Some(window) = prr.window(in_flight, ssthresh, delivered, safe_ack)
+        {
+            self.cwnd = window as f64;
+        }
+    }
+
+    /// Counts a packet sent during recovery.
+    pub(crate) fn count_prr_out(&mut self) {
+        self.prr.iter_mut().for_each(|prr| prr.on_sent());
+    }
+
+    /// Ends the reduction: cwnd becomes ssthresh (RFC 9937 section 6.2).
+    pub(crate) fn end_cwnd_reduction(&mut self) {
+        if self.cancel_cwnd_reduction() {
+            self.cwnd = self.ssthresh;
+        }
+    }
+
+    /// Ends the reduction and leaves cwnd; returns whether there was one.
+    pub(crate) fn cancel_cwnd_reduction(&mut self) -> bool {
+        self.prr.as_mut().is_some_and(|prr| prr.end())
+    }
+
+    /// Reduces cwnd in response to ECE, once per window of data. Runs before anything else that the
+    /// ACK does. `sack`: recovery goes on, unless the ACK ends it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn reduce_for_ece(&mut self, ack: i64, sack: bool, knobs: &Knobs) {
+        let new_window = ack > self.recover;
+        let mut stays_in_recovery = sack && self.state == CongestionState::Recovery;
+        if new_window && knobs.ecn_ends_recovery {
+            self.cancel_cwnd_reduction();
+            stays_in_recovery = false;
+            self.dupwnd = 0;
+        }
+        if !(new_window || (knobs.ecn_after_timeout && self.state == CongestionState::Loss)) {
+            return;
+        }
+        self.recover = self.highest_sent;
+        if !stays_in_recovery {
+            self.state = CongestionState::Cwr;
+        }
+        self.ecn.reduced_last = true;
+        let ece_at_one_packet = self.cwnd <= 1.0;
+        if ece_at_one_packet && self.ecn.ece_at_one_packet && knobs.ecn_backoff {
+            self.rtt.back_off(knobs);
+        }
+        self.ecn.ece_at_one_packet = ece_at_one_packet;
+        self.counters.ecn_reductions += 1;
+        self.reduce_cwnd(Reduction::ToTarget(Congestion::Ecn), knobs);
+    }
+
+    /// Keeps what a reduction is about to change. A reduction while an earlier one is being
+    /// repaired keeps the earlier state.
+    fn prepare_undo(&mut self, congestion: Congestion, knobs: &Knobs) {
+        if !knobs.undo || congestion == Congestion::Ecn {
+            return;
+        }
+        let earlier = self.undo.take().filter(|undo| undo.is_repairing(self.highest_ack));
+        let before = match earlier {
+            Some(earlier) => earlier.into_before(),
+            None => Before { cwnd: self.cwnd, ssthresh: self.ssthresh, rule: self.rule.clone() },
+        };
+        let retransmitted = self.retransmissions.as_deref().copied().unwrap_or_default();
+        let retransmitted = retransmitted.unacknowledged(self.highest_ack);
+        // A path with timestamps or SACK-based recovery by time has better means than F-RTO.
+        let frto = congestion == Congestion::Timeout
+            && !knobs.timestamps
+            && !knobs.rack
+            && !self.needs.recovery
+            && self.timeout_highest_ack != self.highest_ack;
+        let first = self.highest_ack + 1;
+        let undo = Undo::new(before, first, self.highest_sent, retransmitted, frto);
+        self.undo = Some(Box::new(undo));
+    }
+
+    /// Notes a retransmission of packet `number`, which tells whether a reduction was spurious.
+    pub(crate) fn note_retransmission(&mut self, now_s: f64, number: i64) {
+        let highest_ack = self.highest_ack;
+        self.retransmissions.get_or_insert_default().note(now_s, number, highest_ack);
+        if let Some(undo) = &mut self.undo {
+            undo.note_retransmission(now_s);
+        }
+    }
+
+    /// What `ack` tells of the last reduction. `dsack`: packets that it reports as received twice.
+    pub(crate) fn judge_reduction(
+        &mut self,
+        ack: AckSegment,
+        dsack: Option<(i64, i64)>,
+        knobs: &Knobs,
+    ) -> Verdict {
+        let advances = ack.ack > self.highest_ack;
+        let may_send_new = self.last_new_packet(ack.ack).is_some();
+        let Some(undo) = &mut self.undo else { return Verdict::Open };
+        let verdict = undo.judge(ack, advances, may_send_new, dsack, knobs);
+        if matches!(verdict, Verdict::Open | Verdict::AnotherLoss) && undo.is_over(knobs) {
+            self.undo = None;
+        }
+        if verdict == Verdict::AnotherLoss {
+            self.cwnd = self.cwnd.min(3.0);
+            self.go_back_n();
+        }
+        verdict
+    }
+
+    /// Restores what the last reduction changed.
+    pub(crate) fn undo_reduction(&mut self) {
+        let Some(undo) = self.undo.take() else { return };
+        let Before { cwnd, ssthresh, rule } = undo.into_before();
+        self.cancel_cwnd_reduction();
+        // A model-based rule sets cwnd itself.
+        if !self.needs.recovery {
+            self.cwnd = self.cwnd.max(cwnd);
+            self.ssthresh = self.ssthresh.max(ssthresh);
+        }
+        self.rule.undo(rule);
+        self.enter(CongestionState::Open);
+        (self.dupwnd, self.dupacks) = (0, 0);
+        // Duplicate ACKs for packets sent before now can show another loss.
+        self.recover = self.recover.min(self.highest_ack);
+        self.last_ack = self.last_ack.max(self.highest_ack);
+        self.snd_nxt = self.highest_sent + 1;
+        self.ecn.cwr_pending = false;
+        self.counters.undone_reductions += 1;
+    }
+
+    /// Tells the rule that the first packet after an idle period is sent.
+    pub(crate) fn restart_rule_from_idle(&mut self, now_s: f64) {
+        self.accumulate_cwnd_area(now_s);
+        self.cwnd = self.rule.restart_from_idle(self.cwnd, now_s);
+        self.check_fault();
+    }
+
+    /// Records whether the rule returned an invalid congestion window. Such a rule is not asked
+    /// again, and the run ends.
+    pub(crate) fn check_fault(&mut self) {
+        self.is_faulty |= self.needs.faults && self.rule.fault().is_some();
     }
 }

@@ -1,88 +1,127 @@
-//! ECN at the sender: the response to marks, and the ECN field and CWR of data packets (RFC 3168
+//! ECN at the endpoints: how a receiver reports marks, and what a sender knows of ECN (RFC 3168
 //! section 6.1, ns-2 `TcpAgent::ecn`).
 
-use crate::accecn::MAX_SYNS;
-use crate::cwnd::Reduction;
-use crate::tcb::{CongestionState, Tcb};
-use crate::{AckSegment, Ecn, Knobs};
-use cwndlab_rules::{Congestion, WindowRule};
+use crate::accecn::{CeEstimate, MAX_SYNS};
+use crate::{AckSegment, Ecn, EcnEcho, Knobs};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-impl Tcb {
+/// How a receiver reports marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum EcnFeedback {
+    /// ECE from CE until CWR: one report per window of data (RFC 3168 section 6.1.3).
+    #[default]
+    #[serde(rename = "ece")]
+    Ece,
+    /// ECE reports each packet's own mark (RFC 8257 section 3.2).
+    #[serde(rename = "exact-ece")]
+    ExactEce,
+    /// AccECN: counters of packets and bytes with CE (RFC 9768).
+    #[serde(rename = "accecn")]
+    AccEcn,
+    /// AccECN without its option, as behind a middlebox that removes it.
+    #[serde(rename = "accecn-without-option")]
+    AccEcnWithoutOption,
+}
+
+impl EcnFeedback {
+    /// Whether the feedback is that of AccECN.
+    #[inline]
+    pub fn is_accecn(self) -> bool {
+        matches!(self, Self::AccEcn | Self::AccEcnWithoutOption)
+    }
+
+    pub(crate) fn has_option(self) -> bool {
+        self == Self::AccEcn
+    }
+}
+
+/// ECN state of a sender.
+#[derive(Clone, Debug)]
+pub(crate) struct EcnState {
+    /// ECN is negotiated: from now on ECE stops growth (ns-2 `ect_`).
+    pub(crate) negotiated: bool,
+    /// cwnd was reduced, and no packet with CWR was sent since (ns-2 `cong_action_`).
+    pub(crate) cwr_pending: bool,
+    /// ECE arrived at a window of one packet, and every ACK since carried ECE (ns-2
+    /// `ecn_backoff_`).
+    pub(crate) ece_at_one_packet: bool,
+    /// The last reduction was for ECE.
+    pub(crate) reduced_last: bool,
+    /// The ACK that is being processed reports a mark.
+    pub(crate) is_marked: bool,
+    /// The rule consumed that mark: the ACK is processed as an unmarked one.
+    pub(crate) mark_consumed: bool,
+    /// Highest packet sent when CWR was last set for a consumed mark.
+    pub(crate) cwr_window_end: i64,
+    /// Packets that it newly reports as marked, until the rule has seen them.
+    pub(crate) marked_packets: u64,
+    /// Feedback of an ACK that reports none.
+    pub(crate) unmarked: EcnEcho,
+    /// State of AccECN.
+    pub(crate) ce_estimate: Option<Box<CeEstimate>>,
+}
+
+impl EcnState {
+    pub(crate) fn new(knobs: &Knobs) -> Self {
+        let is_accecn = knobs.ecn && knobs.ecn_feedback.is_accecn();
+        let ce_estimate = is_accecn.then(|| Box::new(CeEstimate::new()));
+        Self {
+            negotiated: !knobs.ecn_handshake,
+            cwr_pending: false,
+            ece_at_one_packet: false,
+            reduced_last: false,
+            is_marked: false,
+            mark_consumed: false,
+            cwr_window_end: -1,
+            marked_packets: 0,
+            unmarked: ce_estimate.as_ref().map_or(EcnEcho::NONE, |ce| ce.echo()),
+            ce_estimate,
+        }
+    }
+
+    /// Whether the ACK that is being processed reports a mark for which the endpoint is to reduce
+    /// cwnd.
+    #[inline]
+    pub(crate) fn requests_reduction(&self) -> bool {
+        self.is_marked && !self.mark_consumed
+    }
+
+    /// Whether an ACK reports marks that the sender does not know of.
+    pub(crate) fn is_news(&self, ack: AckSegment, knobs: &Knobs) -> bool {
+        match &self.ce_estimate {
+            Some(estimate) => estimate.is_news(ack.echo) && !(ack.ack == 0 && knobs.syn),
+            None => ack.echo == EcnEcho::ECE,
+        }
+    }
+
     /// Reads the feedback of an ACK, which delivers `delivered` packets. An old one tells nothing,
     /// nor does the acknowledgement of a SYN but that ECN is negotiated.
     #[cold]
     #[inline(never)]
     pub(crate) fn read_ace(&mut self, ack: AckSegment, delivered: u64, knobs: &Knobs) {
-        self.ecn.negotiated = true;
-        let Some(estimate) = &mut self.ecn.ce_estimate else { return };
+        self.negotiated = true;
+        let Some(estimate) = &mut self.ce_estimate else { return };
         let is_syn_ack = ack.ack == 0 && knobs.syn;
-        self.ecn.marked_packets = if delivered == 0 || is_syn_ack {
+        self.marked_packets = if delivered == 0 || is_syn_ack {
             0
         } else {
             estimate.update(ack, delivered, knobs.packet_size)
         };
-        self.ecn.is_marked = self.ecn.marked_packets > 0;
-        self.ecn.unmarked = estimate.echo();
+        self.is_marked = self.marked_packets > 0;
+        self.unmarked = estimate.echo();
     }
 
-    /// Reduces cwnd in response to ECE, once per window of data. Runs before anything else that the
-    /// ACK does. `sack`: recovery goes on, unless the ACK ends it.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn on_ece(&mut self, ack: i64, sack: bool, knobs: &Knobs) {
-        let new_window = ack > self.recover;
-        let mut stays_in_recovery = sack && self.state == CongestionState::Recovery;
-        if new_window && knobs.ecn_ends_recovery {
-            self.cancel_cwnd_reduction();
-            stays_in_recovery = false;
-            self.dupwnd = 0;
-        }
-        if !(new_window || (knobs.ecn_after_timeout && self.state == CongestionState::Loss)) {
-            return;
-        }
-        self.recover = self.highest_sent;
-        if !stays_in_recovery {
-            self.state = CongestionState::Cwr;
-        }
-        self.ecn.reduced_last = true;
-        let ece_at_one_packet = self.cwnd <= 1.0;
-        if ece_at_one_packet && self.ecn.ece_at_one_packet && knobs.ecn_backoff {
-            self.rtt.back_off(knobs);
-        }
-        self.ecn.ece_at_one_packet = ece_at_one_packet;
-        self.counters.ecn_reductions += 1;
-        self.reduce_cwnd(Reduction::ToTarget(Congestion::Ecn), knobs);
-    }
-
-    /// Completes ECN negotiation: true if this ACK did. ns-2 signals it by ECE on the ACK of packet
+    /// Completes the negotiation: true if this ACK did. ns-2 signals it by ECE on the ACK of packet
     /// 0, which must not stop growth.
     #[cold]
     #[inline(never)]
-    pub(crate) fn complete_ecn_negotiation(&mut self) -> bool {
-        !std::mem::replace(&mut self.ecn.negotiated, true)
-    }
-
-    /// Whether data outstanding at a timeout is still unacknowledged. Until then ACKs repeat ECE
-    /// for old marks, because only new data can carry CWR (RFC 3168 sections 6.1.2 and 6.1.5). If
-    /// ECE stopped growth, the flow would stay at one packet per round trip for a whole window,
-    /// although the timeout already set cwnd to its minimum.
-    pub(crate) fn is_repairing_after_timeout(&self, knobs: &Knobs) -> bool {
-        knobs.grow_in_repair
-            && self.ecn.ce_estimate.is_none()
-            && self.state == CongestionState::Loss
-            && self.highest_ack < self.recover
-    }
-
-    /// Whether ECE in the same window of data already caused a reduction that covers a loss found
-    /// now (RFC 3168 section 6.1.2).
-    pub(crate) fn reduced_by_ece(&self, knobs: &Knobs) -> bool {
-        self.ecn.reduced_last
-            && self.rule.mark_covers_loss()
-            && (knobs.ecn_covers_last_cut || self.highest_ack < self.recover)
+    pub(crate) fn complete_negotiation(&mut self) -> bool {
+        !std::mem::replace(&mut self.negotiated, true)
     }
 
     /// ECN field and CWR of data packet `number` (ns-2 `TcpAgent::output`, RFC 3168 section 6.1).
-    pub(crate) fn ecn_flags(
+    pub(crate) fn flags(
         &mut self,
         number: i64,
         retransmission: bool,
@@ -90,9 +129,9 @@ impl Tcb {
     ) -> (Ecn, bool) {
         let first = number == 0 && (knobs.syn || knobs.ecn_handshake);
         let mut ect = !first && (!retransmission || knobs.ecn_on_retransmission);
-        let mut cwr = self.ecn.cwr_pending && (!retransmission || knobs.cwr_on_retransmission);
-        self.ecn.cwr_pending &= !cwr;
-        if let Some(estimate) = &mut self.ecn.ce_estimate {
+        let mut cwr = self.cwr_pending && (!retransmission || knobs.cwr_on_retransmission);
+        self.cwr_pending &= !cwr;
+        if let Some(estimate) = &mut self.ce_estimate {
             cwr = false;
             estimate.syns += u32::from(number == 0);
             ect &= estimate.syns <= MAX_SYNS;

@@ -2,8 +2,7 @@
 //! knobs need no more than a new window and the next packet. Functions with `STEADY` true leave out
 //! the tests whose results are known then; the unit tests compare both paths field by field.
 
-use crate::rate_sample::Flight;
-use crate::recovery::LossRecovery;
+use crate::recovery::{Flight, LossRecovery};
 use crate::tcb::Tcb;
 use crate::{AckSegment, DataSegment, Knobs, Sender};
 use cwndlab_rules::AckFields;

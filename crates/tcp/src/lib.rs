@@ -7,20 +7,18 @@
 //! are values of [`Knobs`].
 
 mod accecn;
-mod application;
+mod ack_context;
 mod counters;
 mod cwnd;
 mod ecn;
-mod ecn_feedback;
 mod fast_path;
 mod knobs;
-mod loss_detection;
 mod misbehavior;
 mod ns2_history;
 mod output;
-mod pacing;
+mod pacer;
 mod prr;
-mod rate_sample;
+mod rate_sampler;
 mod receiver;
 mod recovery;
 mod retransmission_timer;
@@ -35,7 +33,7 @@ mod tcb;
 mod undo;
 
 pub use counters::Counters;
-pub use ecn_feedback::EcnFeedback;
+pub use ecn::EcnFeedback;
 pub use knobs::{Knobs, Profile};
 pub use receiver::Receiver;
 pub use recovery::Recovery;

@@ -1,8 +1,8 @@
 //! Output of the sender: how many packets the window allows, and the segments put on the wire.
 
-use crate::rate_sample::Flight;
+use crate::recovery::Flight;
 use crate::tcb::Tcb;
-use crate::{DataSegment, Ecn, Knobs, NEVER, Output};
+use crate::{DataSegment, Ecn, Knobs, Output};
 use cwndlab_rules::WindowRule;
 
 impl Tcb {
@@ -58,6 +58,13 @@ impl Tcb {
         allows.then_some(self.snd_nxt)
     }
 
+    /// The last of the up to two new packets that F-RTO sends after `ack` (RFC 5682 section 2.1
+    /// step 2b), if any.
+    pub(crate) fn last_new_packet(&self, ack: i64) -> Option<i64> {
+        let allowed = (self.data_end - 1).min(ack + i64::from(self.rwnd));
+        (allowed > self.highest_sent).then_some(allowed.min(self.highest_sent + 2))
+    }
+
     /// Limited transmit, for recovery schemes that count what is outstanding.
     pub(crate) fn limited_transmit(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
         if let Some(number) = self.next_of_limited_transmit(knobs) {
@@ -110,7 +117,7 @@ impl Tcb {
             self.on_packet_sent(now_s, nothing_outstanding, flight, knobs);
         }
         let (ecn, cwr) = if knobs.ecn {
-            self.ecn_flags(number, retransmission, knobs)
+            self.ecn.flags(number, retransmission, knobs)
         } else {
             (Ecn::NotEct, false)
         };
@@ -126,19 +133,12 @@ impl Tcb {
             }
         } else {
             self.highest_sent = number;
-            self.time_packet(now_s, number);
+            self.timer.time_packet(now_s, number);
         }
-        if !STEADY && (self.timer.deadline_s == NEVER || nothing_outstanding) {
+        if !STEADY && (!self.timer.is_armed() || nothing_outstanding) {
             self.arm_timer(now_s);
         }
         DataSegment { number, size_bytes, retransmission, ecn, cwr, cwnd, ssthresh }
-    }
-
-    /// Tells the rule that the first packet after an idle period is sent.
-    pub(crate) fn restart_rule_from_idle(&mut self, now_s: f64) {
-        self.accumulate_cwnd_area(now_s);
-        self.cwnd = self.rule.restart_from_idle(self.cwnd, now_s);
-        self.check_fault();
     }
 
     /// Updates rate samples and pacing for a sent packet.
@@ -159,6 +159,35 @@ impl Tcb {
                 self.restart_rule_from_idle(now_s);
             }
         }
-        self.update_pacing(now_s, knobs);
+        let rate = self.pacing_rate(knobs).filter(|rate| *rate > 0.0);
+        if let (Some(rate), Some(pacer)) = (rate, &mut self.pacer) {
+            pacer.on_sent(now_s, rate);
+        }
+    }
+
+    /// Pacing rate, packets per second; none where ACKs alone clock the sender.
+    fn pacing_rate(&self, knobs: &Knobs) -> Option<f64> {
+        if let Some(rate) = self.rule.pacing_rate_packets_s() {
+            return Some(rate);
+        }
+        // Linux (sk_pacing_rate): 2 cwnd/srtt in slow start, 1.2 cwnd/srtt in congestion avoidance.
+        let factor = if self.cwnd < self.ssthresh { 2.0 } else { 1.2 };
+        let srtt_s = self.rtt.srtt_s(knobs);
+        (knobs.pacing && srtt_s > 0.0).then(|| factor * self.cwnd / srtt_s)
+    }
+
+    /// Whether pacing allows a packet now; if not, the pacing timer is armed.
+    #[inline]
+    pub(crate) fn pacing_allows(&mut self, now_s: f64) -> bool {
+        if self.pacer.as_mut().is_none_or(|pacer| pacer.allows(now_s)) {
+            return true;
+        }
+        // RFC 9002 section 7.8: cwnd limits a sender that would have filled it without pacing.
+        let would_fill = self.congestion_window() <= i64::from(self.rwnd)
+            && self.highest_ack + self.congestion_window() < self.data_end;
+        if would_fill && self.rule.pacing_rate_packets_s().is_some() {
+            self.validation.note_full(self.snd_nxt);
+        }
+        false
     }
 }

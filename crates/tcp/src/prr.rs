@@ -2,18 +2,46 @@
 //! follows the number delivered in the ratio ssthresh/RecoverFS, which avoids both half a round
 //! trip of silence and a burst.
 
-use crate::Knobs;
-use crate::cwnd::Reduction;
-use crate::tcb::{Prr, Tcb};
-use cwndlab_rules::Congestion;
+/// State of the current or the last window reduction; names as in RFC 9937.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Prr {
+    is_active: bool,
+    /// Packets delivered since the reduction began, cumulatively or selectively acknowledged.
+    prr_delivered: i64,
+    /// Packets sent since the reduction began.
+    prr_out: i64,
+    /// Window when the reduction began, packets. RFC 9937 section 6.1 uses packets in flight and
+    /// Linux uses cwnd; they differ only for an application-limited flow.
+    recover_fs: i64,
+}
 
 impl Prr {
+    /// A reduction that begins at this window, packets.
+    pub(crate) fn begin(recover_fs: i64) -> Self {
+        Self { is_active: true, recover_fs, ..Self::default() }
+    }
+
+    /// Whether it is reducing cwnd.
+    pub(crate) fn is_active(&self) -> bool {
+        self.is_active
+    }
+
+    /// Counts a packet sent during recovery.
+    pub(crate) fn on_sent(&mut self) {
+        self.prr_out += 1;
+    }
+
+    /// Ends the reduction; returns whether there was one.
+    pub(crate) fn end(&mut self) -> bool {
+        std::mem::take(&mut self.is_active)
+    }
+
     /// cwnd after an ACK that reports `delivered` packets and leaves `in_flight`; none where PRR
     /// does not determine cwnd.
     ///
     /// `safe_ack`: the ACK advances SND.UNA and marks no further packet lost (SafeACK, RFC 9937
     /// section 6.2).
-    fn window(
+    pub(crate) fn window(
         &mut self,
         in_flight: i64,
         ssthresh: i64,
@@ -36,59 +64,6 @@ impl Prr {
         };
         // The fast retransmit is always sent.
         Some(in_flight + prr_sndcnt.max(i64::from(self.prr_out == 0)))
-    }
-}
-
-impl Tcb {
-    /// Begins a window reduction. With PRR ssthresh is reduced at once and cwnd follows with each
-    /// ACK. A rule that processes every ACK in recovery sets cwnd itself, as Linux's `cong_control`
-    /// does.
-    pub(crate) fn begin_cwnd_reduction(&mut self, congestion: Congestion, knobs: &Knobs) {
-        let before = self.cwnd;
-        self.reduce_cwnd(Reduction::ToTarget(congestion), knobs);
-        if knobs.prr && !self.needs.recovery {
-            self.cwnd = before;
-            let recover_fs = self.send_window();
-            **self.prr.get_or_insert_default() =
-                Prr { is_active: true, recover_fs, ..Prr::default() };
-        }
-    }
-
-    /// Whether PRR is reducing cwnd.
-    pub(crate) fn in_cwnd_reduction(&self) -> bool {
-        self.prr.as_ref().is_some_and(|prr| prr.is_active)
-    }
-
-    /// Sets cwnd by PRR after an ACK during a reduction.
-    pub(crate) fn update_prr(&mut self, in_flight: i64, delivered: i64, safe_ack: bool) {
-        let ssthresh = self.ssthresh as i64;
-        if let Some(prr) = self.prr.as_mut().filter(|prr| prr.is_active)
-            && let Some(window) = prr.window(in_flight, ssthresh, delivered, safe_ack)
-        {
-            self.cwnd = window as f64;
-        }
-    }
-
-    /// Counts a packet sent during recovery.
-    pub(crate) fn count_prr_out(&mut self) {
-        if let Some(prr) = &mut self.prr {
-            prr.prr_out += 1;
-        }
-    }
-
-    /// Ends the reduction: cwnd becomes ssthresh (RFC 9937 section 6.2).
-    pub(crate) fn end_cwnd_reduction(&mut self) {
-        if self.in_cwnd_reduction() {
-            self.cwnd = self.ssthresh;
-        }
-        self.cancel_cwnd_reduction();
-    }
-
-    /// Cancels the reduction and leaves cwnd.
-    pub(crate) fn cancel_cwnd_reduction(&mut self) {
-        if let Some(prr) = &mut self.prr {
-            prr.is_active = false;
-        }
     }
 }
 

@@ -99,7 +99,7 @@ impl Sender {
         }
         if ack.echo.is_ace() {
             let delivered = self.recovery.newly_delivered(&self.tcb, ack.ack, sack);
-            self.tcb.read_ace(ack, delivered, knobs);
+            self.tcb.ecn.read_ace(ack, delivered, knobs);
         } else {
             self.tcb.ecn.is_marked = ack.echo == EcnEcho::ECE;
         }
@@ -164,7 +164,7 @@ impl Sender {
         if self.tcb.undo.is_some() {
             let dsack = sack.and_then(|blocks| blocks.duplicate(ack.ack));
             match self.tcb.judge_reduction(ack, dsack, knobs) {
-                Verdict::Open => {}
+                Verdict::Open | Verdict::AnotherLoss => {}
                 Verdict::Spurious => {
                     let late_originals = self.tcb.repairs_a_part(ack.ack);
                     self.tcb.undo_reduction();
@@ -182,7 +182,7 @@ impl Sender {
                 }
             }
         }
-        if self.tcb.ecn.is_marked && !self.tcb.mark_consumed() {
+        if self.tcb.ecn.requests_reduction() {
             self.recovery.on_ece(&mut self.tcb, ack.ack, knobs);
         }
         self.recovery.on_ack(&mut self.tcb, now_s, ack, sack, knobs, out);
@@ -190,16 +190,13 @@ impl Sender {
 
     /// Whether an ACK reports marks that the sender does not know of.
     pub fn is_marked(&self, ack: AckSegment, knobs: &Knobs) -> bool {
-        match &self.tcb.ecn.ce_estimate {
-            Some(estimate) => estimate.is_news(ack.echo) && !(ack.ack == 0 && knobs.syn),
-            None => ack.echo == EcnEcho::ECE,
-        }
+        self.tcb.ecn.is_news(ack, knobs)
     }
 
     /// Handles expiry of the retransmission timer.
     pub fn on_timeout(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
         self.tcb.accumulate_cwnd_area(now_s);
-        self.tcb.timer.deadline_s = NEVER;
+        self.tcb.timer.stop();
         // If nothing is to repair, a late duplicate ACK armed the timer again.
         if !self.tcb.is_repaired() {
             self.tcb.check_app_limited(self.recovery.flight(&self.tcb, knobs));
@@ -210,7 +207,7 @@ impl Sender {
 
     /// Handles expiry of the pacing timer.
     pub fn on_pacing_timer(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
-        self.tcb.stop_pacing_timer();
+        self.tcb.pacer.iter_mut().for_each(|pacer| pacer.stop_timer());
         self.tcb.accumulate_cwnd_area(now_s);
         self.send_pending_data(now_s, knobs, out);
     }
@@ -235,7 +232,8 @@ impl Sender {
         }
         self.tcb.accumulate_cwnd_area(now_s);
         self.recovery.send_supply(&mut self.tcb, now_s, knobs, out);
-        self.tcb.resume_idle_timer();
+        // It reopens a cwnd below one packet, which sent nothing.
+        self.tcb.timer.resume_idle();
         self.update_fast_path();
     }
 
@@ -361,7 +359,7 @@ impl Sender {
     /// When the pacing timer expires, or [`NEVER`].
     #[inline]
     pub fn pacing_deadline_s(&self) -> f64 {
-        self.tcb.pacing_deadline_s()
+        self.tcb.pacer.as_ref().map_or(NEVER, |pacer| pacer.deadline_s())
     }
 
     /// Whether the sender may use the pacing timer.

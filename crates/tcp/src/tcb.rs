@@ -4,19 +4,17 @@
 //! The order of operations is that of ns-2 (`tcp/tcp.cc`), because the order affects results; names
 //! are those of the RFCs.
 
-mod ecn_state;
-mod rate_sampler;
-mod reductions;
-mod timers;
-
-pub(crate) use ecn_state::EcnState;
-pub(crate) use rate_sampler::{Flight, PacketState, RateSampler};
-pub(crate) use reductions::{Frto, Prr, Retransmissions, Undo};
-pub(crate) use timers::{Pacer, RetransmissionTimer};
-
+use crate::cwnd::Reduction;
+use crate::ecn::EcnState;
+use crate::pacer::Pacer;
+use crate::prr::Prr;
+use crate::rate_sampler::RateSampler;
+use crate::recovery::Flight;
+use crate::retransmission_timer::RetransmissionTimer;
 use crate::slow_start::SlowStart;
+use crate::undo::{Retransmissions, Undo};
 use crate::{AckSegment, Counters, Knobs, NEVER, RttEstimator, ShortPacket};
-use cwndlab_rules::{AckFields, CwndValidation, Needs, Rule, WindowRule};
+use cwndlab_rules::{AckFields, Congestion, CwndValidation, Needs, Rule, WindowRule};
 
 /// Below every packet number, and below -1, which means that nothing is acknowledged.
 const NO_PACKET: i64 = i64::MIN;
@@ -191,6 +189,14 @@ impl Tcb {
         self.highest_sent - self.highest_ack
     }
 
+    /// Packets in flight where nothing but the cumulative acknowledgement tells: all outstanding.
+    pub(crate) fn flight(&self) -> Flight {
+        if !self.needs.recovery {
+            return Flight::default();
+        }
+        Flight { in_flight: self.outstanding().max(0) as u64, ..Flight::default() }
+    }
+
     pub(crate) fn accumulate_cwnd_area(&mut self, now_s: f64) {
         self.counters.cwnd_area += self.cwnd * (now_s - self.last_event_s);
         self.last_event_s = now_s;
@@ -241,9 +247,8 @@ impl Tcb {
     ) {
         self.ecn.ece_at_one_packet &= !STEADY && self.ecn.is_marked;
         if STEADY
-            || !self.ecn.is_marked
-            || self.mark_consumed()
-            || self.complete_ecn_negotiation()
+            || !self.ecn.requests_reduction()
+            || self.ecn.complete_negotiation()
             || self.is_repairing_after_timeout(knobs)
         {
             self.grow::<STEADY>(now_s, ack, acked, flight, knobs);
@@ -266,5 +271,190 @@ impl Tcb {
     /// Initial window, packets.
     pub(crate) fn initial_window(&self, knobs: &Knobs) -> f64 {
         if self.first_packet_lost { knobs.initial_window.min(1.0) } else { knobs.initial_window }
+    }
+
+    /// Takes an RTT sample from an ACK of new data: by its timestamp, or if it covers the timed
+    /// packet.
+    #[inline(always)]
+    fn update_rtt(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
+        if knobs.timestamps {
+            self.sample_rtt(now_s, ack.echo_s, knobs);
+            if knobs.timestamps_reset_backoff {
+                self.end_backoff(knobs);
+            }
+        }
+        if let Some(sent_s) = self.timer.take_timed(ack.ack) {
+            self.end_backoff(knobs);
+            if !knobs.timestamps {
+                self.sample_rtt(now_s, sent_s, knobs);
+            }
+        }
+    }
+
+    fn sample_rtt(&mut self, now_s: f64, sent_s: f64, knobs: &Knobs) {
+        self.rtt.sample(now_s, sent_s, knobs);
+        self.counters.rto_sum_s += self.rtt.rto_s();
+        self.counters.rto_count += 1;
+    }
+
+    /// A timed packet was acknowledged: ends the backoff, unless ECE continues at a window of one
+    /// packet (ns-2 `newack`).
+    #[inline]
+    fn end_backoff(&mut self, knobs: &Knobs) {
+        if self.ecn.ece_at_one_packet && self.ecn.is_marked && self.ecn.negotiated {
+            return;
+        }
+        self.ecn.ece_at_one_packet = false;
+        self.rtt.reset_backoff(knobs);
+    }
+
+    pub(crate) fn arm_timer(&mut self, now_s: f64) {
+        self.timer.arm(now_s, self.rtt.rto_s());
+    }
+
+    /// ns-2 `TcpAgent::newtimer`.
+    pub(crate) fn restart_timer(&mut self, now_s: f64, ack: i64) {
+        if self.snd_nxt > ack || ack < self.highest_sent || self.cwnd < 1.0 {
+            self.arm_timer(now_s);
+        } else {
+            self.timer.stop();
+        }
+    }
+
+    /// Restarts the timer and stops timing a packet, which may be retransmitted (Karn's algorithm).
+    pub(crate) fn restart_timer_after_reduction(&mut self, now_s: f64) {
+        self.arm_timer(now_s);
+        self.timer.forget_packet();
+    }
+
+    /// Handles a retransmission timeout at `now_s`, up to sending (ns-2 `TcpAgent::timeout`,
+    /// RFC 6298 section 5).
+    pub(crate) fn handle_rto(&mut self, now_s: f64, knobs: &Knobs) {
+        self.cwnd = self.cwnd.max(1.0);
+        if self.outstanding() == 0 {
+            // Nothing is outstanding: cwnd is below one packet, or there was no data.
+            if knobs.slow_start_restart {
+                self.cwnd_to_one_packet();
+                self.recover = self.highest_sent;
+            }
+        } else {
+            let again = knobs.hold_ssthresh && self.timeout_highest_ack == self.highest_ack;
+            let hold_ssthresh = again || self.reduced_by_ece(knobs);
+            self.reduce_for_timeout(hold_ssthresh, knobs);
+        }
+        self.enter(CongestionState::Loss);
+        self.arm_timer(now_s);
+        self.go_back_n();
+    }
+
+    /// Reduces cwnd for a timeout with data outstanding, and backs off the timer.
+    pub(crate) fn reduce_for_timeout(&mut self, hold_ssthresh: bool, knobs: &Knobs) {
+        if self.highest_ack == -1 && knobs.restart_after_syn_loss {
+            self.first_packet_lost = true;
+        }
+        self.counters.timeouts += 1;
+        let ssthresh = self.ssthresh;
+        self.reduce_cwnd(Reduction::ToOnePacket(Congestion::Timeout), knobs);
+        if hold_ssthresh {
+            self.ssthresh = ssthresh;
+        }
+        self.recover = self.highest_sent;
+        self.timeout_highest_ack = self.highest_ack;
+        let backs_off = self.highest_ack >= 0 || self.counters.timeouts > knobs.linear_syn_timeouts;
+        if backs_off {
+            self.rtt.back_off(knobs);
+        }
+    }
+
+    /// Go-back-N: SND.NXT returns to SND.UNA.
+    pub(crate) fn go_back_n(&mut self) {
+        self.snd_nxt = self.highest_ack + 1;
+        self.timer.forget_packet();
+    }
+
+    /// Enters recovery without a reduction. RFC 6582 and 6675: the recovery point is the highest
+    /// packet sent now; ns-2: at the reduction.
+    pub(crate) fn enter_recovery_without_reduction(&mut self, knobs: &Knobs) {
+        self.enter(CongestionState::Recovery);
+        if !knobs.ecn_covers_last_cut {
+            self.recover = self.highest_sent;
+        }
+    }
+
+    /// Enters recovery with a reduction for a loss.
+    pub(crate) fn enter_fast_retransmit(&mut self) {
+        self.enter(CongestionState::Recovery);
+        self.count_fast_retransmit();
+    }
+
+    /// Counts a reduction for a loss, and sets the recovery point.
+    pub(crate) fn count_fast_retransmit(&mut self) {
+        self.recover = self.highest_sent;
+        self.counters.fast_retransmits += 1;
+    }
+
+    /// Whether data outstanding at a timeout is still unacknowledged. Until then ACKs repeat ECE
+    /// for old marks, because only new data can carry CWR (RFC 3168 sections 6.1.2 and 6.1.5). If
+    /// ECE stopped growth, the flow would stay at one packet per round trip for a whole window,
+    /// although the timeout already set cwnd to its minimum.
+    fn is_repairing_after_timeout(&self, knobs: &Knobs) -> bool {
+        knobs.grow_in_repair
+            && self.ecn.ce_estimate.is_none()
+            && self.state == CongestionState::Loss
+            && self.highest_ack < self.recover
+    }
+
+    /// Whether ECE in the same window of data already caused a reduction that covers a loss found
+    /// now (RFC 3168 section 6.1.2).
+    pub(crate) fn reduced_by_ece(&self, knobs: &Knobs) -> bool {
+        self.ecn.reduced_last
+            && self.rule.mark_covers_loss()
+            && (knobs.ecn_covers_last_cut || self.highest_ack < self.recover)
+    }
+
+    /// Whether `ack` acknowledges a part of what recovery repairs (a partial ACK, RFC 6582).
+    pub(crate) fn repairs_a_part(&self, ack: i64) -> bool {
+        self.state == CongestionState::Recovery && ack > self.highest_ack && ack < self.recover
+    }
+
+    /// Applies what the idle period did to cwnd: a timeout that would have expired (ns-2), whose
+    /// time is returned, or the restart window (RFC 5681 section 4.1). The timer is stopped while
+    /// idle because its effect is not observable before new data arrives.
+    #[must_use]
+    pub(crate) fn restart_after_idle(&mut self, now_s: f64, knobs: &Knobs) -> Option<f64> {
+        let expired_s = self.timer.idle_deadline_s;
+        if now_s >= expired_s && (knobs.slow_start_restart || self.cwnd < 1.0) {
+            self.accumulate_cwnd_area(expired_s);
+            return Some(expired_s);
+        }
+        // A model-based rule knows the path better than a timer does; Linux spares it too.
+        let restarts = knobs.idle_restart && !self.needs.recovery;
+        if restarts && now_s - self.last_sent_s > self.rtt.rto_s() {
+            self.accumulate_cwnd_area(now_s);
+            self.cwnd = self.cwnd.min(self.initial_window(knobs));
+        }
+        None
+    }
+
+    pub(crate) fn has_started(&self) -> bool {
+        self.last_event_s < NEVER
+    }
+
+    /// Whether all data is acknowledged.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.highest_ack >= self.data_end - 1
+    }
+
+    /// Whether no packet is left to repair: all data is acknowledged, and without
+    /// `stop_keeps_last_packet` also the packet that is none any more.
+    pub(crate) fn is_repaired(&self) -> bool {
+        self.is_finished() && self.highest_ack >= self.highest_sent
+    }
+
+    /// Stops the retransmission timer once no packet is left to repair.
+    pub(crate) fn stop_timer_if_repaired(&mut self) {
+        if self.is_repaired() {
+            self.timer.stop_while_idle();
+        }
     }
 }

@@ -7,9 +7,8 @@
 //! state of before the reduction (RFC 4015 section 3.2, as Linux's `tcp_undo_cwnd_reduction`, which
 //! keeps a window that has grown larger since).
 
-use crate::tcb::{CongestionState, Frto, Retransmissions, Tcb, Undo};
 use crate::{AckSegment, Knobs, NEVER};
-use cwndlab_rules::{Congestion, WindowRule};
+use cwndlab_rules::Rule;
 
 /// What an ACK tells of the last reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,148 +19,154 @@ pub(crate) enum Verdict {
     Spurious,
     /// F-RTO: new data is to be sent instead of retransmissions.
     SendNewData,
+    /// F-RTO: the packet after the retransmitted one is lost as well.
+    AnotherLoss,
 }
 
-impl Tcb {
-    /// Keeps what a reduction is about to change. A reduction while an earlier one is being
-    /// repaired keeps the earlier state.
-    pub(crate) fn prepare_undo(&mut self, congestion: Congestion, knobs: &Knobs) {
-        if !knobs.undo || congestion == Congestion::Ecn {
-            return;
-        }
-        let earlier = self.undo.take().filter(|undo| self.highest_ack < undo.end);
-        let (cwnd, ssthresh, rule) = match earlier.map(|undo| *undo) {
-            Some(Undo { cwnd, ssthresh, rule, .. }) => (cwnd, ssthresh, rule),
-            None => (self.cwnd, self.ssthresh, self.rule.clone()),
-        };
-        // Packets that an earlier repair retransmitted may be unacknowledged still: their ACKs echo
-        // a time before the first retransmission of this one (Linux keeps `retrans_stamp`).
-        let unacknowledged = self
-            .retransmissions
-            .as_deref()
-            .copied()
-            .filter(|earlier| self.highest_ack < earlier.highest)
-            .unwrap_or(Retransmissions { first_s: NEVER, count: 0, highest: -1 });
-        // A path with timestamps or SACK-based recovery by time has better means than F-RTO.
-        let frto = congestion == Congestion::Timeout
-            && !knobs.timestamps
-            && !knobs.rack
-            && !self.needs.recovery
-            && self.timeout_highest_ack != self.highest_ack;
-        self.undo = Some(Box::new(Undo {
-            cwnd,
-            ssthresh,
-            rule,
-            first: self.highest_ack + 1,
-            end: self.highest_sent,
-            retransmitted_s: unacknowledged.first_s,
-            unreported: unacknowledged.count,
+/// Step of F-RTO (RFC 5682 section 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frto {
+    /// No timeout, or the algorithm is over.
+    Off,
+    /// The first ACK after the timeout is awaited.
+    FirstAck,
+    /// New data was sent; the second ACK is awaited.
+    SecondAck,
+}
+
+/// What a reduction changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Before {
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
+    pub(crate) rule: Rule,
+}
+
+/// State before a reduction for a loss, and what is known of its cause.
+#[derive(Clone, Debug)]
+pub(crate) struct Undo {
+    before: Before,
+    /// SND.UNA and the highest packet sent when the reduction was made.
+    first: i64,
+    end: i64,
+    /// When the first packet was retransmitted since, seconds, or [`NEVER`].
+    retransmitted_s: f64,
+    /// Retransmissions that no DSACK reported.
+    unreported: i64,
+    /// An ACK of new data arrived since the first retransmission: Eifel detection is over.
+    is_acknowledged: bool,
+    frto: Frto,
+}
+
+impl Undo {
+    /// A reduction is made with packets from `first` to `end` outstanding, some of which an earlier
+    /// repair may have retransmitted: their ACKs echo a time before the first retransmission of this
+    /// one (Linux keeps `retrans_stamp`). `frto`: a timeout, of which F-RTO may tell.
+    pub(crate) fn new(
+        before: Before,
+        first: i64,
+        end: i64,
+        retransmitted: Retransmissions,
+        frto: bool,
+    ) -> Self {
+        Self {
+            before,
+            first,
+            end,
+            retransmitted_s: retransmitted.first_s,
+            unreported: retransmitted.count,
             is_acknowledged: false,
             frto: if frto { Frto::FirstAck } else { Frto::Off },
-        }));
-    }
-
-    /// Notes a retransmission of packet `number`.
-    pub(crate) fn note_retransmission(&mut self, now_s: f64, number: i64) {
-        let earlier =
-            self.retransmissions.as_deref().filter(|earlier| self.highest_ack < earlier.highest);
-        let last = Retransmissions {
-            first_s: earlier.map_or(now_s, |earlier| earlier.first_s),
-            count: earlier.map_or(1, |earlier| earlier.count + 1),
-            highest: earlier.map_or(number, |earlier| earlier.highest.max(number)),
-        };
-        match &mut self.retransmissions {
-            Some(retransmissions) => **retransmissions = last,
-            None => self.retransmissions = Some(Box::new(last)),
-        }
-        if let Some(undo) = &mut self.undo {
-            undo.retransmitted_s = undo.retransmitted_s.min(now_s);
-            undo.unreported += 1;
         }
     }
 
-    /// What `ack` tells of the last reduction. `dsack`: packets that it reports as received twice.
-    pub(crate) fn judge_reduction(
+    /// Whether the reduction's window is not acknowledged yet.
+    pub(crate) fn is_repairing(&self, highest_ack: i64) -> bool {
+        highest_ack < self.end
+    }
+
+    /// What the reduction changed.
+    pub(crate) fn into_before(self) -> Before {
+        self.before
+    }
+
+    pub(crate) fn note_retransmission(&mut self, now_s: f64) {
+        self.retransmitted_s = self.retransmitted_s.min(now_s);
+        self.unreported += 1;
+    }
+
+    /// What `ack` tells. `advances`: it acknowledges new data; `may_send_new`: there is new data to
+    /// send; `dsack`: packets that it reports as received twice.
+    pub(crate) fn judge(
         &mut self,
         ack: AckSegment,
+        advances: bool,
+        may_send_new: bool,
         dsack: Option<(i64, i64)>,
         knobs: &Knobs,
     ) -> Verdict {
-        let advances = ack.ack > self.highest_ack;
-        let may_send_new = self.last_new_packet(ack.ack).is_some();
-        let Some(undo) = &mut self.undo else { return Verdict::Open };
-        if undo.retransmitted_s == NEVER {
+        if self.retransmitted_s == NEVER {
             return Verdict::Open;
         }
         let (left, right) = dsack.unwrap_or_default();
-        let reported = right.min(undo.end + 1) - left.max(undo.first);
-        undo.unreported -= reported.max(0);
-        if reported > 0 && undo.unreported <= 0 {
+        let reported = right.min(self.end + 1) - left.max(self.first);
+        self.unreported -= reported.max(0);
+        if reported > 0 && self.unreported <= 0 {
             return Verdict::Spurious;
         }
-        if advances && !std::mem::replace(&mut undo.is_acknowledged, true) {
-            let is_early = knobs.timestamps && ack.echo_s < undo.retransmitted_s;
+        if advances && !std::mem::replace(&mut self.is_acknowledged, true) {
+            let is_early = knobs.timestamps && ack.echo_s < self.retransmitted_s;
             if is_early {
                 return Verdict::Spurious;
             }
         }
-        let verdict = match undo.frto {
-            Frto::FirstAck if advances && ack.ack < undo.end && may_send_new => {
-                undo.frto = Frto::SecondAck;
-                return Verdict::SendNewData;
+        let (frto, verdict) = match self.frto {
+            Frto::FirstAck if advances && ack.ack < self.end && may_send_new => {
+                (Frto::SecondAck, Verdict::SendNewData)
             }
-            Frto::SecondAck if advances => Verdict::Spurious,
-            Frto::SecondAck => {
-                // A duplicate ACK: the packet after the retransmitted one is lost as well.
-                self.cwnd = self.cwnd.min(3.0);
-                self.go_back_n();
-                Verdict::Open
-            }
-            _ => Verdict::Open,
+            Frto::SecondAck if advances => (Frto::Off, Verdict::Spurious),
+            Frto::SecondAck => (Frto::Off, Verdict::AnotherLoss),
+            Frto::FirstAck | Frto::Off => (Frto::Off, Verdict::Open),
         };
-        if let Some(undo) = &mut self.undo {
-            undo.frto = Frto::Off;
-        }
-        // Only DSACKs can tell more.
-        if verdict == Verdict::Open
-            && !knobs.dsack
-            && self.undo.as_ref().is_some_and(|undo| undo.is_acknowledged)
-        {
-            self.undo = None;
-        }
+        self.frto = frto;
         verdict
     }
 
-    /// The last of the up to two new packets that F-RTO sends after `ack` (RFC 5682 section 2.1
-    /// step 2b), if any.
-    pub(crate) fn last_new_packet(&self, ack: i64) -> Option<i64> {
-        let allowed = (self.data_end - 1).min(ack + i64::from(self.rwnd));
-        (allowed > self.highest_sent).then_some(allowed.min(self.highest_sent + 2))
+    /// Whether no further ACK can tell anything: only DSACKs could.
+    pub(crate) fn is_over(&self, knobs: &Knobs) -> bool {
+        !knobs.dsack && self.is_acknowledged
+    }
+}
+
+/// Retransmissions that may be unacknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Retransmissions {
+    /// Time of the first, seconds, or [`NEVER`].
+    first_s: f64,
+    count: i64,
+    /// Highest packet retransmitted.
+    highest: i64,
+}
+
+impl Default for Retransmissions {
+    fn default() -> Self {
+        Self { first_s: NEVER, count: 0, highest: -1 }
+    }
+}
+
+impl Retransmissions {
+    /// These, or none if all are acknowledged.
+    pub(crate) fn unacknowledged(self, highest_ack: i64) -> Self {
+        if highest_ack < self.highest { self } else { Self::default() }
     }
 
-    /// Whether `ack` acknowledges a part of what recovery repairs (a partial ACK, RFC 6582).
-    pub(crate) fn repairs_a_part(&self, ack: i64) -> bool {
-        self.state == CongestionState::Recovery && ack > self.highest_ack && ack < self.recover
-    }
-
-    /// Restores what the last reduction changed.
-    pub(crate) fn undo_reduction(&mut self) {
-        let Some(undo) = self.undo.take() else { return };
-        let Undo { cwnd, ssthresh, rule, .. } = *undo;
-        self.cancel_cwnd_reduction();
-        // A model-based rule sets cwnd itself.
-        if !self.needs.recovery {
-            self.cwnd = self.cwnd.max(cwnd);
-            self.ssthresh = self.ssthresh.max(ssthresh);
-        }
-        self.rule.undo(rule);
-        self.enter(CongestionState::Open);
-        (self.dupwnd, self.dupacks) = (0, 0);
-        // Duplicate ACKs for packets sent before now can show another loss.
-        self.recover = self.recover.min(self.highest_ack);
-        self.last_ack = self.last_ack.max(self.highest_ack);
-        self.snd_nxt = self.highest_sent + 1;
-        self.ecn.cwr_pending = false;
-        self.counters.undone_reductions += 1;
+    /// Notes a retransmission of packet `number`.
+    pub(crate) fn note(&mut self, now_s: f64, number: i64, highest_ack: i64) {
+        let earlier = self.unacknowledged(highest_ack);
+        *self = Self {
+            first_s: earlier.first_s.min(now_s),
+            count: earlier.count + 1,
+            highest: earlier.highest.max(number),
+        };
     }
 }

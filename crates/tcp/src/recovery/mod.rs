@@ -1,18 +1,58 @@
 //! Loss recovery: how losses are found and repaired. Each scheme is a file, with its state and its
 //! loss detection; a variant of [`Recovery`] names it, and one of [`LossRecovery`] runs it.
 
-pub(crate) mod rack_tlp;
-pub(crate) mod reno;
-pub(crate) mod sack;
-pub(crate) mod tahoe;
+mod rack;
+mod rack_tlp;
+mod reno;
+mod sack;
+mod tahoe;
 
-use crate::rate_sample::Flight;
-use crate::tcb::{CongestionState, Tcb};
+use crate::tcb::Tcb;
 use crate::{AckSegment, Knobs, Output, SackBlocks, Scoreboard};
 use cwndlab_prefetch::prefetch;
 use rack_tlp::RackTlp;
 use reno::FastRecovery;
 use sack::Sack;
+
+/// Packets in flight and packets marked lost so far, as loss detection knows them. Empty for rules
+/// that do not need recovery.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flight {
+    pub(crate) in_flight: u64,
+    /// None where loss detection does not mark packets.
+    pub(crate) lost: Option<u64>,
+    /// Packets marked lost wait for retransmission.
+    pub(crate) repairs_wait: bool,
+}
+
+/// Response to the third duplicate ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DupackAction {
+    /// Reduce cwnd and retransmit.
+    Reduce,
+    /// Retransmit only: ECE in this window already reduced cwnd (RFC 3168 section 6.1.2).
+    Retransmit,
+    /// Nothing: the loss belongs to a window that was already repaired.
+    Ignore,
+}
+
+impl DupackAction {
+    /// Detects a loss by duplicate ACKs (RFC 5681 section 3.2, RFC 6582 section 4.1; ns-2
+    /// `dupack_action`).
+    fn of(tcb: &Tcb, knobs: &Knobs) -> Self {
+        let first = knobs.fast_retransmit_first && tcb.highest_ack == 0;
+        if tcb.highest_ack > tcb.recover || first {
+            Self::Reduce
+        } else if tcb.reduced_by_ece(knobs) {
+            Self::Retransmit
+        } else if !knobs.bug_fix || tcb.ecn.reduced_last {
+            // A packet sent after the reduction for ECE is lost: another window of data.
+            Self::Reduce
+        } else {
+            Self::Ignore
+        }
+    }
+}
 
 /// The recovery scheme of a sender, with its state.
 #[derive(Clone, Debug)]
@@ -73,8 +113,8 @@ impl LossRecovery {
     /// Responds to ECE, before anything else that the ACK does.
     pub(crate) fn on_ece(&mut self, tcb: &mut Tcb, ack: i64, knobs: &Knobs) {
         match self {
-            Self::Tahoe | Self::Reno(_) => tcb.on_ece(ack, false, knobs),
-            Self::Sack(_) => tcb.on_ece(ack, true, knobs),
+            Self::Tahoe | Self::Reno(_) => tcb.reduce_for_ece(ack, false, knobs),
+            Self::Sack(_) => tcb.reduce_for_ece(ack, true, knobs),
             Self::RackTlp(scheme) => scheme.on_ece(tcb, knobs),
         }
     }
@@ -195,34 +235,6 @@ impl LossRecovery {
         if let Self::Sack(scheme) = self {
             scheme.memory().inspect(|board| prefetch(*board));
         }
-    }
-}
-
-impl Tcb {
-    /// Enters recovery without a reduction. RFC 6582 and 6675: the recovery point is the highest
-    /// packet sent now; ns-2: at the reduction.
-    pub(crate) fn enter_recovery_without_reduction(&mut self, knobs: &Knobs) {
-        self.enter(CongestionState::Recovery);
-        if !knobs.ecn_covers_last_cut {
-            self.recover = self.highest_sent;
-        }
-    }
-
-    /// Enters recovery with a reduction for a loss.
-    pub(crate) fn enter_fast_retransmit(&mut self) {
-        self.enter(CongestionState::Recovery);
-        self.count_fast_retransmit();
-    }
-
-    /// Counts a reduction for a loss, and sets the recovery point.
-    pub(crate) fn count_fast_retransmit(&mut self) {
-        self.recover = self.highest_sent;
-        self.counters.fast_retransmits += 1;
-    }
-
-    /// Leaves recovery. A reduction for ECE during recovery remains the last one.
-    pub(crate) fn leave_recovery(&mut self) {
-        self.state = CongestionState::Open;
     }
 }
 

@@ -1,8 +1,8 @@
 //! Reno and NewReno: fast retransmit and fast recovery with window inflation (RFC 5681 section 3.2,
 //! RFC 6582; ns-2 `tcp-reno.cc`, `tcp-newreno.cc`).
 
+use super::DupackAction;
 use crate::cwnd::Reduction;
-use crate::loss_detection::dupack::DupackAction;
 use crate::tcb::{CongestionState, Tcb};
 use crate::{AckSegment, Knobs, Output};
 use cwndlab_rules::Congestion;
@@ -85,7 +85,7 @@ impl FastRecovery {
         let reno_repeats = !self.newreno && tcb.state == CongestionState::Recovery;
         let less_careful =
             self.newreno && knobs.less_careful && knobs.bug_fix && tcb.highest_ack == tcb.recover;
-        match tcb.dupack_action(knobs) {
+        match DupackAction::of(tcb, knobs) {
             response if response == DupackAction::Reduce || reno_repeats || less_careful => {
                 tcb.enter_fast_retransmit();
                 tcb.reduce_cwnd(Reduction::ToTarget(Congestion::FastRetransmit), knobs);
@@ -128,7 +128,9 @@ impl FastRecovery {
         tcb.last_ack = ack.ack;
         tcb.highest_ack = ack.ack;
         tcb.snd_nxt = tcb.snd_nxt.max(ack.ack + 1);
-        tcb.end_backoff_if_timed(ack.ack, knobs);
+        if tcb.timer.take_timed(ack.ack).is_some() {
+            tcb.rtt.reset_backoff(knobs);
+        }
         tcb.transmit(now_s, tcb.last_ack + 1, knobs, out);
     }
 }

@@ -10,8 +10,7 @@
 //! three packets beyond SND.UNA, or at the third duplicate ACK. Overdamping and rampdown are not
 //! implemented.
 
-use crate::loss_detection::dupack::DupackAction;
-use crate::rate_sample::Flight;
+use super::{DupackAction, Flight};
 use crate::tcb::{CongestionState, Tcb};
 use crate::{AckSegment, Knobs, Output, SackBlocks, Scoreboard};
 use cwndlab_rules::Congestion;
@@ -147,7 +146,7 @@ impl Sack {
                 tcb.snd_nxt += 1;
             }
         } else if tcb.dupacks == knobs.dupack_threshold {
-            let response = tcb.dupack_action(knobs);
+            let response = DupackAction::of(tcb, knobs);
             if response != DupackAction::Ignore {
                 self.enter_recovery(tcb, now_s, response, knobs, out);
             }
@@ -265,7 +264,8 @@ impl Sack {
         self.pipe -= 1;
         if ack.ack >= tcb.recover {
             tcb.recover = 0;
-            tcb.leave_recovery();
+            // A reduction for ECE during recovery remains the last one.
+            tcb.state = CongestionState::Open;
             tcb.end_cwnd_reduction();
             tcb.new_ack::<false>(now_s, ack, knobs);
             tcb.stop_timer_if_repaired();

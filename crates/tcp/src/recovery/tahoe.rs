@@ -1,8 +1,8 @@
 //! Tahoe: the third duplicate ACK restarts slow start from one packet (ns-2 `TcpAgent::recv`,
 //! `dupack_action`).
 
+use super::DupackAction;
 use crate::cwnd::Reduction;
-use crate::loss_detection::dupack::DupackAction;
 use crate::tcb::Tcb;
 use crate::{AckSegment, Knobs, Output};
 use cwndlab_rules::Congestion;
@@ -31,7 +31,7 @@ fn fast_retransmit(tcb: &mut Tcb, now_s: f64, knobs: &Knobs) {
     if tcb.is_repaired() {
         return;
     }
-    match tcb.dupack_action(knobs) {
+    match DupackAction::of(tcb, knobs) {
         DupackAction::Reduce => {
             tcb.enter_fast_retransmit();
             tcb.reduce_cwnd(Reduction::ToOnePacket(Congestion::FastRetransmit), knobs);
