@@ -121,8 +121,8 @@ fn limit(scenario: &mut Scenario) {
 }
 
 fn limit_knobs(knobs: &mut KnobOverrides) {
-    knobs.window = knobs.window.map(|window| window.min(LARGEST_WINDOW));
-    knobs.initial_window = knobs.initial_window.map(|window| window.min(LARGEST_INITIAL_WINDOW));
+    config.limits.window = config.limits.window.map(|window| window.min(LARGEST_WINDOW));
+    config.limits.initial_window = config.limits.initial_window.map(|window| window.min(LARGEST_INITIAL_WINDOW));
 }
 
 fn limit_queue(queue: &mut QueueSpec) {

@@ -6,7 +6,7 @@
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
 use cwndlab_tcp::{
-    AckSegment, DataSegment, Ecn, EcnEcho, Knobs, NEVER, Profile, Receiver, Recovery, SackBlocks,
+    AckSegment, DataSegment, Ecn, EcnEcho, TcpConfig, NEVER, Profile, Receiver, Recovery, SackBlocks,
     Sender,
 };
 use libfuzzer_sys::fuzz_target;
@@ -54,83 +54,78 @@ impl Input<'_> {
     }
 }
 
-fn knobs(input: &mut Input<'_>) -> Knobs {
+fn config(input: &mut Input<'_>) -> TcpConfig {
     let profile = Profile::ALL[usize::from(input.byte() % 4)];
-    let mut knobs = Knobs::profile(profile);
+    let mut config = TcpConfig::profile(profile);
     let flags = u32::from_be_bytes([input.byte(), input.byte(), input.byte(), input.byte()]);
     let all = [
-        &mut knobs.syn,
-        &mut knobs.limited_transmit,
-        &mut knobs.bug_fix,
-        &mut knobs.less_careful,
-        &mut knobs.exit_fast_retransmit,
-        &mut knobs.impatient,
-        &mut knobs.partial_window_deflation,
-        &mut knobs.exit_recovery_fix,
-        &mut knobs.sack_rfc6675,
-        &mut knobs.timestamps,
-        &mut knobs.delayed_ack,
-        &mut knobs.grow_when_limited,
-        &mut knobs.forget_srtt,
-        &mut knobs.timer_after_sample,
-        &mut knobs.precise_reduction,
-        &mut knobs.slow_start_restart,
-        &mut knobs.idle_restart,
-        &mut knobs.ecn,
-        &mut knobs.ecn_handshake,
-        &mut knobs.ecn_on_retransmission,
-        &mut knobs.cwr_on_retransmission,
-        &mut knobs.ecn_after_timeout,
-        &mut knobs.ecn_covers_last_cut,
-        &mut knobs.ecn_ends_recovery,
-        &mut knobs.ecn_backoff,
-        &mut knobs.prr,
-        &mut knobs.rack,
-        &mut knobs.tlp,
-        &mut knobs.grow_by_packets,
-        &mut knobs.min_rto_on_variation,
+        &mut config.handshake.syn,
+        &mut config.recovery.limited_transmit,
+        &mut config.newreno.bug_fix,
+        &mut config.newreno.less_careful,
+        &mut config.newreno.exit_fast_retransmit,
+        &mut config.newreno.impatient,
+        &mut config.newreno.partial_window_deflation,
+        &mut config.newreno.exit_recovery_fix,
+        &mut config.recovery.sack_rfc6675,
+        &mut config.rto.timestamps,
+        &mut config.receiver.delayed_ack,
+        &mut config.growth.grow_when_limited,
+        &mut config.quirks.forget_srtt,
+        &mut config.rto.timer_after_sample,
+        &mut config.growth.precise_reduction,
+        &mut config.quirks.slow_start_restart,
+        &mut config.growth.idle_restart,
+        &mut config.ecn.ecn,
+        &mut config.quirks.ns2_ecn,
+        &mut config.quirks.cwr_on_retransmission,
+        &mut config.recovery.prr,
+        &mut config.recovery.rack,
+        &mut config.recovery.tlp,
+        &mut config.growth.grow_by_packets,
+        &mut config.rto.min_rto_on_variation,
     ];
     for (bit, flag) in all.into_iter().enumerate() {
         *flag ^= flags >> bit & 1 == 1;
     }
-    knobs.window = 1.0 + input.below(64) as f64;
-    knobs.initial_window = 1.0 + input.below(20) as f64;
-    knobs.initial_ssthresh = 1.0 + input.below(64) as f64;
-    knobs.dupack_threshold = 1 + input.below(5) as u32;
-    knobs.recovery_burst = input.below(4) as u32;
-    knobs.max_burst = input.below(4) as u32;
-    knobs.max_sack_blocks = input.below(4) as u32;
-    knobs
+    config.limits.window = 1.0 + input.below(64) as f64;
+    config.limits.initial_window = 1.0 + input.below(20) as f64;
+    config.limits.initial_ssthresh = 1.0 + input.below(64) as f64;
+    config.recovery.dupack_threshold = 1 + input.below(5) as u32;
+    config.newreno.recovery_burst = input.below(4) as u32;
+    config.limits.max_burst = input.below(4) as u32;
+    config.segment.max_sack_blocks = input.below(4) as u32;
+    config
 }
 
 /// A sender and what it has sent.
 struct Host {
     sender: Sender,
-    knobs: Knobs,
+    config: TcpConfig,
     now_s: f64,
     highest_sent: i64,
     sent: Vec<DataSegment>,
 }
 
 impl Host {
-    fn take(&mut self, event: impl FnOnce(&mut Sender, f64, &Knobs, &mut Vec<DataSegment>)) {
+    fn take(&mut self, event: impl FnOnce(&mut Sender, f64, &TcpConfig, &mut Vec<DataSegment>)) {
         let before = self.sent.len();
-        event(&mut self.sender, self.now_s, &self.knobs, &mut self.sent);
+        event(&mut self.sender, self.now_s, &self.config, &mut self.sent);
         self.check(before);
     }
 
     fn check(&mut self, before: usize) {
-        let (sender, window) = (&self.sender, self.knobs.window as i64);
+        let (sender, window) = (&self.sender, self.config.limits.window as i64);
         assert!(sender.cwnd().is_finite() && sender.ssthresh().is_finite(), "{sender:?}");
         // ECE at a window of one packet stops the sender until its timer expires.
-        let floor = if self.knobs.ecn { 0.0 } else { 1.0 };
-        assert!(sender.cwnd() >= self.knobs.cwnd_floor.min(floor), "{sender:?}");
+        let floor = if self.config.ecn.ecn { 0.0 } else { 1.0 };
+        assert!(sender.cwnd() >= self.config.limits.cwnd_floor.min(floor), "{sender:?}");
         let highest_ack = sender.snd_una() - 1;
         let sent = &self.sent[before..];
         assert!(sent.len() as i64 <= 2 * window + 2, "{} packets at once: {sender:?}", sent.len());
         for segment in sent {
             assert!(
-                self.knobs.ecn || !(segment.ecn != Ecn::NotEct || segment.cwr),
+                self.config.ecn.ecn || !(segment.ecn != Ecn::NotEct || segment.cwr),
                 "{segment:?} without ECN: {sender:?}"
             );
             assert!(
@@ -158,8 +153,8 @@ impl Host {
 
     fn expire(&mut self) {
         self.now_s = self.sender.deadline_s();
-        self.take(|sender, now_s, knobs, out| {
-            sender.on_timeout(now_s, knobs, &mut |segment| out.push(segment))
+        self.take(|sender, now_s, config, out| {
+            sender.on_timeout(now_s, config, &mut |segment| out.push(segment))
         });
     }
 
@@ -177,15 +172,15 @@ impl Host {
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data.iter());
-    let knobs = knobs(&mut input);
+    let config = config(&mut input);
     let recovery = Recovery::ALL[usize::from(input.byte() % 4)].0;
     let rule: RuleSpec = RULES[usize::from(input.byte()) % RULES.len()].parse().expect("a rule");
     let packets = 1 + input.below(300) as u64;
-    let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
-    let sender = Sender::new(rule.build(arithmetic), recovery, Some(packets), 0.0, &knobs);
-    let mut host = Host { sender, knobs, now_s: 0.0, highest_sent: -1, sent: Vec::new() };
-    host.take(|sender, now_s, knobs, out| {
-        sender.start(now_s, knobs, &mut |segment| out.push(segment))
+    let arithmetic = if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+    let sender = Sender::new(rule.build(arithmetic), recovery, Some(packets), 0.0, &config);
+    let mut host = Host { sender, config, now_s: 0.0, highest_sent: -1, sent: Vec::new() };
+    host.take(|sender, now_s, config, out| {
+        sender.start(now_s, config, &mut |segment| out.push(segment))
     });
     if input.byte() % 2 == 0 { network(host, input, recovery) } else { arbitrary_acks(host, input) }
 });
@@ -211,16 +206,16 @@ fn arbitrary_acks(mut host: Host, mut input: Input<'_>) {
                     host.now_s,
                     what & 16 != 0,
                     what & 32 != 0,
-                    &host.knobs,
+                    &host.config,
                 );
-                receiver.on_timer(&host.knobs);
+                receiver.on_timer(&host.config);
             }
             _ => {
                 let mut blocks = SackBlocks::default();
                 for _ in 0..what >> 4 & 3 {
                     blocks.push((number(&mut input), number(&mut input)));
                 }
-                let ece = host.knobs.ecn && what & 64 != 0;
+                let ece = host.config.ecn.ecn && what & 64 != 0;
                 let ack = AckSegment {
                     ack: number(&mut input),
                     sent_s: 0.0,
@@ -229,12 +224,12 @@ fn arbitrary_acks(mut host: Host, mut input: Input<'_>) {
                     echo: EcnEcho::ece(ece),
                 };
                 let blocks = Some(&blocks).filter(|blocks| !blocks.is_empty());
-                host.take(|sender, now_s, knobs, out| {
+                host.take(|sender, now_s, config, out| {
                     let out = &mut |segment| out.push(segment);
                     if what & 128 == 0 {
-                        sender.on_ack(now_s, ack, blocks, knobs, out);
+                        sender.on_ack(now_s, ack, blocks, config, out);
                     } else {
-                        sender.on_ack_of_part(now_s, ack, blocks, knobs, out);
+                        sender.on_ack_of_part(now_s, ack, blocks, config, out);
                     }
                 });
             }
@@ -272,27 +267,27 @@ fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
             6 if losing && more > 0 => {
                 more -= 1;
                 let packets = u64::from(what >> 5);
-                host.take(|sender, now_s, knobs, out| {
-                    sender.supply(now_s, packets, knobs, &mut |segment| out.push(segment))
+                host.take(|sender, now_s, config, out| {
+                    sender.supply(now_s, packets, config, &mut |segment| out.push(segment))
                 });
             }
             _ => {}
         }
         let answer = if what & 16 == 0 { answers.pop_front() } else { None };
         if let Some((ack, blocks)) = answer {
-            host.take(|sender, now_s, knobs, out| {
-                sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut |segment| out.push(segment))
+            host.take(|sender, now_s, config, out| {
+                sender.on_ack(now_s, ack, blocks.as_ref(), config, &mut |segment| out.push(segment))
             });
         } else if let Some((segment, sent_s)) = data.pop_front() {
             let ce = segment.ecn != Ecn::NotEct && what & 32 != 0;
             if let Some(ack) =
-                receiver.on_data(host.now_s, segment.number, sent_s, ce, segment.cwr, &host.knobs).1
+                receiver.on_data(host.now_s, segment.number, sent_s, ce, segment.cwr, &host.config).1
             {
                 answers.push_back((ack, receiver.sack_blocks().copied()));
             }
         } else if receiver.deadline_s() < NEVER {
             host.wait(receiver.deadline_s() - host.now_s);
-            if let Some(ack) = receiver.on_timer(&host.knobs) {
+            if let Some(ack) = receiver.on_timer(&host.config) {
                 answers.push_back((ack, receiver.sack_blocks().copied()));
             }
         } else if host.sent.is_empty() && host.sender.deadline_s() < NEVER {

@@ -81,7 +81,7 @@ LAWS = [
             "Sack1",
             "HighSpeed",
             {"windowOption_": 8},
-            {"halve_first_cut": True, "halve_in_slow_start": True},
+            {"halve_early_cuts": True},
         ),
         FAST,
         (1, 2, 3),

@@ -21,7 +21,7 @@ mod traces;
 use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
 use cwndlab_scenario::{Resolver as _, schema as scenario_schema};
 use cwndlab_sim::results::{RUN, TABLES, TRACES, Table};
-use cwndlab_tcp::{Knobs, Profile, for_each_knob};
+use cwndlab_tcp::{Profile, TcpConfig, for_each_knob};
 use definitions::definitions;
 use errors::RuleError;
 use pyo3::prelude::*;
@@ -85,18 +85,28 @@ fn knobs() -> String {
 
 /// Endpoint knobs: name, meaning, and value in each profile.
 fn knob_rows() -> serde_json::Value {
-    let profiles = Profile::ALL.map(|profile| (profile.name(), Knobs::profile(profile)));
+    let profiles = Profile::ALL.map(|profile| (profile.name(), TcpConfig::profile(profile)));
     macro_rules! rows {
-        ($($name:ident: $type:ty = [$($default:expr),*], $meaning:literal;)*) => {
-            vec![$({
+        ($($group:ident: $Group:ident, $about:literal {$(
+            $name:ident: $type:ty = [$($default:expr),*]
+                $(within [$least:expr, $most:expr])?, $meaning:literal;
+        )*})*) => {
+            vec![$($({
                 let values: Map<String, Value> = profiles.iter()
-                    .map(|(profile, knobs)| {
-                        let value = serde_json::to_value(knobs.$name).unwrap_or_default();
+                    .map(|(profile, config)| {
+                        let value = serde_json::to_value(config.$group.$name).unwrap_or_default();
                         (profile.to_string(), value)
                     })
                     .collect();
-                json!({ "name": stringify!($name), "meaning": $meaning, "values": values })
-            }),*]
+                let range: Option<[f64; 2]> = None$(.or(Some([$least, $most])))?;
+                json!({
+                    "name": stringify!($name),
+                    "group": $about,
+                    "meaning": $meaning,
+                    "range": range,
+                    "values": values,
+                })
+            }),*),*]
         };
     }
     for_each_knob!(rows).into()

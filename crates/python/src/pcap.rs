@@ -7,7 +7,7 @@ use crate::traces::in_order;
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::results::Traces;
 use cwndlab_sim::{PacketEvent, PacketRow};
-use cwndlab_tcp::{Ecn, Knobs};
+use cwndlab_tcp::{Ecn, TcpConfig};
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
@@ -32,7 +32,7 @@ const SYN_OPTIONS: [TcpOptionElement; 2] =
 const NANOSECONDS: u8 = 9;
 
 struct Endpoint {
-    knobs: Knobs,
+    config: TcpConfig,
     /// Bytes to transfer, if they are limited.
     bytes: Option<u64>,
     source: [u8; 4],
@@ -94,14 +94,14 @@ fn cause(error: PcapError) -> Box<dyn Error + Send + Sync> {
 fn endpoints(scenario: &Scenario) -> Vec<Endpoint> {
     let mut endpoints = Vec::new();
     for spec in &scenario.flows {
-        let knobs = scenario.knobs(&spec.tcp);
+        let config = scenario.tcp_config(&spec.tcp);
         for _ in 0..spec.count {
             let flow = endpoints.len() as u32 + 1;
             let [_, a, b, c] = flow.to_be_bytes();
             let (source, sink) = ([10, a & 0x7f, b, c], [10, a | 0x80, b, c]);
             endpoints.push(Endpoint {
-                bytes: spec.transfer_bytes(&knobs),
-                knobs: knobs.clone(),
+                bytes: spec.transfer_bytes(&config),
+                config: config.clone(),
                 source,
                 sink,
                 port: 40_000 + (flow % 20_000) as u16,
@@ -115,14 +115,14 @@ fn endpoints(scenario: &Scenario) -> Vec<Endpoint> {
 impl Endpoint {
     /// Sequence number of packet `number`: a SYN takes one, data packets take `packet_size` each.
     fn sequence(&self, number: i64) -> u32 {
-        let knobs = &self.knobs;
-        if number <= 0 && knobs.syn {
+        let config = &self.config;
+        if number <= 0 && config.handshake.syn {
             return INITIAL;
         }
-        let packets = if knobs.syn { number - 1 } else { number };
-        let bytes = (packets as u64).wrapping_mul(knobs.packet_size.into());
+        let packets = if config.handshake.syn { number - 1 } else { number };
+        let bytes = (packets as u64).wrapping_mul(config.segment.packet_size.into());
         let bytes = bytes.min(self.bytes.unwrap_or(u64::MAX));
-        INITIAL.wrapping_add(knobs.syn.into()).wrapping_add(bytes as u32)
+        INITIAL.wrapping_add(config.handshake.syn.into()).wrapping_add(bytes as u32)
     }
 }
 
@@ -130,7 +130,7 @@ fn data_headers(
     row: &PacketRow,
     endpoint: &Endpoint,
 ) -> Result<(Vec<u8>, u32), Box<dyn Error + Send + Sync>> {
-    let syn = row.number == 0 && endpoint.knobs.syn;
+    let syn = row.number == 0 && endpoint.config.handshake.syn;
     let mut tcp = TcpHeader::new(endpoint.port, SINK_PORT, endpoint.sequence(row.number), 65_535);
     let mut options = Vec::new();
     if syn {
@@ -140,11 +140,11 @@ fn data_headers(
         tcp.ack = true;
         tcp.acknowledgment_number = INITIAL + 1;
     }
-    if endpoint.knobs.timestamps {
+    if endpoint.config.rto.timestamps {
         options.push(TcpOptionElement::Timestamp(milliseconds(row.time_s), endpoint.heard_ms));
     }
-    let is_accecn = endpoint.knobs.ecn_feedback.is_accecn();
-    match (endpoint.knobs.ecn, is_accecn) {
+    let is_accecn = endpoint.config.ecn.ecn_feedback.is_accecn();
+    match (endpoint.config.ecn.ecn, is_accecn) {
         (false, _) => {}
         // Negotiation: RFC 9768 section 3.1.1, RFC 3168 section 6.1.1.
         (true, true) if syn => set_ecn_bits(&mut tcp, 0b111),
@@ -154,7 +154,7 @@ fn data_headers(
         (true, false) => tcp.cwr = row.cwr,
     }
     tcp.set_options(&options)?;
-    let payload = if syn { 0 } else { row.size_bytes - endpoint.knobs.wire_size_of(0) };
+    let payload = if syn { 0 } else { row.size_bytes - endpoint.config.wire_size_of(0) };
     Ok((headers(endpoint.source, endpoint.sink, &tcp, payload, row.ecn)?, payload))
 }
 
@@ -163,14 +163,14 @@ fn ack_headers(
     sack: &[(i64, i64)],
     endpoint: &Endpoint,
 ) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
-    let knobs = &endpoint.knobs;
-    let syn = row.number == 0 && knobs.syn;
+    let config = &endpoint.config;
+    let syn = row.number == 0 && config.handshake.syn;
     let mut tcp = TcpHeader::new(SINK_PORT, endpoint.port, INITIAL + u32::from(!syn), 65_535);
     tcp.ack = true;
     tcp.syn = syn;
     tcp.acknowledgment_number = endpoint.sequence(row.number + 1);
     let mut options = Vec::new();
-    if knobs.timestamps {
+    if config.rto.timestamps {
         options
             .push(TcpOptionElement::Timestamp(milliseconds(row.time_s), milliseconds(row.echo_s)));
     }
@@ -184,12 +184,12 @@ fn ack_headers(
     }
     set_ecn_bits(&mut tcp, row.echo.bits());
     // RFC 3168 section 6.1.1: the SYN/ACK agrees.
-    tcp.ece |= syn && knobs.ecn && !knobs.ecn_feedback.is_accecn();
+    tcp.ece |= syn && config.ecn.ecn && !config.ecn.ecn_feedback.is_accecn();
     tcp.set_options(&options)?;
     if let Some(ce_bytes) = row.echo.ce_bytes() {
         // RFC 9768 section 3.2.3: the counter of the codepoint that the flow does not use, which
         // stays at 1, and that of CE; 174 begins with ECT(1), 172 with ECT(0).
-        let kind = if knobs.ect1 { 172 } else { 174 };
+        let kind = if config.ecn.ect1 { 172 } else { 174 };
         let [_, high, middle, low] = ce_bytes.to_be_bytes();
         let rest = tcp.options.as_slice().to_vec();
         tcp.set_options_raw(&[&[kind, 8, 0, 0, 1, high, middle, low], &rest[..]].concat())?;

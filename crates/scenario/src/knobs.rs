@@ -1,22 +1,25 @@
 //! Overrides of endpoint knobs, one optional key for each entry of the table in `cwndlab-tcp`.
 
 use crate::per_flow::PerFlow;
-use cwndlab_tcp::{EcnFeedback, Knobs, SlowStartScheme, for_each_knob};
+use cwndlab_tcp::{EcnFeedback, SlowStartScheme, TcpConfig, for_each_knob};
 use cwndlab_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 macro_rules! define_overrides {
-    ($($name:ident: $type:ty = [$($default:expr),*], $meaning:literal;)*) => {
+    ($($group:ident: $Group:ident, $about:literal {$(
+        $name:ident: $type:ty = [$($default:expr),*]
+            $(within [$least:expr, $most:expr])?, $meaning:literal;
+    )*})*) => {
         /// Endpoint knobs that a scenario sets; the others keep the values of the profile.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct KnobOverrides {
-            $(
+            $($(
                 #[doc = $meaning]
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $name: Option<$type>,
-            )*
+            )*)*
             /// Offset of the flow's timer within a tick, seconds; 0 when absent (ns-2 draws its
             /// `boot_time_`). `{ each = [...] }` has one for each flow of an entry of `[[flows]]`.
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,11 +33,44 @@ macro_rules! define_overrides {
             }
 
             /// Applies the knobs that are set.
-            pub fn apply(&self, knobs: &mut Knobs) {
-                $(if let Some(value) = self.$name { knobs.$name = value; })*
+            pub fn apply(&self, config: &mut TcpConfig) {
+                $($(if let Some(value) = self.$name { config.$group.$name = value; })*)*
+            }
+
+            /// The first knob outside its range, with its value and the range.
+            pub(crate) fn outside(&self) -> Option<(&'static str, f64, [f64; 2])> {
+                $($($(if let Some(value) = self.$name.map(Value::value)
+                    && !($least..=$most).contains(&value)
+                {
+                    return Some((stringify!($name), value, [$least, $most]));
+                })?)*)*
+                None
             }
         }
     };
 }
 
 for_each_knob!(define_overrides);
+
+/// The number of a knob with a range: times in seconds.
+trait Value {
+    fn value(self) -> f64;
+}
+
+impl Value for u32 {
+    fn value(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Value for f64 {
+    fn value(self) -> f64 {
+        self
+    }
+}
+
+impl Value for Time {
+    fn value(self) -> f64 {
+        self.seconds()
+    }
+}

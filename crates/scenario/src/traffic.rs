@@ -6,7 +6,7 @@ use crate::per_flow::PerFlow;
 use crate::video::Video;
 use crate::waveform::Waveform;
 use crate::web_page::Page;
-use cwndlab_tcp::{Knobs, Recovery, ShortPacket};
+use cwndlab_tcp::{Recovery, ShortPacket, TcpConfig};
 use cwndlab_units::{Bytes, Rate, RateLimit, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,15 +149,15 @@ impl FlowSpec {
     }
 
     /// Packets to transfer, and the last one if it is short; none without end.
-    pub fn segments(&self, knobs: &Knobs) -> (Option<u64>, Option<ShortPacket>) {
+    pub fn segments(&self, config: &TcpConfig) -> (Option<u64>, Option<ShortPacket>) {
         let Some(bytes) = self.bytes else { return (self.packets, None) };
-        let (packets, short) = knobs.segments_of(bytes.0);
+        let (packets, short) = config.segments_of(bytes.0);
         (Some(packets), short)
     }
 
     /// Bytes to transfer; none without end.
-    pub fn transfer_bytes(&self, knobs: &Knobs) -> Option<u64> {
-        let packets = self.packets.map(|packets| packets * u64::from(knobs.packet_size));
+    pub fn transfer_bytes(&self, config: &TcpConfig) -> Option<u64> {
+        let packets = self.packets.map(|packets| packets * u64::from(config.segment.packet_size));
         self.bytes.map(|bytes| bytes.0).or(packets)
     }
 

@@ -3,7 +3,7 @@
 use crate::build::BuiltNetwork;
 use crate::event::timers::TimerKind;
 use crate::results::FlowIdentity;
-use cwndlab_tcp::{Knobs, NEVER};
+use cwndlab_tcp::{NEVER, TcpConfig};
 
 /// A listed flow, as the endpoints that the caller provides need to know it.
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ pub struct ExternalFlow {
     pub start_s: f64,
     /// Time at which its application stops, seconds; infinite for never.
     pub stop_s: f64,
-    /// Knobs of its endpoints.
-    pub knobs: Knobs,
+    /// TcpConfig of its endpoints.
+    pub config: TcpConfig,
 }
 
 /// The listed flows of a network. Their start and stop times are in its timers, which have no other
@@ -38,14 +38,14 @@ pub fn external_flows(network: &mut BuiltNetwork<()>) -> Vec<ExternalFlow> {
     engine.datapath.stations.settle(senders);
     let flow_of = |(flow, (start_s, stop_s)): (usize, (f64, f64))| {
         let (group, number) = network.flows.of(flow as u32)?;
-        let knobs = engine.senders[flow].knobs as usize;
+        let config = engine.senders[flow].config as usize;
         Some(ExternalFlow {
             identity: FlowIdentity::new(group, number),
-            group: knobs,
+            group: config,
             base_rtt_s: network.flows.base_rtts_s[flow],
             start_s,
             stop_s,
-            knobs: engine.knobs[knobs].clone(),
+            config: engine.config[config].clone(),
         })
     };
     times.into_iter().enumerate().filter_map(flow_of).collect()

@@ -57,7 +57,7 @@ impl Recorded {
 /// would ask for 0.4 x 12.3^3 = 744 packets above W_max.
 #[test]
 fn cubic_goes_on_where_it_was_before_a_pause() {
-    for (profile, knobs) in [
+    for (profile, config) in [
         ("linux", r#"slow_start = "standard", idle_restart = false"#),
         ("rfc", r#"slow_start = "standard", idle_restart = false, initial_window = 10"#),
     ] {
@@ -74,7 +74,7 @@ fn cubic_goes_on_where_it_was_before_a_pause() {
             name = "a"
             rule = "CUBIC"
             responses = {{ size = 3000, think = "20s" }}
-            tcp = {{ {knobs} }}
+            tcp = {{ {config} }}
             [trace]
             rule = "all"
             cwnd = "all"

@@ -641,8 +641,8 @@ fn values_of_the_wrong_kind() {
 
 #[test]
 fn knobs_without_effect() {
-    let flow = |recovery: &str, knobs: &str| {
-        format!("{FLOW}recovery = \"{recovery}\"\ntcp = {{ {knobs} }}")
+    let flow = |recovery: &str, config: &str| {
+        format!("{FLOW}recovery = \"{recovery}\"\ntcp = {{ {config} }}")
     };
     let only_sack = |knob: &str| {
         let schemes = match knob {

@@ -6,7 +6,7 @@ use cwndlab_sim::results::RunResult;
 use cwndlab_sim::{PacketEvent, Simulation};
 
 /// One flow over a fast path of 100 ms.
-fn one_flow(knobs: &str, link: &str, duration_s: u32) -> Scenario {
+fn one_flow(config: &str, link: &str, duration_s: u32) -> Scenario {
     let toml = format!(
         r#"
         duration = {duration_s}
@@ -18,7 +18,7 @@ fn one_flow(knobs: &str, link: &str, duration_s: u32) -> Scenario {
         {link}
         [[flows]]
         rule = "AIMD(1, 0.5)"
-        tcp = {{ {knobs} }}
+        tcp = {{ {config} }}
         [trace]
         packets = true
         "#
@@ -26,13 +26,13 @@ fn one_flow(knobs: &str, link: &str, duration_s: u32) -> Scenario {
     Scenario::from_toml(&toml).unwrap_or_else(|error| panic!("{error}\n{toml}"))
 }
 
-fn run(knobs: &str, link: &str, duration_s: u32) -> RunResult {
-    Simulation::new(&one_flow(knobs, link, duration_s)).run().unwrap()
+fn run(config: &str, link: &str, duration_s: u32) -> RunResult {
+    Simulation::new(&one_flow(config, link, duration_s)).run().unwrap()
 }
 
 /// Data packets that arrive in each of the first six round trips.
-fn per_round_trip(knobs: &str) -> [usize; 6] {
-    let scenario = one_flow(&format!("initial_window = 1.0, {knobs}"), "", 1);
+fn per_round_trip(config: &str) -> [usize; 6] {
+    let scenario = one_flow(&format!("initial_window = 1.0, {config}"), "", 1);
     let mut simulation = Simulation::new(&scenario);
     simulation.run().unwrap();
     let traces = simulation.traces();
@@ -60,8 +60,8 @@ fn ack_division_pays_where_acks_are_counted_and_nowhere_else() {
 #[test]
 fn optimistic_acks_shorten_the_round_trip() {
     // 20 packets a round trip; with 10 acknowledged ahead of their arrival, 30.
-    let delivered = |knobs: &str| {
-        let result = run(&format!("window = 20.0, {knobs}"), "", 20);
+    let delivered = |config: &str| {
+        let result = run(&format!("window = 20.0, {config}"), "", 20);
         result.flows[0].total_delivered_packets as f64
     };
     let ratio = delivered("optimistic_acks = 10") / delivered("optimistic_acks = 0");

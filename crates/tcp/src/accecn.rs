@@ -6,7 +6,7 @@
 //! Left out, because nothing in a simulation changes the fields on their way: feedback of the
 //! handshake's ECN fields, and the counters of ECT(0) and ECT(1) bytes.
 
-use crate::{AckSegment, EcnEcho, Knobs};
+use crate::{AckSegment, EcnEcho, TcpConfig};
 
 /// First value of the packet counters (section 3.2.1).
 const INITIAL: u32 = 5;
@@ -58,17 +58,17 @@ impl CeCounter {
 
     /// Completes an ACK: adds the option if there is room. The acknowledgement of a SYN reports how
     /// the SYN arrived instead.
-    pub(crate) fn report(&mut self, ack: &mut AckSegment, sack_blocks: u32, knobs: &Knobs) {
-        if ack.ack == 0 && knobs.syn {
+    pub(crate) fn report(&mut self, ack: &mut AckSegment, sack_blocks: u32, config: &TcpConfig) {
+        if ack.ack == 0 && config.handshake.syn {
             ack.echo = EcnEcho::ace(SYN_ACK);
             return;
         }
         self.unreported = 0;
-        let timestamps = if knobs.timestamps { 12 } else { 0 };
+        let timestamps = if config.rto.timestamps { 12 } else { 0 };
         // A SACK option of n blocks has 2 + 8 n bytes, padded to words (RFC 2018 section 3).
         let sack = if sack_blocks > 0 { 4 + 8 * sack_blocks } else { 0 };
         let has_room = timestamps + sack + OPTION_SIZE <= MAX_OPTIONS_SIZE;
-        if knobs.ecn_feedback.has_option() && has_room {
+        if config.ecn.ecn_feedback.has_option() && has_room {
             ack.echo = ack.echo.with_ce_bytes(self.bytes);
             ack.size_bytes += OPTION_SIZE;
         }
@@ -171,19 +171,23 @@ mod tests {
 
     #[test]
     fn three_sack_blocks_and_timestamps_leave_no_room_for_the_option() {
-        let knobs = Knobs { ecn_feedback: crate::EcnFeedback::AccEcn, ..rfc() };
+        let config = rfc().with(|config| config.ecn.ecn_feedback = crate::EcnFeedback::AccEcn);
         for (timestamps, blocks, fits) in
             [(false, 0, true), (false, 3, true), (true, 2, true), (true, 3, false)]
         {
             let (mut counter, mut segment) = (CeCounter::new(), ack(0, None));
             counter.on_data(true, 1000);
-            counter.report(&mut segment, blocks, &Knobs { timestamps, ..knobs.clone() });
+            counter.report(
+                &mut segment,
+                blocks,
+                &config.clone().with(|config| config.rto.timestamps = timestamps),
+            );
             assert_eq!(segment.echo.ce_bytes(), fits.then_some(1000), "{timestamps} {blocks}");
             assert_eq!(segment.size_bytes, if fits { 48 } else { 40 });
         }
     }
 
-    fn rfc() -> Knobs {
-        Knobs::profile(Profile::Rfc)
+    fn rfc() -> TcpConfig {
+        TcpConfig::profile(Profile::Rfc)
     }
 }

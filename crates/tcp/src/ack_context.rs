@@ -4,7 +4,7 @@
 use crate::cwnd::Growth;
 use crate::recovery::Flight;
 use crate::tcb::{Phase, Tcb};
-use crate::{AckSegment, EcnFeedback, Knobs};
+use crate::{AckSegment, EcnFeedback, TcpConfig};
 use cwndlab_rules::{Ack, MarkResponse, WindowRule};
 
 impl Tcb {
@@ -29,7 +29,7 @@ impl Tcb {
         now_s: f64,
         ack: AckSegment,
         flight: Flight,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
         let Some(sampler) = &mut self.rate_sampler else { return };
         sampler.on_ack(now_s, ack, (!self.needs.recovery).then_some(self.highest_sent));
@@ -43,7 +43,7 @@ impl Tcb {
         if !self.needs.recovery {
             sampler.note_round_start_seen();
         }
-        let ack_context = self.ack_context(now_s, ack, 0, Growth::NONE, flight, knobs);
+        let ack_context = self.ack_context(now_s, ack, 0, Growth::NONE, flight, config);
         let response = self.rule.on_mark(self.cwnd, &ack_context);
         self.check_fault();
         self.ecn.marked_packets = 0;
@@ -51,7 +51,7 @@ impl Tcb {
         // A receiver that latches ECE needs CWR once per window of data, or it would repeat ECE
         // forever.
         if self.ecn.mark_consumed
-            && knobs.ecn_feedback == EcnFeedback::Ece
+            && config.ecn.ecn_feedback == EcnFeedback::Ece
             && ack.ack > self.ecn.cwr_window_end
         {
             self.ecn.cwr_window_end = self.highest_sent;
@@ -66,16 +66,16 @@ impl Tcb {
         acked: u64,
         growth: Growth,
         flight: Flight,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> Ack {
         let Some(sampler) = &self.rate_sampler else { return Ack::default() };
         let sees_recovery = self.needs.recovery;
         // Retransmissions exceed losses after a timeout.
         let sampled = sampler.context(flight.lost.unwrap_or(self.counters.retransmitted));
         let outstanding = (self.highest_sent - ack.ack.max(self.highest_ack)).max(0) as u64;
-        let srtt_s = self.rtt.srtt_s(knobs);
+        let srtt_s = self.rtt.srtt_s(config);
         // A clock with ticks rounds the smoothed RTT up by a tick or so, which is no queue.
-        let has_ticks = knobs.tick.seconds() > 0.0;
+        let has_ticks = config.rto.tick.seconds() > 0.0;
         let exact_srtt_s = if has_ticks { sampler.smoothed_rtt_s() } else { srtt_s };
         Ack {
             now_s,
@@ -101,11 +101,11 @@ impl Tcb {
         now_s: f64,
         ack: AckSegment,
         flight: Flight,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
         let has_news = self.rate_sampler.as_ref().is_some_and(|sampler| sampler.has_news());
         if self.needs.recovery && has_news && !self.ecn.requests_reduction() {
-            self.grow_by_ack_context(now_s, ack, 0, Growth::NONE, flight, knobs);
+            self.grow_by_ack_context(now_s, ack, 0, Growth::NONE, flight, config);
         }
     }
 
@@ -118,21 +118,21 @@ impl Tcb {
         acked: u64,
         growth: Growth,
         flight: Flight,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
-        let mut ack_context = self.ack_context(now_s, ack, acked, growth, flight, knobs);
+        let mut ack_context = self.ack_context(now_s, ack, acked, growth, flight, config);
         let is_of_first_round =
             self.rate_sampler.as_ref().is_some_and(|sampler| sampler.is_of_first_round());
-        if knobs.syn && self.needs.delivery_rate && is_of_first_round {
+        if config.handshake.syn && self.needs.delivery_rate && is_of_first_round {
             // Nothing was delivered before the SYN was sent, however often that was. The handshake
             // gives an RTT. It delivers no data, and cwnd is the initial window after it.
             ack_context.delivery_rate_packets_s = 0.0;
-            self.cwnd = self.cwnd.max(self.initial_window(knobs));
+            self.cwnd = self.cwnd.max(self.initial_window(config));
         }
         if let Some(sampler) = &mut self.rate_sampler {
             if self.needs.recovery {
                 (ack_context.acked_packets, ack_context.round_start) = sampler.take_news();
-                if knobs.grow_by_packets && growth.packets > 0 {
+                if config.growth.grow_by_packets && growth.packets > 0 {
                     ack_context.growth_packets = ack_context.acked_packets;
                 }
             } else {
@@ -140,6 +140,6 @@ impl Tcb {
                 sampler.note_round_start_seen();
             }
         }
-        self.apply_rule(&ack_context, knobs);
+        self.apply_rule(&ack_context, config);
     }
 }

@@ -6,7 +6,7 @@ use crate::recovery::Flight;
 use crate::slow_start::{Decision, SlowStartAck};
 use crate::tcb::{CongestionState, Tcb};
 use crate::undo::{Before, Undo, Verdict};
-use crate::{AckSegment, Knobs};
+use crate::{AckSegment, TcpConfig};
 use cwndlab_rules::{Ack, AckFields, Congestion, SlowStart, WindowRule};
 
 /// How a reduction sets cwnd and ssthresh.
@@ -45,18 +45,18 @@ impl Tcb {
         ack: AckSegment,
         acked: u64,
         flight: Flight,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
         let mut decision = Decision::STANDARD;
         if !STEADY && self.slow_start.is_some() {
-            decision = self.slow_start_decision(now_s, now_s - ack.sent_s, knobs);
+            decision = self.slow_start_decision(now_s, now_s - ack.sent_s, config);
         }
-        let is_limited = !knobs.grow_when_limited || self.is_cwnd_limited();
+        let is_limited = !config.growth.grow_when_limited || self.is_cwnd_limited();
         let (before, share, most_packets) = match decision {
             Decision::Grow { share, most_packets } => (self.cwnd, share, most_packets),
             Decision::Leave | Decision::Over => (self.cwnd, 1.0, u64::MAX),
         };
-        let by_packets = !STEADY && knobs.grow_by_packets;
+        let by_packets = !STEADY && config.growth.grow_by_packets;
         let growth = Growth {
             is_limited,
             packets: match by_packets {
@@ -69,10 +69,10 @@ impl Tcb {
         };
         match self.needs.ack {
             AckFields::None if growth.packets == 0 => return,
-            AckFields::None if by_packets => self.grow_by_rtt(now_s - ack.sent_s, growth, knobs),
-            AckFields::Rtt => self.grow_by_rtt(now_s - ack.sent_s, growth, knobs),
+            AckFields::None if by_packets => self.grow_by_rtt(now_s - ack.sent_s, growth, config),
+            AckFields::Rtt => self.grow_by_rtt(now_s - ack.sent_s, growth, config),
             AckFields::All if !STEADY => {
-                self.grow_by_ack_context(now_s, ack, acked, growth, flight, knobs);
+                self.grow_by_ack_context(now_s, ack, acked, growth, flight, config);
             }
             _ => self.grow_by_cwnd(),
         }
@@ -82,15 +82,15 @@ impl Tcb {
         if !STEADY && share < 1.0 {
             self.cwnd = before + share * (self.cwnd - before);
         }
-        if knobs.cap_window {
-            self.cwnd = self.cwnd.min(knobs.window);
+        if config.limits.cap_window {
+            self.cwnd = self.cwnd.min(config.limits.window);
         }
     }
 
     /// Asks the slow-start scheme about an ACK of new data. Outside slow start, and for standard slow
     /// start, growth is the rule's.
     #[inline(never)]
-    fn slow_start_decision(&mut self, now_s: f64, rtt_s: f64, knobs: &Knobs) -> Decision {
+    fn slow_start_decision(&mut self, now_s: f64, rtt_s: f64, config: &TcpConfig) -> Decision {
         let ack = SlowStartAck {
             now_s,
             // Whole nanoseconds: equal RTTs compare equal, whatever rounding gave.
@@ -98,7 +98,7 @@ impl Tcb {
             highest_ack: self.highest_ack,
             snd_nxt: self.snd_nxt,
             cwnd: self.cwnd,
-            is_paced: knobs.pacing,
+            is_paced: config.growth.pacing,
         };
         let in_slow_start = self.cwnd < self.ssthresh;
         let Some(scheme) = &mut self.slow_start else { return Decision::STANDARD };
@@ -141,20 +141,20 @@ impl Tcb {
 
     /// Growth by a rule that reads cwnd and RTT.
     #[inline(never)]
-    fn grow_by_rtt(&mut self, rtt_s: f64, growth: Growth, knobs: &Knobs) {
+    fn grow_by_rtt(&mut self, rtt_s: f64, growth: Growth, config: &TcpConfig) {
         let ack_context = Ack {
             growth_packets: growth.packets,
             ssthresh_packets: self.ssthresh,
             rtt_s,
-            srtt_s: self.rtt.srtt_s(knobs),
+            srtt_s: self.rtt.srtt_s(config),
             ..Ack::EMPTY
         };
-        self.apply_rule(&ack_context, knobs);
+        self.apply_rule(&ack_context, config);
     }
 
     /// Asks the rule for the next window, in slow start or in congestion avoidance.
     #[inline]
-    pub(crate) fn apply_rule(&mut self, ack_context: &Ack, knobs: &Knobs) {
+    pub(crate) fn apply_rule(&mut self, ack_context: &Ack, config: &TcpConfig) {
         let in_slow_start = self.cwnd < self.ssthresh;
         if in_slow_start {
             match self.rule.slow_start(self.cwnd, ack_context) {
@@ -164,7 +164,7 @@ impl Tcb {
         } else {
             self.cwnd = self.rule.increase(self.cwnd, ack_context);
         }
-        self.cwnd = self.cwnd.max(knobs.cwnd_floor);
+        self.cwnd = self.cwnd.max(config.limits.cwnd_floor);
         if !in_slow_start {
             self.stay_in_avoidance();
         }
@@ -183,35 +183,37 @@ impl Tcb {
 
     /// Reduces cwnd and ssthresh (ns-2 `TcpAgent::slowdown`): to the window that the rule returns,
     /// to half, or to one packet.
-    pub(crate) fn reduce_cwnd(&mut self, reduction: Reduction, knobs: &Knobs) {
+    pub(crate) fn reduce_cwnd(&mut self, reduction: Reduction, config: &TcpConfig) {
         let (Reduction::ToTarget(congestion) | Reduction::ToOnePacket(congestion)) = reduction;
-        self.prepare_undo(congestion, knobs);
+        self.prepare_undo(congestion, config);
         if self.slow_start.as_mut().is_some_and(|scheme| scheme.ends_with(congestion)) {
             self.slow_start = None;
         }
-        let (half, target) = if knobs.precise_reduction {
-            let window = (self.cwnd + self.dupwnd as f64).min(knobs.window);
+        let (half, target) = if config.growth.precise_reduction {
+            let window = (self.cwnd + self.dupwnd as f64).min(config.limits.window);
             (window / 2.0, self.rule.decrease(window, congestion))
         } else {
             let window = self.send_window();
             ((window / 2) as f64, self.rule.decrease(window as f64, congestion).trunc())
         };
         let slow_start = self.cwnd < self.ssthresh;
-        let halve = (knobs.halve_first_cut && self.first_reduction)
-            || (slow_start && (knobs.halve_in_slow_start || self.rule.halves_in_slow_start()));
+        let halve = (config.quirks.halve_early_cuts && self.first_reduction)
+            || (slow_start && (config.quirks.halve_early_cuts || self.rule.halves_in_slow_start()));
         let halve_ssthresh =
-            halve || (knobs.halve_after_timeout && congestion == Congestion::Timeout);
+            halve || (config.quirks.halve_after_timeout && congestion == Congestion::Timeout);
         let ssthresh = if halve_ssthresh { half } else { target };
         // RFC 5681 equation 4 and ns-2 agree on a minimum of two packets.
-        self.ssthresh = if knobs.integer_ssthresh { ssthresh.trunc() } else { ssthresh }.max(2.0);
+        self.ssthresh =
+            if config.growth.integer_ssthresh { ssthresh.trunc() } else { ssthresh }.max(2.0);
         // RFC 3168 section 6.1.2: ECE at a window of one packet stops sending until the timer
         // expires. A window below one packet does the same.
         let stops = congestion == Congestion::Ecn && self.cwnd <= 1.0;
-        let floor = if stops { knobs.cwnd_floor.min(0.0) } else { knobs.cwnd_floor };
+        let floor =
+            if stops { config.limits.cwnd_floor.min(0.0) } else { config.limits.cwnd_floor };
         self.cwnd = match reduction {
             Reduction::ToOnePacket(_) => 1.0,
             Reduction::ToTarget(_)
-                if halve || (knobs.halve_if_half && self.rule.halves_in_ns2()) =>
+                if halve || (config.quirks.halve_if_half && self.rule.halves_in_ns2()) =>
             {
                 half
             }
@@ -233,10 +235,10 @@ impl Tcb {
     /// Begins a window reduction. With PRR ssthresh is reduced at once and cwnd follows with each
     /// ACK. A rule that processes every ACK in recovery sets cwnd itself, as Linux's `cong_control`
     /// does.
-    pub(crate) fn begin_cwnd_reduction(&mut self, congestion: Congestion, knobs: &Knobs) {
+    pub(crate) fn begin_cwnd_reduction(&mut self, congestion: Congestion, config: &TcpConfig) {
         let before = self.cwnd;
-        self.reduce_cwnd(Reduction::ToTarget(congestion), knobs);
-        if knobs.prr && !self.needs.recovery {
+        self.reduce_cwnd(Reduction::ToTarget(congestion), config);
+        if config.recovery.prr && !self.needs.recovery {
             self.cwnd = before;
             let prr = Prr::begin(self.send_window());
             **self.prr.get_or_insert_default() = prr;
@@ -279,15 +281,15 @@ impl Tcb {
     /// ACK does. `sack`: recovery goes on, unless the ACK ends it.
     #[cold]
     #[inline(never)]
-    pub(crate) fn reduce_for_ece(&mut self, ack: i64, sack: bool, knobs: &Knobs) {
+    pub(crate) fn reduce_for_ece(&mut self, ack: i64, sack: bool, config: &TcpConfig) {
         let new_window = ack > self.recover;
         let mut stays_in_recovery = sack && self.state == CongestionState::Recovery;
-        if new_window && knobs.ecn_ends_recovery {
+        if new_window && !config.quirks.ns2_ecn {
             self.cancel_cwnd_reduction();
             stays_in_recovery = false;
             self.dupwnd = 0;
         }
-        if !(new_window || (knobs.ecn_after_timeout && self.state == CongestionState::Loss)) {
+        if !(new_window || (config.quirks.ns2_ecn && self.state == CongestionState::Loss)) {
             return;
         }
         self.recover = self.highest_sent;
@@ -296,18 +298,18 @@ impl Tcb {
         }
         self.ecn.reduced_last = true;
         let ece_at_one_packet = self.cwnd <= 1.0;
-        if ece_at_one_packet && self.ecn.ece_at_one_packet && knobs.ecn_backoff {
-            self.rtt.back_off(knobs);
+        if ece_at_one_packet && self.ecn.ece_at_one_packet && config.quirks.ns2_ecn {
+            self.rtt.back_off(config);
         }
         self.ecn.ece_at_one_packet = ece_at_one_packet;
         self.counters.ecn_reductions += 1;
-        self.reduce_cwnd(Reduction::ToTarget(Congestion::Ecn), knobs);
+        self.reduce_cwnd(Reduction::ToTarget(Congestion::Ecn), config);
     }
 
     /// Keeps what a reduction is about to change. A reduction while an earlier one is being
     /// repaired keeps the earlier state.
-    fn prepare_undo(&mut self, congestion: Congestion, knobs: &Knobs) {
-        if !knobs.undo || congestion == Congestion::Ecn {
+    fn prepare_undo(&mut self, congestion: Congestion, config: &TcpConfig) {
+        if !config.recovery.undo || congestion == Congestion::Ecn {
             return;
         }
         let earlier = self.undo.take().filter(|undo| undo.is_repairing(self.highest_ack));
@@ -319,8 +321,8 @@ impl Tcb {
         let retransmitted = retransmitted.unacknowledged(self.highest_ack);
         // A path with timestamps or SACK-based recovery by time has better means than F-RTO.
         let frto = congestion == Congestion::Timeout
-            && !knobs.timestamps
-            && !knobs.rack
+            && !config.rto.timestamps
+            && !config.recovery.rack
             && !self.needs.recovery
             && self.timeout_highest_ack != self.highest_ack;
         let first = self.highest_ack + 1;
@@ -342,13 +344,13 @@ impl Tcb {
         &mut self,
         ack: AckSegment,
         dsack: Option<(i64, i64)>,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> Verdict {
         let advances = ack.ack > self.highest_ack;
         let may_send_new = self.last_new_packet(ack.ack).is_some();
         let Some(undo) = &mut self.undo else { return Verdict::Open };
-        let verdict = undo.judge(ack, advances, may_send_new, dsack, knobs);
-        if matches!(verdict, Verdict::Open | Verdict::AnotherLoss) && undo.is_over(knobs) {
+        let verdict = undo.judge(ack, advances, may_send_new, dsack, config);
+        if matches!(verdict, Verdict::Open | Verdict::AnotherLoss) && undo.is_over(config) {
             self.undo = None;
         }
         if verdict == Verdict::AnotherLoss {

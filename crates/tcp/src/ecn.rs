@@ -2,7 +2,7 @@
 //! section 6.1, ns-2 `TcpAgent::ecn`).
 
 use crate::accecn::{CeEstimate, MAX_SYNS};
-use crate::{AckSegment, Ecn, EcnEcho, Knobs};
+use crate::{AckSegment, Ecn, EcnEcho, TcpConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,11 +63,11 @@ pub(crate) struct EcnState {
 }
 
 impl EcnState {
-    pub(crate) fn new(knobs: &Knobs) -> Self {
-        let is_accecn = knobs.ecn && knobs.ecn_feedback.is_accecn();
+    pub(crate) fn new(config: &TcpConfig) -> Self {
+        let is_accecn = config.ecn.ecn && config.ecn.ecn_feedback.is_accecn();
         let ce_estimate = is_accecn.then(|| Box::new(CeEstimate::new()));
         Self {
-            negotiated: !knobs.ecn_handshake,
+            negotiated: !config.quirks.ns2_ecn,
             cwr_pending: false,
             ece_at_one_packet: false,
             reduced_last: false,
@@ -88,9 +88,9 @@ impl EcnState {
     }
 
     /// Whether an ACK reports marks that the sender does not know of.
-    pub(crate) fn is_news(&self, ack: AckSegment, knobs: &Knobs) -> bool {
+    pub(crate) fn is_news(&self, ack: AckSegment, config: &TcpConfig) -> bool {
         match &self.ce_estimate {
-            Some(estimate) => estimate.is_news(ack.echo) && !(ack.ack == 0 && knobs.syn),
+            Some(estimate) => estimate.is_news(ack.echo) && !(ack.ack == 0 && config.handshake.syn),
             None => ack.echo == EcnEcho::ECE,
         }
     }
@@ -99,14 +99,14 @@ impl EcnState {
     /// nor does the acknowledgement of a SYN but that ECN is negotiated.
     #[cold]
     #[inline(never)]
-    pub(crate) fn read_ace(&mut self, ack: AckSegment, delivered: u64, knobs: &Knobs) {
+    pub(crate) fn read_ace(&mut self, ack: AckSegment, delivered: u64, config: &TcpConfig) {
         self.negotiated = true;
         let Some(estimate) = &mut self.ce_estimate else { return };
-        let is_syn_ack = ack.ack == 0 && knobs.syn;
+        let is_syn_ack = ack.ack == 0 && config.handshake.syn;
         self.marked_packets = if delivered == 0 || is_syn_ack {
             0
         } else {
-            estimate.update(ack, delivered, knobs.packet_size)
+            estimate.update(ack, delivered, config.segment.packet_size)
         };
         self.is_marked = self.marked_packets > 0;
         self.unmarked = estimate.echo();
@@ -125,11 +125,11 @@ impl EcnState {
         &mut self,
         number: i64,
         retransmission: bool,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> (Ecn, bool) {
-        let first = number == 0 && (knobs.syn || knobs.ecn_handshake);
-        let mut ect = !first && (!retransmission || knobs.ecn_on_retransmission);
-        let mut cwr = self.cwr_pending && (!retransmission || knobs.cwr_on_retransmission);
+        let first = number == 0 && (config.handshake.syn || config.quirks.ns2_ecn);
+        let mut ect = !first && (!retransmission || config.quirks.ns2_ecn);
+        let mut cwr = self.cwr_pending && (!retransmission || config.quirks.cwr_on_retransmission);
         self.cwr_pending &= !cwr;
         if let Some(estimate) = &mut self.ce_estimate {
             cwr = false;
@@ -137,7 +137,7 @@ impl EcnState {
             ect &= estimate.syns <= MAX_SYNS;
         }
         let ecn = match ect {
-            true if knobs.ect1 => Ecn::Ect1,
+            true if config.ecn.ect1 => Ecn::Ect1,
             true => Ecn::Ect0,
             false => Ecn::NotEct,
         };

@@ -1,18 +1,18 @@
 //! Fast path of ACK processing: a new ACK at a SACK sender with an empty scoreboard, whose rule and
-//! knobs need no more than a new window and the next packet. Functions with `STEADY` true leave out
+//! config need no more than a new window and the next packet. Functions with `STEADY` true leave out
 //! the tests whose results are known then; the unit tests compare both paths field by field.
 
 use crate::recovery::{Flight, LossRecovery};
 use crate::tcb::Tcb;
-use crate::{AckSegment, DataSegment, Knobs, Sender};
+use crate::{AckSegment, DataSegment, Sender, TcpConfig};
 use cwndlab_rules::AckFields;
 
 impl Tcb {
-    /// Whether rule and knobs permit the fast path.
-    pub(crate) fn permits_fast_path(&self, knobs: &Knobs) -> bool {
-        let sends_at_once = self.pacer.is_none() && knobs.max_burst == 0;
-        let asks_little = self.needs.ack != AckFields::All && !knobs.grow_by_packets;
-        sends_at_once && asks_little && knobs.timer_after_sample
+    /// Whether rule and config permit the fast path.
+    pub(crate) fn permits_fast_path(&self, config: &TcpConfig) -> bool {
+        let sends_at_once = self.pacer.is_none() && config.limits.max_burst == 0;
+        let asks_little = self.needs.ack != AckFields::All && !config.growth.grow_by_packets;
+        sends_at_once && asks_little && config.rto.timer_after_sample
     }
 
     /// Whether `ack` acknowledges new data, but not all, and has no ECE.
@@ -48,11 +48,11 @@ impl Sender {
     /// Processes an ACK on the fast path, up to sending. Returns the last packet that may be sent
     /// now, for [`Sender::next_steady_segment`].
     #[inline(always)]
-    pub fn on_steady_ack(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) -> i64 {
+    pub fn on_steady_ack(&mut self, now_s: f64, ack: AckSegment, config: &TcpConfig) -> i64 {
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.count_rtt(now_s, ack);
-        self.tcb.new_ack::<true>(now_s, ack, knobs);
-        self.tcb.grow_after_new_ack::<true>(now_s, ack, 0, Flight::default(), knobs);
+        self.tcb.new_ack::<true>(now_s, ack, config);
+        self.tcb.grow_after_new_ack::<true>(now_s, ack, 0, Flight::default(), config);
         if let LossRecovery::Sack(sack) = &mut self.recovery {
             sack.on_steady_ack();
         }
@@ -65,14 +65,14 @@ impl Sender {
         &mut self,
         now_s: f64,
         last: i64,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> Option<DataSegment> {
         let number = self.tcb.snd_nxt;
         if number > last {
             return None;
         }
         self.tcb.snd_nxt = number + 1;
-        Some(self.tcb.segment::<true>(now_s, number, Flight::default(), knobs))
+        Some(self.tcb.segment::<true>(now_s, number, Flight::default(), config))
     }
 }
 

@@ -4,15 +4,15 @@
 //! Sequence numbers count packets, as in ns-2. Times are seconds. The sender implements slow start,
 //! loss detection, recovery and the retransmission timer; a [`cwndlab_rules::WindowRule`]
 //! determines cwnd in congestion avoidance. The differences between ns-2 versions, RFCs and Linux
-//! are values of [`Knobs`].
+//! are values of [`TcpConfig`].
 
 mod accecn;
 mod ack_context;
+mod config;
 mod counters;
 mod cwnd;
 mod ecn;
 mod fast_path;
-mod knobs;
 mod misbehavior;
 mod ns2_history;
 mod output;
@@ -32,9 +32,9 @@ mod syn_ack;
 mod tcb;
 mod undo;
 
+pub use config::{Profile, TcpConfig};
 pub use counters::Counters;
 pub use ecn::EcnFeedback;
-pub use knobs::{Knobs, Profile};
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;

@@ -11,7 +11,7 @@
 //! sender (RFC 9293 section 3.10.7.4). So a packet that was sent again is acknowledged without a
 //! lead, which then grows with what arrives, as the sender's window does in slow start.
 
-use crate::{AckSegment, Knobs};
+use crate::{AckSegment, TcpConfig};
 
 /// What a misbehaving receiver has acknowledged.
 #[derive(Clone, Debug, Default)]
@@ -25,10 +25,10 @@ pub(crate) struct Misbehavior {
     pub(crate) extra_acks: u64,
 }
 
-impl Knobs {
+impl TcpConfig {
     /// Whether the receiver misbehaves.
     pub(crate) fn misbehaves(&self) -> bool {
-        self.ack_division > 1 || self.optimistic_acks > 0
+        self.receiver.ack_division > 1 || self.receiver.optimistic_acks > 0
     }
 }
 
@@ -40,27 +40,31 @@ impl Misbehavior {
         ack: &mut AckSegment,
         highest_received: i64,
         is_ahead: bool,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
-        if knobs.optimistic_acks > 0 {
+        if config.receiver.optimistic_acks > 0 {
             if !is_ahead {
                 self.lead_from = highest_received;
             }
-            let lead = i64::from(knobs.optimistic_acks).min(highest_received - self.lead_from);
+            let lead =
+                i64::from(config.receiver.optimistic_acks).min(highest_received - self.lead_from);
             ack.ack = highest_received + lead;
         }
         self.acked_before = self.acked;
         self.acked = self.acked.max(ack.ack);
         if self.acked > self.acked_before {
-            self.extra_acks += u64::from(knobs.ack_division) - 1;
+            self.extra_acks += u64::from(config.receiver.ack_division) - 1;
         }
     }
 
     /// The ACKs before the last one that acknowledge parts of the same data: the highest packet
     /// acknowledged as a whole, and whether a part of the next one is, too.
-    pub(crate) fn acks_of_parts(&self, knobs: &Knobs) -> impl Iterator<Item = (i64, bool)> + use<> {
+    pub(crate) fn acks_of_parts(
+        &self,
+        config: &TcpConfig,
+    ) -> impl Iterator<Item = (i64, bool)> + use<> {
         let (first, packets) = (self.acked_before, self.acked - self.acked_before);
-        let acks = if packets > 0 { i64::from(knobs.ack_division) } else { 1 };
+        let acks = if packets > 0 { i64::from(config.receiver.ack_division) } else { 1 };
         (1..acks).map(move |i| (first + packets * i / acks, packets * i % acks != 0))
     }
 }

@@ -4,71 +4,71 @@
 //! both as released with ns-2.35; docs/profiles.md cites them. Where neither dates a change, the
 //! value is 2.35's.
 
-use crate::knobs::{Knobs, Profile};
+use crate::config::{Profile, TcpConfig};
 use cwndlab_units::Time;
 
 /// A day: year, month, day.
 type Day = (u16, u8, u8);
 
-impl Knobs {
+impl TcpConfig {
     /// The defaults on a day.
     pub(crate) fn ns2_on(day: Day) -> Self {
-        let mut knobs = Self::profile(Profile::Ns2_235);
+        let mut config = Self::profile(Profile::Ns2_235);
         // SYN_immediate_ack_
         if day < (2010, 2, 2) {
-            knobs.immediate_ack_on_syn = false;
+            config.receiver.immediate_ack_on_syn = false;
         }
         // maxrto_
         if day < (2007, 3, 28) {
-            knobs.max_rto = Time::ns(64_000_000_000);
+            config.rto.max_rto = Time::ns(64_000_000_000);
         }
         // bugfix_ss_
         if day < (2006, 6, 13) {
-            knobs.restart_after_syn_loss = false;
-            knobs.fast_retransmit_first = false;
+            config.handshake.restart_after_syn_loss = false;
+            config.recovery.fast_retransmit_first = false;
         }
         // rtxcur_init_, precisionReduce_
         if day < (2006, 1, 21) {
-            knobs.initial_rto = Time::ns(6_000_000_000);
-            knobs.precise_reduction = false;
+            config.rto.initial_rto = Time::ns(6_000_000_000);
+            config.growth.precise_reduction = false;
         }
         // minrto_: 1 s when it was added
         if day < (2004, 10, 14) {
-            knobs.min_rto = Time::ns(1_000_000_000);
+            config.rto.min_rto = Time::ns(1_000_000_000);
         }
         // ts_echo_bugfix_
         if day < (2003, 8, 13) {
-            knobs.timestamp_echo_fix = false;
+            config.receiver.timestamp_echo_fix = false;
         }
         // exitFastRetrans_
         if day < (2003, 7, 28) {
-            knobs.exit_fast_retransmit = false;
+            config.newreno.exit_fast_retransmit = false;
         }
         // newreno_changes1_, partial_window_deflation_
         if day < (2003, 5, 5) {
-            knobs.impatient = false;
-            knobs.partial_window_deflation = false;
+            config.newreno.impatient = false;
+            config.newreno.partial_window_deflation = false;
         }
         // tcpTick_, rfc2988_
         if day < (2002, 3, 7) {
-            knobs.tick = Time::ns(100_000_000);
-            knobs.clamp_before_backoff = false;
+            config.rto.tick = Time::ns(100_000_000);
+            config.rto.clamp_before_backoff = false;
         }
         // useHeaders_, without which timestamps take no bytes either; singledup_
         if day < (2001, 11, 28) {
-            knobs.header_size = 0;
-            knobs.timestamp_size = 0;
-            knobs.limited_transmit = false;
+            config.segment.header_size = 0;
+            config.segment.timestamp_size = 0;
+            config.recovery.limited_transmit = false;
         }
         // windowInit_, syn_, delay_growth_, timerfix_; minrto_ was added
         if day < (2001, 5, 27) {
-            knobs.initial_window = 1.0;
-            knobs.syn = false;
-            knobs.delay_growth = false;
-            knobs.timer_after_sample = false;
-            knobs.min_rto = Time::ns(0);
+            config.limits.initial_window = 1.0;
+            config.handshake.syn = false;
+            config.handshake.delay_growth = false;
+            config.rto.timer_after_sample = false;
+            config.rto.min_rto = Time::ns(0);
         }
-        knobs
+        config
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_minimum_rto_was_one_second_from_2001_to_2004() {
-        let min_rto_s = |profile| Knobs::profile(profile).min_rto.seconds();
+        let min_rto_s = |profile| TcpConfig::profile(profile).rto.min_rto.seconds();
         let dated = [
             Profile::Ns2_2000,
             Profile::Ns2_2001,
@@ -92,8 +92,8 @@ mod tests {
     #[test]
     fn the_syn_came_with_2001_headers_and_a_fine_tick_by_2002() {
         let of = |profile| {
-            let knobs = Knobs::profile(profile);
-            (knobs.syn, knobs.header_size, knobs.tick.seconds())
+            let config = TcpConfig::profile(profile);
+            (config.handshake.syn, config.segment.header_size, config.rto.tick.seconds())
         };
         assert_eq!(of(Profile::Ns2_2000), (false, 0, 0.1));
         assert_eq!(of(Profile::Ns2_2001), (true, 0, 0.1));

@@ -2,7 +2,7 @@
 
 use crate::recovery::Flight;
 use crate::tcb::Tcb;
-use crate::{DataSegment, Ecn, Knobs, Output};
+use crate::{DataSegment, Ecn, Output, TcpConfig};
 use cwndlab_rules::WindowRule;
 
 impl Tcb {
@@ -30,7 +30,7 @@ impl Tcb {
     pub(crate) fn send_pending_data(
         &mut self,
         now_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         burst: u32,
         out: &mut impl Output,
     ) {
@@ -39,7 +39,7 @@ impl Tcb {
             && self.snd_nxt < self.data_end
             && self.pacing_allows(now_s)
         {
-            self.transmit(now_s, self.snd_nxt, knobs, out);
+            self.transmit(now_s, self.snd_nxt, config, out);
             self.snd_nxt += 1;
             sent += 1;
             if burst > 0 && sent == burst {
@@ -49,10 +49,10 @@ impl Tcb {
     }
 
     /// The new packet that limited transmit (RFC 3042) sends on an early duplicate ACK, if any.
-    pub(crate) fn next_of_limited_transmit(&self, knobs: &Knobs) -> Option<i64> {
+    pub(crate) fn next_of_limited_transmit(&self, config: &TcpConfig) -> Option<i64> {
         let beyond = (self.snd_nxt - self.highest_ack) as f64;
-        let allows = knobs.limited_transmit
-            && beyond <= knobs.window
+        let allows = config.recovery.limited_transmit
+            && beyond <= config.limits.window
             && self.snd_nxt < self.data_end
             && beyond <= self.cwnd + f64::from(self.dupacks);
         allows.then_some(self.snd_nxt)
@@ -66,9 +66,14 @@ impl Tcb {
     }
 
     /// Limited transmit, for recovery schemes that count what is outstanding.
-    pub(crate) fn limited_transmit(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
-        if let Some(number) = self.next_of_limited_transmit(knobs) {
-            self.transmit(now_s, number, knobs, out);
+    pub(crate) fn limited_transmit(
+        &mut self,
+        now_s: f64,
+        config: &TcpConfig,
+        out: &mut impl Output,
+    ) {
+        if let Some(number) = self.next_of_limited_transmit(config) {
+            self.transmit(now_s, number, config, out);
             self.snd_nxt += 1;
         }
     }
@@ -78,12 +83,12 @@ impl Tcb {
         &mut self,
         now_s: f64,
         number: i64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         let mut flight = self.flight();
         flight.in_flight += u64::from(self.needs.recovery);
-        self.output(now_s, number, flight, knobs, out);
+        self.output(now_s, number, flight, config, out);
     }
 
     /// Puts packet `number` on the wire. `flight`: packets in flight with this one, and lost.
@@ -93,10 +98,10 @@ impl Tcb {
         now_s: f64,
         number: i64,
         flight: Flight,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
-        out.send(self.segment::<false>(now_s, number, flight, knobs));
+        out.send(self.segment::<false>(now_s, number, flight, config));
     }
 
     /// Packet `number`, and the state after it is sent.
@@ -106,7 +111,7 @@ impl Tcb {
         now_s: f64,
         number: i64,
         flight: Flight,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> DataSegment {
         let nothing_outstanding = !STEADY && self.highest_ack == self.highest_sent;
         let retransmission = !STEADY && number <= self.highest_sent;
@@ -114,21 +119,21 @@ impl Tcb {
         self.counters.retransmitted += u64::from(retransmission);
         self.last_sent_s = now_s;
         if !STEADY && self.pacer.is_some() {
-            self.on_packet_sent(now_s, nothing_outstanding, flight, knobs);
+            self.on_packet_sent(now_s, nothing_outstanding, flight, config);
         }
-        let (ecn, cwr) = if knobs.ecn {
-            self.ecn.flags(number, retransmission, knobs)
+        let (ecn, cwr) = if config.ecn.ecn {
+            self.ecn.flags(number, retransmission, config)
         } else {
             (Ecn::NotEct, false)
         };
         let size_bytes = match &self.short_packet {
-            _ if STEADY => knobs.data_wire_size(),
-            Some(short) if short.number == number => knobs.wire_size_of(short.payload_bytes),
-            _ => knobs.wire_size(number),
+            _ if STEADY => config.data_wire_size(),
+            Some(short) if short.number == number => config.wire_size_of(short.payload_bytes),
+            _ => config.wire_size(number),
         };
         let (cwnd, ssthresh) = (self.cwnd, self.ssthresh);
         if retransmission {
-            if knobs.undo {
+            if config.recovery.undo {
                 self.note_retransmission(now_s, number);
             }
         } else {
@@ -148,7 +153,7 @@ impl Tcb {
         now_s: f64,
         nothing_outstanding: bool,
         flight: Flight,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
         if let Some(sampler) = &mut self.rate_sampler
             && self.needs.delivery_rate
@@ -159,21 +164,21 @@ impl Tcb {
                 self.restart_rule_from_idle(now_s);
             }
         }
-        let rate = self.pacing_rate(knobs).filter(|rate| *rate > 0.0);
+        let rate = self.pacing_rate(config).filter(|rate| *rate > 0.0);
         if let (Some(rate), Some(pacer)) = (rate, &mut self.pacer) {
             pacer.on_sent(now_s, rate);
         }
     }
 
     /// Pacing rate, packets per second; none where ACKs alone clock the sender.
-    fn pacing_rate(&self, knobs: &Knobs) -> Option<f64> {
+    fn pacing_rate(&self, config: &TcpConfig) -> Option<f64> {
         if let Some(rate) = self.rule.pacing_rate_packets_s() {
             return Some(rate);
         }
         // Linux (sk_pacing_rate): 2 cwnd/srtt in slow start, 1.2 cwnd/srtt in congestion avoidance.
         let factor = if self.cwnd < self.ssthresh { 2.0 } else { 1.2 };
-        let srtt_s = self.rtt.srtt_s(knobs);
-        (knobs.pacing && srtt_s > 0.0).then(|| factor * self.cwnd / srtt_s)
+        let srtt_s = self.rtt.srtt_s(config);
+        (config.growth.pacing && srtt_s > 0.0).then(|| factor * self.cwnd / srtt_s)
     }
 
     /// Whether pacing allows a packet now; if not, the pacing timer is armed.

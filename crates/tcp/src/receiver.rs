@@ -4,7 +4,9 @@
 use crate::accecn::CeCounter;
 use crate::misbehavior::Misbehavior;
 use crate::syn_ack::SynAck;
-use crate::{AckSegment, EcnEcho, EcnFeedback, Knobs, NEVER, SackBlocks, SequenceSet, ShortPacket};
+use crate::{
+    AckSegment, EcnEcho, EcnFeedback, NEVER, SackBlocks, SequenceSet, ShortPacket, TcpConfig,
+};
 use cwndlab_prefetch::prefetch;
 
 /// A TCP receiver.
@@ -167,21 +169,21 @@ impl Receiver {
         sent_s: f64,
         ce: bool,
         cwr: bool,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> (bool, Option<AckSegment>) {
         if self.is_in_order(number, sent_s) && !(ce | cwr) {
             let echo = self.acknowledge_in_order(number, sent_s);
-            let size_bytes = knobs.ack_wire_size();
+            let size_bytes = config.ack_wire_size();
             let ack = AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes, echo };
             return (true, Some(ack));
         }
-        let done = self.on_data_slow_path(now_s, number, sent_s, ce, cwr, knobs);
+        let done = self.on_data_slow_path(now_s, number, sent_s, ce, cwr, config);
         self.is_plain = !self.has_gap
-            && !knobs.delayed_ack
+            && !config.receiver.delayed_ack
             && self.syn_ack.is_none()
             && self.ce_counter.is_none()
             && self.short_packet.is_none()
-            && !knobs.misbehaves()
+            && !config.misbehaves()
             && !self.is_observed;
         done
     }
@@ -194,53 +196,55 @@ impl Receiver {
         sent_s: f64,
         ce: bool,
         cwr: bool,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> (bool, Option<AckSegment>) {
         // RFC 7323 section 4.3: echo the timestamp of the packet that advances RCV.NXT, or of an
         // equal one sent later.
-        if !knobs.timestamp_echo_fix || (sent_s >= self.echo_s && number <= self.last_ack_sent + 1)
+        if !config.receiver.timestamp_echo_fix
+            || (sent_s >= self.echo_s && number <= self.last_ack_sent + 1)
         {
             self.echo_s = sent_s;
         }
         // RFC 8257 section 3.2: ECE reports each packet's own mark; RFC 3168: ECE is latched until
         // CWR.
         let mut acks_at_once = false;
-        if knobs.ecn && knobs.ecn_feedback.is_accecn() {
-            let full = if number == 0 && knobs.syn { 0 } else { knobs.packet_size };
+        if config.ecn.ecn && config.ecn.ecn_feedback.is_accecn() {
+            let full =
+                if number == 0 && config.handshake.syn { 0 } else { config.segment.packet_size };
             let payload_bytes = self.short_payload_bytes(number).unwrap_or(full);
             let counter = self.ce_counter.get_or_insert_with(|| Box::new(CeCounter::new()));
             acks_at_once = counter.on_data(ce, payload_bytes);
             self.echo = counter.echo();
         } else {
-            let ends = cwr || knobs.ecn_feedback == EcnFeedback::ExactEce;
+            let ends = cwr || config.ecn.ecn_feedback == EcnFeedback::ExactEce;
             self.echo = EcnEcho::ece(ce || (self.echo == EcnEcho::ECE && !ends));
         }
         let filled_gap = number < self.highest_received;
         let new = self.accept(number);
-        if knobs.repeats_syn_ack() {
-            self.arm_syn_ack_timer(now_s, number, sent_s, knobs);
+        if config.repeats_syn_ack() {
+            self.arm_syn_ack_timer(now_s, number, sent_s, config);
         }
-        let is_duplicate = !(new || number == 0 && knobs.syn);
-        if knobs.delayed_ack {
+        let is_duplicate = !(new || number == 0 && config.handshake.syn);
+        if config.receiver.delayed_ack {
             let delayed_ack = self.delayed_ack.get_or_insert_default();
-            let is_answered = knobs.immediate_ack_on_duplicate && is_duplicate;
+            let is_answered = config.receiver.immediate_ack_on_duplicate && is_duplicate;
             if number == 0 && new {
-                delayed_ack.quick_acks = knobs.quick_acks;
+                delayed_ack.quick_acks = config.receiver.quick_acks;
             } else if is_answered {
                 // An ACK was lost, or the sender does not know what arrived (Linux
                 // `tcp_enter_quickack_mode`).
-                delayed_ack.quick_acks = delayed_ack.quick_acks.max(knobs.quick_acks);
+                delayed_ack.quick_acks = delayed_ack.quick_acks.max(config.receiver.quick_acks);
             }
             if delayed_ack.held.is_none() && number == self.rcv_nxt - 1 {
                 // Linux's quick ACKs speed up slow start.
                 let immediately = acks_at_once
                     || is_answered
-                    || (knobs.immediate_ack_on_fill && filled_gap)
-                    || (knobs.immediate_ack_on_syn && number == 0)
+                    || (config.receiver.immediate_ack_on_fill && filled_gap)
+                    || (config.receiver.immediate_ack_on_syn && number == 0)
                     || delayed_ack.quick_acks > 0;
                 if !immediately {
                     delayed_ack.held = Some(DelayedPacket { number, sent_s, ce });
-                    delayed_ack.deadline_s = now_s + knobs.delayed_ack_interval.seconds();
+                    delayed_ack.deadline_s = now_s + config.receiver.delayed_ack_interval.seconds();
                     delayed_ack.armed_at_s = now_s;
                     delayed_ack.acks_withheld += 1;
                     return (new, None);
@@ -248,64 +252,68 @@ impl Receiver {
             }
             delayed_ack.deadline_s = NEVER;
             // Linux counts the ACKs of data.
-            let counts = !(number == 0 && knobs.syn);
+            let counts = !(number == 0 && config.handshake.syn);
             delayed_ack.quick_acks = delayed_ack.quick_acks.saturating_sub(counts.into());
         }
-        let mut ack = self.acknowledge(number, sent_s, knobs);
-        if knobs.misbehaves() {
-            self.misbehave(&mut ack, new && number == self.highest_received, knobs);
-        } else if is_duplicate && self.sack && knobs.dsack && knobs.max_sack_blocks > 0 {
-            let blocks = self.report_duplicate(number, knobs.max_sack_blocks as usize);
-            ack.size_bytes = knobs.ack_wire_size() + knobs.sack_block_size * blocks;
+        let mut ack = self.acknowledge(number, sent_s, config);
+        if config.misbehaves() {
+            self.misbehave(&mut ack, new && number == self.highest_received, config);
+        } else if is_duplicate
+            && self.sack
+            && config.recovery.dsack
+            && config.segment.max_sack_blocks > 0
+        {
+            let blocks = self.report_duplicate(number, config.segment.max_sack_blocks as usize);
+            ack.size_bytes = config.ack_wire_size() + config.segment.sack_block_size * blocks;
         }
         (new, Some(ack))
     }
 
     /// A SYN arms the timer that repeats its SYN-ACK; data stop it.
-    fn arm_syn_ack_timer(&mut self, now_s: f64, number: i64, sent_s: f64, knobs: &Knobs) {
+    fn arm_syn_ack_timer(&mut self, now_s: f64, number: i64, sent_s: f64, config: &TcpConfig) {
         if number > 0 {
             self.syn_ack = None;
         } else if let Some(syn_ack) = &mut self.syn_ack {
-            syn_ack.answer(now_s, sent_s, knobs);
+            syn_ack.answer(now_s, sent_s, config);
         } else if self.highest_received == 0 {
-            self.syn_ack = Some(Box::new(SynAck::new(now_s, sent_s, knobs)));
+            self.syn_ack = Some(Box::new(SynAck::new(now_s, sent_s, config)));
         }
     }
 
     /// Handles expiry of the timer: of a delayed ACK, or of the SYN-ACK.
-    pub fn on_timer(&mut self, knobs: &Knobs) -> Option<AckSegment> {
+    pub fn on_timer(&mut self, config: &TcpConfig) -> Option<AckSegment> {
         if let Some(syn_ack) = &mut self.syn_ack
             && syn_ack.deadline_s < NEVER
             && self.delayed_ack.as_ref().is_none_or(|delayed_ack| delayed_ack.held.is_none())
         {
-            syn_ack.repeat(knobs);
+            syn_ack.repeat(config);
             let sent_s = syn_ack.sent_s;
             self.syn_acks_repeated += 1;
-            return Some(self.acknowledge(0, sent_s, knobs));
+            return Some(self.acknowledge(0, sent_s, config));
         }
         let delayed_ack = self.delayed_ack.as_deref_mut()?;
         delayed_ack.deadline_s = NEVER;
         let DelayedPacket { number, sent_s, .. } = delayed_ack.held?;
         delayed_ack.acks_withheld -= 1;
-        let mut ack = self.acknowledge(number, sent_s, knobs);
-        if knobs.misbehaves() {
-            self.misbehave(&mut ack, true, knobs);
+        let mut ack = self.acknowledge(number, sent_s, config);
+        if config.misbehaves() {
+            self.misbehave(&mut ack, true, config);
         }
         Some(ack)
     }
 
     /// Changes an ACK into that of a receiver that misbehaves.
     #[cold]
-    fn misbehave(&mut self, ack: &mut AckSegment, is_ahead: bool, knobs: &Knobs) {
+    fn misbehave(&mut self, ack: &mut AckSegment, is_ahead: bool, config: &TcpConfig) {
         let misbehavior = self.misbehavior.get_or_insert_default();
-        misbehavior.on_ack(ack, self.highest_received, is_ahead, knobs);
+        misbehavior.on_ack(ack, self.highest_received, is_ahead, config);
     }
 
     /// The ACKs that ACK division puts before the last one: the highest packet acknowledged as a
     /// whole, and whether a part of the next one is, too.
-    pub fn acks_of_parts(&self, knobs: &Knobs) -> impl Iterator<Item = (i64, bool)> + use<> {
+    pub fn acks_of_parts(&self, config: &TcpConfig) -> impl Iterator<Item = (i64, bool)> + use<> {
         let misbehavior = self.misbehavior.as_deref();
-        misbehavior.map(|misbehavior| misbehavior.acks_of_parts(knobs)).into_iter().flatten()
+        misbehavior.map(|misbehavior| misbehavior.acks_of_parts(config)).into_iter().flatten()
     }
 
     /// When the timer expires, for a delayed ACK or for the SYN-ACK, and when it was armed, seconds;
@@ -364,24 +372,24 @@ impl Receiver {
         new
     }
 
-    fn acknowledge(&mut self, number: i64, sent_s: f64, knobs: &Knobs) -> AckSegment {
+    fn acknowledge(&mut self, number: i64, sent_s: f64, config: &TcpConfig) -> AckSegment {
         let ack = self.rcv_nxt - 1;
         self.last_ack_sent = ack;
         // RFC 3168 section 6.1.3, ns-2 `TcpSink::ack`: ECE reports a mark on either packet of a
         // delayed ACK.
         let held = self.delayed_ack.as_mut().and_then(|delayed_ack| delayed_ack.held.take());
         let ece = self.echo == EcnEcho::ECE || held.is_some_and(|held| held.ce);
-        let agrees = knobs.ecn
-            && knobs.ecn_handshake
+        let agrees = config.ecn.ecn
+            && config.quirks.ns2_ecn
             && (number == 0 || held.is_some_and(|held| held.number == 0));
         if let Some(out_of_order) = &mut self.out_of_order {
             out_of_order.with_duplicate = None;
         }
         let mut blocks = 0;
-        if self.sack && self.has_gap && knobs.optimistic_acks == 0 {
-            blocks = self.update_sack_blocks(number, ack, knobs.max_sack_blocks as usize);
+        if self.sack && self.has_gap && config.receiver.optimistic_acks == 0 {
+            blocks = self.update_sack_blocks(number, ack, config.segment.max_sack_blocks as usize);
         }
-        let size_bytes = knobs.ack_wire_size() + knobs.sack_block_size * blocks;
+        let size_bytes = config.ack_wire_size() + config.segment.sack_block_size * blocks;
         self.has_gap &= ack < self.highest_received;
         if !self.has_gap
             && let Some(out_of_order) = &mut self.out_of_order
@@ -392,10 +400,10 @@ impl Receiver {
         let mut segment =
             AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes, echo: self.echo };
         if let Some(counter) = &mut self.ce_counter {
-            counter.report(&mut segment, blocks, knobs);
+            counter.report(&mut segment, blocks, config);
         } else {
             segment.echo = EcnEcho::ece(ece || agrees);
-            self.echo = EcnEcho::ece(ece && knobs.ecn_feedback != EcnFeedback::ExactEce);
+            self.echo = EcnEcho::ece(ece && config.ecn.ecn_feedback != EcnFeedback::ExactEce);
         }
         segment
     }

@@ -1,7 +1,7 @@
 //! RTT estimator and retransmission timeout (RTO): ns-2's tick arithmetic, or RFC 6298 with exact
 //! times.
 
-use crate::Knobs;
+use crate::TcpConfig;
 
 /// Smoothed RTT, RTT variation and the RTO.
 #[derive(Clone, Debug)]
@@ -23,30 +23,30 @@ pub struct RttEstimator {
 
 impl RttEstimator {
     /// An estimator without samples.
-    pub fn new(knobs: &Knobs, phase_s: f64) -> Self {
+    pub fn new(config: &TcpConfig, phase_s: f64) -> Self {
         let mut new = Self {
             srtt: 0.0,
             rttvar: 0.0,
-            base_rto_s: knobs.initial_rto.seconds(),
+            base_rto_s: config.rto.initial_rto.seconds(),
             backoff: 1,
             rto_s: 0.0,
             phase_s,
         };
-        new.update_rto(knobs);
+        new.update_rto(config);
         new
     }
 
     /// Takes an RTT sample of a packet sent at `sent_s`.
-    pub fn sample(&mut self, now_s: f64, sent_s: f64, knobs: &Knobs) {
+    pub fn sample(&mut self, now_s: f64, sent_s: f64, config: &TcpConfig) {
         let rtt_s = now_s - sent_s;
-        let tick_s = knobs.tick.seconds();
+        let tick_s = config.rto.tick.seconds();
         if tick_s == 0.0 {
-            self.sample_exact(rtt_s, knobs);
-            return self.update_rto(knobs);
+            self.sample_exact(rtt_s, config);
+            return self.update_rto(config);
         }
         // TcpAgent::rtt_update: whole ticks between transmission and ACK, for a clock with this
         // phase.
-        let ticks = if knobs.timestamps {
+        let ticks = if config.rto.timestamps {
             rtt_s / tick_s + 0.5
         } else {
             (rtt_s + (now_s - rtt_s + self.phase_s) % tick_s) / tick_s
@@ -61,11 +61,11 @@ impl RttEstimator {
             self.rttvar = (self.rttvar + error.abs() - (self.rttvar / 4.0).floor()).max(1.0);
         }
         self.base_rto_s = ((self.rttvar * 8.0 + self.srtt) / 8.0).floor() * tick_s;
-        self.update_rto(knobs);
+        self.update_rto(config);
     }
 
     /// RFC 6298 section 2, with alpha = 1/8 and beta = 1/4.
-    fn sample_exact(&mut self, rtt_s: f64, knobs: &Knobs) {
+    fn sample_exact(&mut self, rtt_s: f64, config: &TcpConfig) {
         if self.srtt == 0.0 {
             self.srtt = rtt_s;
             self.rttvar = rtt_s / 2.0;
@@ -75,7 +75,8 @@ impl RttEstimator {
         }
         // RFC 6298 (2.4) sets a minimum of the RTO. Linux (tcp_rtt_estimator) sets a minimum of the
         // variance term: an RTT that grows by less never causes a timeout.
-        let least_s = if knobs.min_rto_on_variation { knobs.min_rto.seconds() } else { 0.0 };
+        let least_s =
+            if config.rto.min_rto_on_variation { config.rto.min_rto.seconds() } else { 0.0 };
         self.base_rto_s = self.srtt + (4.0 * self.rttvar).max(least_s);
     }
 
@@ -85,49 +86,51 @@ impl RttEstimator {
         self.rto_s
     }
 
-    fn update_rto(&mut self, knobs: &Knobs) {
+    fn update_rto(&mut self, config: &TcpConfig) {
         let backoff = f64::from(self.backoff);
-        let floor_s = knobs.min_rto.seconds();
-        let rto_s = if knobs.clamp_before_backoff {
+        let floor_s = config.rto.min_rto.seconds();
+        let rto_s = if config.rto.clamp_before_backoff {
             self.base_rto_s.max(floor_s) * backoff
         } else {
             (self.base_rto_s * backoff).max(floor_s)
         };
         // Two ticks are the least that a clock with ticks can measure. Without ticks, a nanosecond
         // keeps time advancing.
-        self.rto_s = rto_s.min(knobs.max_rto.seconds()).max(2.0 * knobs.tick.seconds()).max(1e-9);
+        self.rto_s =
+            rto_s.min(config.rto.max_rto.seconds()).max(2.0 * config.rto.tick.seconds()).max(1e-9);
     }
 
     /// Backs off the timer: doubles the RTO (TcpAgent::rtt_backoff, RFC 6298 (5.5)).
-    pub fn back_off(&mut self, knobs: &Knobs) {
-        if self.backoff < 64 || (knobs.clamp_before_backoff && self.rto_s < knobs.max_rto.seconds())
+    pub fn back_off(&mut self, config: &TcpConfig) {
+        if self.backoff < 64
+            || (config.rto.clamp_before_backoff && self.rto_s < config.rto.max_rto.seconds())
         {
             self.backoff = self.backoff.saturating_mul(2);
         }
-        if knobs.forget_srtt && self.backoff > 8 {
+        if config.quirks.forget_srtt && self.backoff > 8 {
             self.rttvar += (self.srtt / 8.0).floor();
             self.srtt = 0.0;
         }
-        self.update_rto(knobs);
+        self.update_rto(config);
     }
 
     /// Ends the backoff.
-    pub fn reset_backoff(&mut self, knobs: &Knobs) {
+    pub fn reset_backoff(&mut self, config: &TcpConfig) {
         if self.backoff != 1 {
             self.backoff = 1;
-            self.update_rto(knobs);
+            self.update_rto(config);
         }
     }
 
     /// Smoothed RTT, seconds.
-    pub fn srtt_s(&self, knobs: &Knobs) -> f64 {
-        let tick_s = knobs.tick.seconds();
+    pub fn srtt_s(&self, config: &TcpConfig) -> f64 {
+        let tick_s = config.rto.tick.seconds();
         if tick_s == 0.0 { self.srtt } else { self.srtt / 8.0 * tick_s }
     }
 
     /// RTT variation, seconds.
-    pub fn rttvar_s(&self, knobs: &Knobs) -> f64 {
-        let tick_s = knobs.tick.seconds();
+    pub fn rttvar_s(&self, config: &TcpConfig) -> f64 {
+        let tick_s = config.rto.tick.seconds();
         if tick_s == 0.0 { self.rttvar } else { self.rttvar / 4.0 * tick_s }
     }
 
@@ -148,44 +151,44 @@ mod tests {
 
     #[test]
     fn ticks_by_hand() {
-        let knobs = Knobs::profile(Profile::Ns2_235);
-        let mut rtt = RttEstimator::new(&knobs, 0.0);
+        let config = TcpConfig::profile(Profile::Ns2_235);
+        let mut rtt = RttEstimator::new(&config, 0.0);
         assert!(close(rtt.rto_s(), 3.0));
         // 115 ms sent on a tick is 11 ticks: srtt 11, rttvar 5.5, RTO 11 + 4 x 5.5 = 33 ticks.
-        rtt.sample(0.115, 0.0, &knobs);
+        rtt.sample(0.115, 0.0, &config);
         assert!(close(rtt.rto_s(), 0.33));
-        assert!(close(rtt.srtt_s(&knobs), 0.11));
+        assert!(close(rtt.srtt_s(&config), 0.11));
         // Sent 8 ms past a tick, 115 ms take 12 ticks: srtt8 88 + 1, rttvar4 22 + 1 - 5 = 18; (18 x
         // 8 + 89)/8 = 29 ticks.
-        rtt.sample(0.323, 0.208, &knobs);
+        rtt.sample(0.323, 0.208, &config);
         assert!(close(rtt.rto_s(), 0.29));
-        rtt.back_off(&knobs);
+        rtt.back_off(&config);
         assert!(close(rtt.rto_s(), 0.58));
     }
 
     #[test]
     fn a_floor_under_the_variation_by_hand() {
-        let knobs = Knobs {
-            min_rto_on_variation: true,
-            min_rto: cwndlab_units::Time::ns(200_000_000),
-            ..Knobs::profile(Profile::Rfc)
-        };
-        let mut rtt = RttEstimator::new(&knobs, 0.0);
+        let config = TcpConfig::profile(Profile::Rfc).with(|config| {
+            config.rto.min_rto_on_variation = true;
+            config.rto.min_rto = cwndlab_units::Time::ns(200_000_000);
+        });
+        let mut rtt = RttEstimator::new(&config, 0.0);
         // 4 x 20 ms = 80 ms are below the floor: 40 + 200 ms.
-        rtt.sample(0.04, 0.0, &knobs);
+        rtt.sample(0.04, 0.0, &config);
         assert!(close(rtt.rto_s(), 0.24));
         // rttvar 20 + (360 - 20)/4 = 105, srtt 40 + 360/8 = 85: 85 + 420 ms.
-        rtt.sample(0.5, 0.1, &knobs);
+        rtt.sample(0.5, 0.1, &config);
         assert!(close(rtt.rto_s(), 0.505));
     }
 
     #[test]
     fn rfc_6298_by_hand() {
-        let knobs = Knobs { min_rto: cwndlab_units::Time::ns(0), ..Knobs::profile(Profile::Rfc) };
-        let mut rtt = RttEstimator::new(&knobs, 0.0);
-        rtt.sample(0.1, 0.0, &knobs);
+        let config = TcpConfig::profile(Profile::Rfc)
+            .with(|config| config.rto.min_rto = cwndlab_units::Time::ns(0));
+        let mut rtt = RttEstimator::new(&config, 0.0);
+        rtt.sample(0.1, 0.0, &config);
         assert!(close(rtt.rto_s(), 0.3)); // 100 + 4 x 50
-        rtt.sample(0.34, 0.2, &knobs);
+        rtt.sample(0.34, 0.2, &config);
         assert!(close(rtt.rto_s(), 0.295)); // rttvar 50 + (40 - 50)/4 = 47.5, srtt 105
     }
 }

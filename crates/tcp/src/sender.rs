@@ -5,7 +5,7 @@ use crate::recovery::LossRecovery;
 use crate::tcb::{Phase, Tcb};
 use crate::undo::Verdict;
 use crate::{
-    AckSegment, Counters, EcnEcho, Knobs, NEVER, Output, Recovery, SackBlocks, ShortPacket,
+    AckSegment, Counters, EcnEcho, NEVER, Output, Recovery, SackBlocks, ShortPacket, TcpConfig,
 };
 use cwndlab_rules::{Rule, WindowRule};
 
@@ -21,17 +21,17 @@ pub struct Sender {
 
 impl Sender {
     /// A sender that has not started. `packets`: initial data, unlimited if none; `timer_phase_s`:
-    /// offset of its clock ticks. Every later call takes the same knobs.
+    /// offset of its clock ticks. Every later call takes the same config.
     pub fn new(
         rule: Rule,
         recovery: Recovery,
         packets: Option<u64>,
         timer_phase_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> Self {
-        let recovery = LossRecovery::new(recovery, knobs);
-        let tcb = Tcb::new(rule, packets, timer_phase_s, recovery.records_sent(), knobs);
-        let permits_fast_path = tcb.permits_fast_path(knobs);
+        let recovery = LossRecovery::new(recovery, config);
+        let tcb = Tcb::new(rule, packets, timer_phase_s, recovery.records_sent(), config);
+        let permits_fast_path = tcb.permits_fast_path(config);
         let mut new = Self { tcb, recovery, permits_fast_path, fast_path: false };
         new.update_fast_path();
         new
@@ -45,9 +45,9 @@ impl Sender {
         recovery: Recovery,
         packets: Option<u64>,
         timer_phase_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
-        let mut new = Self::new(rule, recovery, packets, timer_phase_s, knobs);
+        let mut new = Self::new(rule, recovery, packets, timer_phase_s, config);
         new.recovery.take_memory(&mut self.recovery);
         *self = new;
     }
@@ -59,9 +59,9 @@ impl Sender {
     }
 
     /// Starts sending.
-    pub fn start(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
+    pub fn start(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {
         self.tcb.last_event_s = now_s;
-        self.send_pending_data(now_s, knobs, out);
+        self.send_pending_data(now_s, config, out);
     }
 
     /// Processes an ACK with its SACK blocks.
@@ -71,26 +71,26 @@ impl Sender {
         now_s: f64,
         ack: AckSegment,
         sack: Option<&SackBlocks>,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         if !self.is_steady(ack) {
-            return self.on_ack_slow_path(now_s, ack, sack, knobs, out);
+            return self.on_ack_slow_path(now_s, ack, sack, config, out);
         }
-        let last = self.on_steady_ack(now_s, ack, knobs);
-        while let Some(segment) = self.next_steady_segment(now_s, last, knobs) {
+        let last = self.on_steady_ack(now_s, ack, config);
+        while let Some(segment) = self.next_steady_segment(now_s, last, config) {
             out.send(segment);
         }
     }
 
-    /// Processes any ACK, for every rule and all knobs.
+    /// Processes any ACK, for every rule and all config.
     #[inline(never)]
     fn on_ack_slow_path(
         &mut self,
         now_s: f64,
         ack: AckSegment,
         sack: Option<&SackBlocks>,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         // RFC 9293 section 3.10.7.4: drop an ACK of data that was never sent.
@@ -99,11 +99,11 @@ impl Sender {
         }
         if ack.echo.is_ace() {
             let delivered = self.recovery.newly_delivered(&self.tcb, ack.ack, sack);
-            self.tcb.ecn.read_ace(ack, delivered, knobs);
+            self.tcb.ecn.read_ace(ack, delivered, config);
         } else {
             self.tcb.ecn.is_marked = ack.echo == EcnEcho::ECE;
         }
-        self.process_ack(now_s, ack, sack, knobs, out);
+        self.process_ack(now_s, ack, sack, config, out);
         self.tcb.ecn.is_marked = false;
         self.update_fast_path();
     }
@@ -118,11 +118,11 @@ impl Sender {
         now_s: f64,
         ack: AckSegment,
         sack: Option<&SackBlocks>,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         if ack.ack > self.tcb.last_ack {
-            return self.on_ack(now_s, ack, sack, knobs, out);
+            return self.on_ack(now_s, ack, sack, config, out);
         }
         let tcb = &mut self.tcb;
         tcb.accumulate_cwnd_area(now_s);
@@ -135,11 +135,11 @@ impl Sender {
             return;
         }
         tcb.restart_timer(now_s, ack.ack);
-        if !knobs.grow_by_packets && !tcb.needs.recovery {
+        if !config.growth.grow_by_packets && !tcb.needs.recovery {
             tcb.previous_highest_ack = tcb.highest_ack;
-            let flight = self.recovery.flight(tcb, knobs);
-            tcb.grow::<false>(now_s, ack, 0, flight, knobs);
-            self.send_pending_data(now_s, knobs, out);
+            let flight = self.recovery.flight(tcb, config);
+            tcb.grow::<false>(now_s, ack, 0, flight, config);
+            self.send_pending_data(now_s, config, out);
         }
         self.update_fast_path();
     }
@@ -151,19 +151,19 @@ impl Sender {
         now_s: f64,
         ack: AckSegment,
         sack: Option<&SackBlocks>,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.count_rtt(now_s, ack);
         if self.tcb.rate_sampler.is_some() {
-            let flight = self.recovery.flight(&self.tcb, knobs);
+            let flight = self.recovery.flight(&self.tcb, config);
             self.tcb.check_app_limited(flight);
-            self.tcb.sample_ack(now_s, ack, flight, knobs);
+            self.tcb.sample_ack(now_s, ack, flight, config);
         }
         if self.tcb.undo.is_some() {
             let dsack = sack.and_then(|blocks| blocks.duplicate(ack.ack));
-            match self.tcb.judge_reduction(ack, dsack, knobs) {
+            match self.tcb.judge_reduction(ack, dsack, config) {
                 Verdict::Open | Verdict::AnotherLoss => {}
                 Verdict::Spurious => {
                     let late_originals = self.tcb.repairs_a_part(ack.ack);
@@ -171,11 +171,11 @@ impl Sender {
                     self.recovery.on_undo(late_originals);
                 }
                 Verdict::SendNewData => {
-                    self.tcb.new_ack_and_grow(now_s, ack, knobs);
+                    self.tcb.new_ack_and_grow(now_s, ack, config);
                     self.tcb.snd_nxt = self.tcb.highest_sent + 1;
                     let last = self.tcb.last_new_packet(ack.ack).unwrap_or(0);
                     while self.tcb.snd_nxt <= last {
-                        self.tcb.transmit(now_s, self.tcb.snd_nxt, knobs, out);
+                        self.tcb.transmit(now_s, self.tcb.snd_nxt, config, out);
                         self.tcb.snd_nxt += 1;
                     }
                     return;
@@ -183,55 +183,55 @@ impl Sender {
             }
         }
         if self.tcb.ecn.requests_reduction() {
-            self.recovery.on_ece(&mut self.tcb, ack.ack, knobs);
+            self.recovery.on_ece(&mut self.tcb, ack.ack, config);
         }
-        self.recovery.on_ack(&mut self.tcb, now_s, ack, sack, knobs, out);
+        self.recovery.on_ack(&mut self.tcb, now_s, ack, sack, config, out);
     }
 
     /// Whether an ACK reports marks that the sender does not know of.
-    pub fn is_marked(&self, ack: AckSegment, knobs: &Knobs) -> bool {
-        self.tcb.ecn.is_news(ack, knobs)
+    pub fn is_marked(&self, ack: AckSegment, config: &TcpConfig) -> bool {
+        self.tcb.ecn.is_news(ack, config)
     }
 
     /// Handles expiry of the retransmission timer.
-    pub fn on_timeout(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
+    pub fn on_timeout(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.timer.stop();
         // If nothing is to repair, a late duplicate ACK armed the timer again.
         if !self.tcb.is_repaired() {
-            self.tcb.check_app_limited(self.recovery.flight(&self.tcb, knobs));
-            self.recovery.on_timer(&mut self.tcb, now_s, knobs, out);
+            self.tcb.check_app_limited(self.recovery.flight(&self.tcb, config));
+            self.recovery.on_timer(&mut self.tcb, now_s, config, out);
             self.update_fast_path();
         }
     }
 
     /// Handles expiry of the pacing timer.
-    pub fn on_pacing_timer(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
+    pub fn on_pacing_timer(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {
         self.tcb.pacer.iter_mut().for_each(|pacer| pacer.stop_timer());
         self.tcb.accumulate_cwnd_area(now_s);
-        self.send_pending_data(now_s, knobs, out);
+        self.send_pending_data(now_s, config, out);
     }
 
     /// Adds `packets` of application data and sends what the window allows. Before
     /// [`Sender::start`] the data is only queued.
-    pub fn supply(&mut self, now_s: f64, packets: u64, knobs: &Knobs, out: &mut impl Output) {
+    pub fn supply(&mut self, now_s: f64, packets: u64, config: &TcpConfig, out: &mut impl Output) {
         let was_idle = self.is_finished();
         if self.tcb.has_started() {
-            self.tcb.check_app_limited(self.recovery.flight(&self.tcb, knobs));
+            self.tcb.check_app_limited(self.recovery.flight(&self.tcb, config));
         }
         self.tcb.data_end = self.tcb.data_end.saturating_add_unsigned(packets);
         if packets == 0 || !self.tcb.has_started() {
             return;
         }
-        if was_idle && let Some(expired_s) = self.tcb.restart_after_idle(now_s, knobs) {
-            self.recovery.on_rto(&mut self.tcb, expired_s, knobs);
+        if was_idle && let Some(expired_s) = self.tcb.restart_after_idle(now_s, config) {
+            self.recovery.on_rto(&mut self.tcb, expired_s, config);
         }
         // With delivery rates that happens when the packet is sent, and if cwnd was not full before.
         if was_idle && self.tcb.last_sent_s < NEVER && !self.tcb.needs.delivery_rate {
             self.tcb.restart_rule_from_idle(now_s);
         }
         self.tcb.accumulate_cwnd_area(now_s);
-        self.recovery.send_supply(&mut self.tcb, now_s, knobs, out);
+        self.recovery.send_supply(&mut self.tcb, now_s, config, out);
         // It reopens a cwnd below one packet, which sent nothing.
         self.tcb.timer.resume_idle();
         self.update_fast_path();
@@ -245,15 +245,15 @@ impl Sender {
     }
 
     /// Closes the application: no data beyond what was sent.
-    pub fn stop(&mut self, now_s: f64, knobs: &Knobs) {
+    pub fn stop(&mut self, now_s: f64, config: &TcpConfig) {
         self.tcb.accumulate_cwnd_area(now_s);
-        let end = self.tcb.highest_sent + i64::from(knobs.stop_keeps_last_packet);
+        let end = self.tcb.highest_sent + i64::from(config.recovery.stop_keeps_last_packet);
         self.tcb.data_end = self.tcb.data_end.min(end);
         self.tcb.stop_timer_if_repaired();
     }
 
-    fn send_pending_data(&mut self, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
-        self.recovery.send_pending_data(&mut self.tcb, now_s, knobs, out);
+    fn send_pending_data(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {
+        self.recovery.send_pending_data(&mut self.tcb, now_s, config, out);
     }
 
     /// Prefetches heap data before the next ACK arrives.
@@ -295,13 +295,13 @@ impl Sender {
     }
 
     /// Smoothed RTT, seconds.
-    pub fn srtt_s(&self, knobs: &Knobs) -> f64 {
-        self.tcb.rtt.srtt_s(knobs)
+    pub fn srtt_s(&self, config: &TcpConfig) -> f64 {
+        self.tcb.rtt.srtt_s(config)
     }
 
     /// RTT variation (RFC 6298), seconds.
-    pub fn rttvar_s(&self, knobs: &Knobs) -> f64 {
-        self.tcb.rtt.rttvar_s(knobs)
+    pub fn rttvar_s(&self, config: &TcpConfig) -> f64 {
+        self.tcb.rtt.rttvar_s(config)
     }
 
     /// Factor of exponential backoff of the retransmission timer.

@@ -13,7 +13,7 @@ use crate::recovery::Flight;
 use crate::retransmission_timer::RetransmissionTimer;
 use crate::slow_start::SlowStart;
 use crate::undo::{Retransmissions, Undo};
-use crate::{AckSegment, Counters, Knobs, NEVER, RttEstimator, ShortPacket};
+use crate::{AckSegment, Counters, NEVER, RttEstimator, ShortPacket, TcpConfig};
 use cwndlab_rules::{AckFields, Congestion, CwndValidation, Needs, Rule, WindowRule};
 
 /// Below every packet number, and below -1, which means that nothing is acknowledged.
@@ -123,21 +123,25 @@ impl Tcb {
         packets: Option<u64>,
         timer_phase_s: f64,
         records_sent: bool,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> Self {
-        let ssthresh = knobs.initial_ssthresh.min(knobs.window);
+        let ssthresh = config.limits.initial_ssthresh.min(config.limits.window);
         let needs = rule.needs();
         let rate_sampler = (needs.ack == AckFields::All).then(RateSampler::new);
-        let is_paced = knobs.pacing || rate_sampler.is_some() || records_sent;
+        let is_paced = config.growth.pacing || rate_sampler.is_some() || records_sent;
         Self {
             state: CongestionState::Open,
-            ecn: EcnState::new(knobs),
+            ecn: EcnState::new(config),
             dupacks: 0,
-            cwnd: if knobs.syn && knobs.delay_growth { 1.0 } else { knobs.initial_window },
-            ssthresh: if knobs.integer_ssthresh { ssthresh.trunc() } else { ssthresh },
+            cwnd: if config.handshake.syn && config.handshake.delay_growth {
+                1.0
+            } else {
+                config.limits.initial_window
+            },
+            ssthresh: if config.growth.integer_ssthresh { ssthresh.trunc() } else { ssthresh },
             dupwnd: 0,
             // A window above 2^32 packets has no effect: conversion saturates.
-            rwnd: knobs.window as u32,
+            rwnd: config.limits.window as u32,
             first_reduction: true,
             first_packet_lost: false,
             snd_nxt: 0,
@@ -147,19 +151,19 @@ impl Tcb {
             last_ack: -1,
             recover: 0,
             timeout_highest_ack: NO_PACKET,
-            data_end: packets.map_or(i64::MAX / 2, |n| n as i64 + i64::from(knobs.syn)),
+            data_end: packets.map_or(i64::MAX / 2, |n| n as i64 + i64::from(config.handshake.syn)),
             short_packet: None,
             timer: RetransmissionTimer::default(),
             last_sent_s: NEVER,
             last_event_s: NEVER,
-            rtt: RttEstimator::new(knobs, timer_phase_s),
+            rtt: RttEstimator::new(config, timer_phase_s),
             needs,
             validation: CwndValidation::default(),
             is_faulty: needs.faults && rule.fault().is_some(),
             rate_sampler,
             pacer: is_paced.then(Box::default),
             prr: None,
-            slow_start: SlowStart::new(&rule, knobs),
+            slow_start: SlowStart::new(&rule, config),
             rule,
             undo: None,
             retransmissions: None,
@@ -214,9 +218,9 @@ impl Tcb {
         &mut self,
         now_s: f64,
         ack: AckSegment,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
-        if !STEADY && !knobs.timer_after_sample {
+        if !STEADY && !config.rto.timer_after_sample {
             self.restart_timer(now_s, ack.ack);
         }
         self.dupacks = 0;
@@ -226,10 +230,10 @@ impl Tcb {
         if !STEADY {
             self.snd_nxt = self.snd_nxt.max(ack.ack + 1);
         }
-        self.update_rtt(now_s, ack, knobs);
+        self.update_rtt(now_s, ack, config);
         if STEADY {
             self.arm_timer(now_s);
-        } else if knobs.timer_after_sample {
+        } else if config.rto.timer_after_sample {
             self.restart_timer(now_s, ack.ack);
         }
     }
@@ -243,56 +247,60 @@ impl Tcb {
         ack: AckSegment,
         acked: u64,
         flight: Flight,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
         self.ecn.ece_at_one_packet &= !STEADY && self.ecn.is_marked;
         if STEADY
             || !self.ecn.requests_reduction()
             || self.ecn.complete_negotiation()
-            || self.is_repairing_after_timeout(knobs)
+            || self.is_repairing_after_timeout(config)
         {
-            self.grow::<STEADY>(now_s, ack, acked, flight, knobs);
+            self.grow::<STEADY>(now_s, ack, acked, flight, config);
         }
         if !STEADY {
             self.stop_timer_if_repaired();
-            if self.last_ack == 0 && knobs.delay_growth {
-                self.cwnd = self.initial_window(knobs);
+            if self.last_ack == 0 && config.handshake.delay_growth {
+                self.cwnd = self.initial_window(config);
             }
         }
     }
 
     /// An ACK of new data, for recovery schemes that count what is outstanding.
-    pub(crate) fn new_ack_and_grow(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
+    pub(crate) fn new_ack_and_grow(&mut self, now_s: f64, ack: AckSegment, config: &TcpConfig) {
         let acked = (ack.ack - self.highest_ack).max(0) as u64;
-        self.new_ack::<false>(now_s, ack, knobs);
-        self.grow_after_new_ack::<false>(now_s, ack, acked, self.flight(), knobs);
+        self.new_ack::<false>(now_s, ack, config);
+        self.grow_after_new_ack::<false>(now_s, ack, acked, self.flight(), config);
     }
 
     /// Initial window, packets.
-    pub(crate) fn initial_window(&self, knobs: &Knobs) -> f64 {
-        if self.first_packet_lost { knobs.initial_window.min(1.0) } else { knobs.initial_window }
+    pub(crate) fn initial_window(&self, config: &TcpConfig) -> f64 {
+        if self.first_packet_lost {
+            config.limits.initial_window.min(1.0)
+        } else {
+            config.limits.initial_window
+        }
     }
 
     /// Takes an RTT sample from an ACK of new data: by its timestamp, or if it covers the timed
     /// packet.
     #[inline(always)]
-    fn update_rtt(&mut self, now_s: f64, ack: AckSegment, knobs: &Knobs) {
-        if knobs.timestamps {
-            self.sample_rtt(now_s, ack.echo_s, knobs);
-            if knobs.timestamps_reset_backoff {
-                self.end_backoff(knobs);
+    fn update_rtt(&mut self, now_s: f64, ack: AckSegment, config: &TcpConfig) {
+        if config.rto.timestamps {
+            self.sample_rtt(now_s, ack.echo_s, config);
+            if config.rto.timestamps_reset_backoff {
+                self.end_backoff(config);
             }
         }
         if let Some(sent_s) = self.timer.take_timed(ack.ack) {
-            self.end_backoff(knobs);
-            if !knobs.timestamps {
-                self.sample_rtt(now_s, sent_s, knobs);
+            self.end_backoff(config);
+            if !config.rto.timestamps {
+                self.sample_rtt(now_s, sent_s, config);
             }
         }
     }
 
-    fn sample_rtt(&mut self, now_s: f64, sent_s: f64, knobs: &Knobs) {
-        self.rtt.sample(now_s, sent_s, knobs);
+    fn sample_rtt(&mut self, now_s: f64, sent_s: f64, config: &TcpConfig) {
+        self.rtt.sample(now_s, sent_s, config);
         self.counters.rto_sum_s += self.rtt.rto_s();
         self.counters.rto_count += 1;
     }
@@ -300,12 +308,12 @@ impl Tcb {
     /// A timed packet was acknowledged: ends the backoff, unless ECE continues at a window of one
     /// packet (ns-2 `newack`).
     #[inline]
-    fn end_backoff(&mut self, knobs: &Knobs) {
+    fn end_backoff(&mut self, config: &TcpConfig) {
         if self.ecn.ece_at_one_packet && self.ecn.is_marked && self.ecn.negotiated {
             return;
         }
         self.ecn.ece_at_one_packet = false;
-        self.rtt.reset_backoff(knobs);
+        self.rtt.reset_backoff(config);
     }
 
     pub(crate) fn arm_timer(&mut self, now_s: f64) {
@@ -329,18 +337,18 @@ impl Tcb {
 
     /// Handles a retransmission timeout at `now_s`, up to sending (ns-2 `TcpAgent::timeout`,
     /// RFC 6298 section 5).
-    pub(crate) fn handle_rto(&mut self, now_s: f64, knobs: &Knobs) {
+    pub(crate) fn handle_rto(&mut self, now_s: f64, config: &TcpConfig) {
         self.cwnd = self.cwnd.max(1.0);
         if self.outstanding() == 0 {
             // Nothing is outstanding: cwnd is below one packet, or there was no data.
-            if knobs.slow_start_restart {
+            if config.quirks.slow_start_restart {
                 self.cwnd_to_one_packet();
                 self.recover = self.highest_sent;
             }
         } else {
-            let again = knobs.hold_ssthresh && self.timeout_highest_ack == self.highest_ack;
-            let hold_ssthresh = again || self.reduced_by_ece(knobs);
-            self.reduce_for_timeout(hold_ssthresh, knobs);
+            let again = config.growth.hold_ssthresh && self.timeout_highest_ack == self.highest_ack;
+            let hold_ssthresh = again || self.reduced_by_ece(config);
+            self.reduce_for_timeout(hold_ssthresh, config);
         }
         self.enter(CongestionState::Loss);
         self.arm_timer(now_s);
@@ -348,21 +356,22 @@ impl Tcb {
     }
 
     /// Reduces cwnd for a timeout with data outstanding, and backs off the timer.
-    pub(crate) fn reduce_for_timeout(&mut self, hold_ssthresh: bool, knobs: &Knobs) {
-        if self.highest_ack == -1 && knobs.restart_after_syn_loss {
+    pub(crate) fn reduce_for_timeout(&mut self, hold_ssthresh: bool, config: &TcpConfig) {
+        if self.highest_ack == -1 && config.handshake.restart_after_syn_loss {
             self.first_packet_lost = true;
         }
         self.counters.timeouts += 1;
         let ssthresh = self.ssthresh;
-        self.reduce_cwnd(Reduction::ToOnePacket(Congestion::Timeout), knobs);
+        self.reduce_cwnd(Reduction::ToOnePacket(Congestion::Timeout), config);
         if hold_ssthresh {
             self.ssthresh = ssthresh;
         }
         self.recover = self.highest_sent;
         self.timeout_highest_ack = self.highest_ack;
-        let backs_off = self.highest_ack >= 0 || self.counters.timeouts > knobs.linear_syn_timeouts;
+        let backs_off =
+            self.highest_ack >= 0 || self.counters.timeouts > config.handshake.linear_syn_timeouts;
         if backs_off {
-            self.rtt.back_off(knobs);
+            self.rtt.back_off(config);
         }
     }
 
@@ -374,9 +383,9 @@ impl Tcb {
 
     /// Enters recovery without a reduction. RFC 6582 and 6675: the recovery point is the highest
     /// packet sent now; ns-2: at the reduction.
-    pub(crate) fn enter_recovery_without_reduction(&mut self, knobs: &Knobs) {
+    pub(crate) fn enter_recovery_without_reduction(&mut self, config: &TcpConfig) {
         self.enter(CongestionState::Recovery);
-        if !knobs.ecn_covers_last_cut {
+        if !config.quirks.ns2_ecn {
             self.recover = self.highest_sent;
         }
     }
@@ -397,8 +406,8 @@ impl Tcb {
     /// for old marks, because only new data can carry CWR (RFC 3168 sections 6.1.2 and 6.1.5). If
     /// ECE stopped growth, the flow would stay at one packet per round trip for a whole window,
     /// although the timeout already set cwnd to its minimum.
-    fn is_repairing_after_timeout(&self, knobs: &Knobs) -> bool {
-        knobs.grow_in_repair
+    fn is_repairing_after_timeout(&self, config: &TcpConfig) -> bool {
+        !config.quirks.ns2_ecn
             && self.ecn.ce_estimate.is_none()
             && self.state == CongestionState::Loss
             && self.highest_ack < self.recover
@@ -406,10 +415,10 @@ impl Tcb {
 
     /// Whether ECE in the same window of data already caused a reduction that covers a loss found
     /// now (RFC 3168 section 6.1.2).
-    pub(crate) fn reduced_by_ece(&self, knobs: &Knobs) -> bool {
+    pub(crate) fn reduced_by_ece(&self, config: &TcpConfig) -> bool {
         self.ecn.reduced_last
             && self.rule.mark_covers_loss()
-            && (knobs.ecn_covers_last_cut || self.highest_ack < self.recover)
+            && (config.quirks.ns2_ecn || self.highest_ack < self.recover)
     }
 
     /// Whether `ack` acknowledges a part of what recovery repairs (a partial ACK, RFC 6582).
@@ -421,17 +430,17 @@ impl Tcb {
     /// time is returned, or the restart window (RFC 5681 section 4.1). The timer is stopped while
     /// idle because its effect is not observable before new data arrives.
     #[must_use]
-    pub(crate) fn restart_after_idle(&mut self, now_s: f64, knobs: &Knobs) -> Option<f64> {
+    pub(crate) fn restart_after_idle(&mut self, now_s: f64, config: &TcpConfig) -> Option<f64> {
         let expired_s = self.timer.idle_deadline_s;
-        if now_s >= expired_s && (knobs.slow_start_restart || self.cwnd < 1.0) {
+        if now_s >= expired_s && (config.quirks.slow_start_restart || self.cwnd < 1.0) {
             self.accumulate_cwnd_area(expired_s);
             return Some(expired_s);
         }
         // A model-based rule knows the path better than a timer does; Linux spares it too.
-        let restarts = knobs.idle_restart && !self.needs.recovery;
+        let restarts = config.growth.idle_restart && !self.needs.recovery;
         if restarts && now_s - self.last_sent_s > self.rtt.rto_s() {
             self.accumulate_cwnd_area(now_s);
-            self.cwnd = self.cwnd.min(self.initial_window(knobs));
+            self.cwnd = self.cwnd.min(self.initial_window(config));
         }
         None
     }

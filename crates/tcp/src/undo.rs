@@ -7,7 +7,7 @@
 //! state of before the reduction (RFC 4015 section 3.2, as Linux's `tcp_undo_cwnd_reduction`, which
 //! keeps a window that has grown larger since).
 
-use crate::{AckSegment, Knobs, NEVER};
+use crate::{AckSegment, NEVER, TcpConfig};
 use cwndlab_rules::Rule;
 
 /// What an ACK tells of the last reduction.
@@ -103,7 +103,7 @@ impl Undo {
         advances: bool,
         may_send_new: bool,
         dsack: Option<(i64, i64)>,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> Verdict {
         if self.retransmitted_s == NEVER {
             return Verdict::Open;
@@ -115,7 +115,7 @@ impl Undo {
             return Verdict::Spurious;
         }
         if advances && !std::mem::replace(&mut self.is_acknowledged, true) {
-            let is_early = knobs.timestamps && ack.echo_s < self.retransmitted_s;
+            let is_early = config.rto.timestamps && ack.echo_s < self.retransmitted_s;
             if is_early {
                 return Verdict::Spurious;
             }
@@ -133,8 +133,8 @@ impl Undo {
     }
 
     /// Whether no further ACK can tell anything: only DSACKs could.
-    pub(crate) fn is_over(&self, knobs: &Knobs) -> bool {
-        !knobs.dsack && self.is_acknowledged
+    pub(crate) fn is_over(&self, config: &TcpConfig) -> bool {
+        !config.recovery.dsack && self.is_acknowledged
     }
 }
 

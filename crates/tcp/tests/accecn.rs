@@ -5,12 +5,15 @@ mod exchange;
 
 use cwndlab_rules::{Arithmetic, RuleSpec, WindowRule};
 use cwndlab_tcp::{
-    AckSegment, DataSegment, Ecn, EcnEcho, EcnFeedback, Knobs, Receiver, Recovery, Sender,
+    AckSegment, DataSegment, Ecn, EcnEcho, EcnFeedback, Receiver, Recovery, Sender, TcpConfig,
 };
 use exchange::{Exchange, rfc};
 
-fn accecn() -> Knobs {
-    Knobs { ecn: true, ecn_feedback: EcnFeedback::AccEcn, ..rfc() }
+fn accecn() -> TcpConfig {
+    rfc().with(|config| {
+        config.ecn.ecn = true;
+        config.ecn.ecn_feedback = EcnFeedback::AccEcn;
+    })
 }
 
 /// ACK of a packet with or without CE: number, ACE field and option; none if it is delayed.
@@ -18,41 +21,44 @@ fn answer(
     receiver: &mut Receiver,
     number: i64,
     ce: bool,
-    knobs: &Knobs,
+    config: &TcpConfig,
 ) -> Option<(i64, u8, Option<u32>)> {
-    let ack = receiver.on_data(0.1, number, 0.1, ce, false, knobs).1?;
+    let ack = receiver.on_data(0.1, number, 0.1, ce, false, config).1?;
     assert!(ack.echo.is_ace());
     Some((ack.ack, ack.echo.bits(), ack.echo.ce_bytes()))
 }
 
 #[test]
 fn the_receiver_counts_packets_and_bytes_with_ce() {
-    let (mut receiver, knobs) = (Receiver::new(true), accecn());
+    let (mut receiver, config) = (Receiver::new(true), accecn());
     // Section 3.1.1, table 2: 0b010 on the SYN/ACK says that the SYN was not ECT. Counters begin at
     // 5 (section 3.2.1).
-    assert_eq!(answer(&mut receiver, 0, false, &knobs), Some((0, 0b010, None)));
-    assert_eq!(answer(&mut receiver, 1, false, &knobs), Some((1, 5, Some(0))));
-    assert_eq!(answer(&mut receiver, 2, true, &knobs), Some((2, 6, Some(1000))));
+    assert_eq!(answer(&mut receiver, 0, false, &config), Some((0, 0b010, None)));
+    assert_eq!(answer(&mut receiver, 1, false, &config), Some((1, 5, Some(0))));
+    assert_eq!(answer(&mut receiver, 2, true, &config), Some((2, 6, Some(1000))));
     // The counter stays: nothing ends a report, as CWR does in RFC 3168.
-    assert_eq!(answer(&mut receiver, 3, false, &knobs), Some((3, 6, Some(1000))));
-    assert_eq!(answer(&mut receiver, 4, true, &knobs), Some((4, 7, Some(2000))));
+    assert_eq!(answer(&mut receiver, 3, false, &config), Some((3, 6, Some(1000))));
+    assert_eq!(answer(&mut receiver, 4, true, &config), Some((4, 7, Some(2000))));
     // Three bits: 8 is 0. Packets beyond a gap and duplicates count, too.
-    assert_eq!(answer(&mut receiver, 6, true, &knobs), Some((4, 0, Some(3000))));
-    assert_eq!(answer(&mut receiver, 6, true, &knobs), Some((4, 1, Some(4000))));
-    let knobs = Knobs { ecn_feedback: EcnFeedback::AccEcnWithoutOption, ..knobs };
-    assert_eq!(answer(&mut receiver, 5, true, &knobs), Some((6, 2, None)));
+    assert_eq!(answer(&mut receiver, 6, true, &config), Some((4, 0, Some(3000))));
+    assert_eq!(answer(&mut receiver, 6, true, &config), Some((4, 1, Some(4000))));
+    let config = config.with(|config| config.ecn.ecn_feedback = EcnFeedback::AccEcnWithoutOption);
+    assert_eq!(answer(&mut receiver, 5, true, &config), Some((6, 2, None)));
 }
 
 #[test]
 fn marks_are_acknowledged_without_delay() {
     // Section 3.2.2.5.1: an ACK at once for the first CE after a packet without, and for every
     // second packet with CE.
-    let knobs = Knobs { delayed_ack: true, quick_acks: 0, ..accecn() };
+    let config = accecn().with(|config| {
+        config.receiver.delayed_ack = true;
+        config.receiver.quick_acks = 0;
+    });
     let mut receiver = Receiver::new(true);
     let marks = [false, false, false, true, true, true, false, true];
     let acks: Vec<bool> = (0..)
         .zip(marks)
-        .map(|(number, ce)| answer(&mut receiver, number, ce, &knobs).is_some())
+        .map(|(number, ce)| answer(&mut receiver, number, ce, &config).is_some())
         .collect();
     // 0 is the SYN. 1 and 2 share an ACK. 3 is the first with CE; 4 waits, 5 is the second since.
     // 6 waits, and 7 is a first one again.
@@ -63,9 +69,13 @@ fn marks_are_acknowledged_without_delay() {
 struct Marks(Exchange);
 
 impl Marks {
-    fn new(knobs: Knobs) -> Self {
-        let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, ..knobs };
-        let mut tcp = Exchange::start(Recovery::Sack, None, knobs, &[0]);
+    fn new(config: TcpConfig) -> Self {
+        let config = config.with(|config| {
+            config.limits.initial_window = 8.0;
+            config.limits.initial_ssthresh = 8.0;
+            config.limits.window = 100.0;
+        });
+        let mut tcp = Exchange::start(Recovery::Sack, None, config, &[0]);
         tcp.ect(false);
         tcp.at(0.1).feedback(0, 0b010, None, &[1, 2, 3, 4, 5, 6, 7, 8]).ect(true).window(8.0, 8.0);
         Self(tcp)
@@ -124,14 +134,14 @@ fn two_lost_syns_end_ecn() {
 
 #[test]
 fn packets_are_ect1_on_request() {
-    let knobs = Knobs { ect1: true, ..accecn() };
+    let config = accecn().with(|config| config.ecn.ect1 = true);
     let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
-    let mut sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, None, 0.0, &knobs);
+    let mut sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, None, 0.0, &config);
     let mut sent: Vec<DataSegment> = Vec::new();
-    sender.start(0.0, &knobs, &mut |segment| sent.push(segment));
+    sender.start(0.0, &config, &mut |segment| sent.push(segment));
     let syn_ack =
         AckSegment { ack: 0, sent_s: 0.0, echo_s: 0.0, size_bytes: 40, echo: EcnEcho::ace(0b010) };
-    sender.on_ack(0.1, syn_ack, None, &knobs, &mut |segment| sent.push(segment));
+    sender.on_ack(0.1, syn_ack, None, &config, &mut |segment| sent.push(segment));
     let fields: Vec<Ecn> = sent.iter().map(|segment| segment.ecn).collect();
     assert_eq!(fields, [Ecn::NotEct, Ecn::Ect1, Ecn::Ect1, Ecn::Ect1, Ecn::Ect1]);
 }
@@ -140,10 +150,14 @@ fn packets_are_ect1_on_request() {
 /// 8257 section 3.3 alpha becomes 15/16 alpha + 1/16 * 2/8. Exact ECE would mark four of the eight.
 #[test]
 fn dctcp_counts_marked_packets_that_share_an_ack() {
-    let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, ..accecn() };
+    let config = accecn().with(|config| {
+        config.limits.initial_window = 8.0;
+        config.limits.initial_ssthresh = 8.0;
+        config.limits.window = 100.0;
+    });
     let rule: RuleSpec = "DCTCP".parse().unwrap();
-    let sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, None, 0.0, &knobs);
-    let mut tcp = Exchange::of(sender, knobs);
+    let sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, None, 0.0, &config);
+    let mut tcp = Exchange::of(sender, config);
     tcp.begin(&[0]).at(0.1).feedback(0, 0b010, None, &[1, 2, 3, 4, 5, 6, 7, 8]);
     let alpha = |tcp: &Exchange| {
         let mut alpha = f64::NAN;

@@ -4,7 +4,7 @@
 mod exchange;
 
 use cwndlab_rules::{Ack, Arithmetic, Congestion, Needs, Rule, RuleSpec, SlowStart, WindowRule};
-use cwndlab_tcp::{DataSegment, EcnEcho, EcnFeedback, Knobs, Receiver, Recovery, Sender};
+use cwndlab_tcp::{DataSegment, EcnEcho, EcnFeedback, Receiver, Recovery, Sender, TcpConfig};
 use exchange::{Exchange, rfc};
 use std::sync::{Arc, Mutex};
 
@@ -45,10 +45,14 @@ impl WindowRule for Recorder {
 
 /// Packets 1 to 8 are in flight, sent at 0.1 s when the SYN was acknowledged, and cwnd is at
 /// ssthresh, 8.
-fn eight_packets(rule: Rule, knobs: Knobs, sends: &[i64]) -> Exchange {
-    let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, ..knobs };
-    let mut tcp = Exchange::of(Sender::new(rule, Recovery::Sack, None, 0.0, &knobs), knobs);
-    tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+fn eight_packets(rule: Rule, config: TcpConfig, sends: &[i64]) -> Exchange {
+    let config = config.with(|config| {
+        config.limits.initial_window = 8.0;
+        config.limits.initial_ssthresh = 8.0;
+        config.limits.window = 100.0;
+    });
+    let mut tcp = Exchange::of(Sender::new(rule, Recovery::Sack, None, 0.0, &config), config);
+    tcp.sender.start(0.0, &tcp.config, &mut |_| {});
     tcp.at(0.1).syn_ack(sends);
     tcp
 }
@@ -86,7 +90,7 @@ fn a_rule_that_needs_recovery_sees_it() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };
     let mut tcp = eight_packets(
         Rule::custom(recorder.clone()),
-        Knobs { limited_transmit: false, ..rfc() },
+        rfc().with(|config| config.recovery.limited_transmit = false),
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
     let heard = |field: fn(&Ack) -> u64| {
@@ -123,8 +127,8 @@ fn a_rule_that_needs_recovery_sees_it() {
 #[test]
 fn rack_tells_what_is_in_flight_and_lost() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };
-    let knobs = Knobs { rack: true, ..rfc() };
-    let mut tcp = eight_packets(Rule::custom(recorder.clone()), knobs, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let config = rfc().with(|config| config.recovery.rack = true);
+    let mut tcp = eight_packets(Rule::custom(recorder.clone()), config, &[1, 2, 3, 4, 5, 6, 7, 8]);
     tcp.at(0.20).receive(0, &[(2, 3)], 0.1, false, &[9]);
     tcp.at(0.21).receive(0, &[(2, 4)], 0.1, false, &[10]);
     tcp.at(0.22).receive(0, &[(2, 5)], 0.1, false, &[]);
@@ -139,11 +143,15 @@ fn rack_tells_what_is_in_flight_and_lost() {
 #[test]
 fn without_sack_outstanding_packets_are_in_flight() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };
-    let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, ..rfc() };
+    let config = rfc().with(|config| {
+        config.limits.initial_window = 8.0;
+        config.limits.initial_ssthresh = 8.0;
+        config.limits.window = 100.0;
+    });
     let rule = Rule::custom(recorder.clone());
-    let sender = Sender::new(rule, Recovery::NewReno, None, 0.0, &knobs);
-    let mut tcp = Exchange::of(sender, knobs);
-    tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+    let sender = Sender::new(rule, Recovery::NewReno, None, 0.0, &config);
+    let mut tcp = Exchange::of(sender, config);
+    tcp.sender.start(0.0, &tcp.config, &mut |_| {});
     tcp.at(0.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8]);
     tcp.at(0.2).echo(1, &[], 0.1, &[9]);
     tcp.at(0.21).echo(2, &[], 0.1, &[10]);
@@ -162,7 +170,7 @@ fn other_rules_do_not_see_recovery() {
     let recorder = Recorder::default();
     let mut tcp = eight_packets(
         Rule::custom(recorder.clone()),
-        Knobs { limited_transmit: false, ..rfc() },
+        rfc().with(|config| config.recovery.limited_transmit = false),
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
     for reported in 3..=7 {
@@ -186,13 +194,16 @@ fn other_rules_do_not_see_recovery() {
 #[test]
 fn a_rule_may_leave_slow_start() {
     let recorder = Recorder { leave: Some(6.0), ..Recorder::default() };
-    let knobs =
-        Knobs { initial_window: 4.0, initial_ssthresh: 100.0, grow_when_limited: false, ..rfc() };
+    let config = rfc().with(|config| {
+        config.limits.initial_window = 4.0;
+        config.limits.initial_ssthresh = 100.0;
+        config.growth.grow_when_limited = false;
+    });
     let mut tcp = Exchange::of(
-        Sender::new(Rule::custom(recorder), Recovery::NewReno, None, 0.0, &knobs),
-        knobs,
+        Sender::new(Rule::custom(recorder), Recovery::NewReno, None, 0.0, &config),
+        config,
     );
-    tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+    tcp.sender.start(0.0, &tcp.config, &mut |_| {});
     // The window after the SYN is the initial window; ssthresh stays where the rule left slow
     // start.
     tcp.at(0.1).syn_ack(&[1, 2, 3, 4]).window(4.0, 6.0);
@@ -203,8 +214,11 @@ fn a_rule_may_leave_slow_start() {
 fn a_consumed_mark_leaves_cwnd_and_sets_cwr_once_per_window() {
     // The receiver latches ECE until CWR (RFC 3168 section 6.1.3): without CWR MR-AIMD would see
     // marks forever.
-    let mut tcp =
-        eight_packets(rule("MRAIMD"), Knobs { ecn: true, ..rfc() }, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let mut tcp = eight_packets(
+        rule("MRAIMD"),
+        rfc().with(|config| config.ecn.ecn = true),
+        &[1, 2, 3, 4, 5, 6, 7, 8],
+    );
     tcp.at(0.2).marked(1, &[9]).cwr(&[9]).marked(2, &[10]).cwr(&[]).marked(3, &[11]).cwr(&[]);
     assert!(tcp.sender.cwnd() > 8.3 && tcp.sender.counters(0.2).ecn_reductions == 0);
     // Packets up to 8 were in flight when CWR was sent: ECE of 9 belongs to another window of data.
@@ -218,13 +232,14 @@ fn a_consumed_mark_leaves_cwnd_and_sets_cwr_once_per_window() {
 #[test]
 fn paced_packets_leave_one_by_one() {
     // Congestion avoidance: 1.2 cwnd/srtt = 1.2 x 8/0.1 s = 96 packets/s.
-    let mut tcp = eight_packets(rule("AIMD(1, 0.5)"), Knobs { pacing: true, ..rfc() }, &[1]);
+    let mut tcp =
+        eight_packets(rule("AIMD(1, 0.5)"), rfc().with(|config| config.growth.pacing = true), &[1]);
     let mut now_s = 0.1;
     for number in 2..=8 {
         now_s += 1.0 / 96.0;
         assert!((tcp.sender.pacing_deadline_s() - now_s).abs() < 1e-9);
         let mut sent = Vec::new();
-        tcp.sender.on_pacing_timer(now_s + 1e-9, &tcp.knobs, &mut |segment: DataSegment| {
+        tcp.sender.on_pacing_timer(now_s + 1e-9, &tcp.config, &mut |segment: DataSegment| {
             sent.push(segment.number)
         });
         assert_eq!(sent, [number]);
@@ -232,25 +247,25 @@ fn paced_packets_leave_one_by_one() {
     }
     // The window is full: pacing holds nothing back any more.
     let mut sent = 0;
-    tcp.sender.on_pacing_timer(now_s + 1.0, &tcp.knobs, &mut |_| sent += 1);
+    tcp.sender.on_pacing_timer(now_s + 1.0, &tcp.config, &mut |_| sent += 1);
     assert_eq!((sent, tcp.sender.pacing_deadline_s()), (0, f64::INFINITY));
 }
 
 #[test]
 fn exact_marks_are_those_of_each_packet() {
-    let echoes = |knobs: Knobs| {
+    let echoes = |config: TcpConfig| {
         let mut receiver = Receiver::new(false);
         [false, true, false, true, true, false]
             .into_iter()
             .enumerate()
             .map(|(number, ce)| {
-                let ack = receiver.on_data(0.1, number as i64, 0.0, ce, false, &knobs).1;
+                let ack = receiver.on_data(0.1, number as i64, 0.0, ce, false, &config).1;
                 ack.unwrap().echo == EcnEcho::ECE
             })
             .collect::<Vec<bool>>()
     };
     assert_eq!(
-        echoes(Knobs { ecn_feedback: EcnFeedback::ExactEce, ..rfc() }),
+        echoes(rfc().with(|config| config.ecn.ecn_feedback = EcnFeedback::ExactEce)),
         [false, true, false, true, true, false]
     );
     assert_eq!(echoes(rfc()), [false, true, true, true, true, true]);
@@ -294,7 +309,7 @@ fn rounds_go_on_while_every_acknowledgement_is_marked() {
     let marks = Marks::default();
     let mut tcp = eight_packets(
         Rule::custom(marks.clone()),
-        Knobs { ecn: true, ..rfc() },
+        rfc().with(|config| config.ecn.ecn = true),
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
     for number in 1..=17 {
@@ -321,7 +336,7 @@ fn packets_delivered_before_are_not_acked_again() {
     let recorder = Recorder::default();
     let mut tcp = eight_packets(
         Rule::custom(recorder.clone()),
-        Knobs { limited_transmit: false, ..rfc() },
+        rfc().with(|config| config.recovery.limited_transmit = false),
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
     // 1 and its retransmission are lost; 2 to 8 arrive and are reported.
@@ -347,11 +362,15 @@ fn packets_delivered_before_are_not_acked_again() {
 #[test]
 fn application_limited_until_the_bubble_is_delivered() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };
-    let knobs =
-        Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, rack: true, ..rfc() };
+    let config = rfc().with(|config| {
+        config.limits.initial_window = 8.0;
+        config.limits.initial_ssthresh = 8.0;
+        config.limits.window = 100.0;
+        config.recovery.rack = true;
+    });
     let rule = Rule::custom(recorder.clone());
-    let mut tcp = Exchange::of(Sender::new(rule, Recovery::Sack, Some(2), 0.0, &knobs), knobs);
-    tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+    let mut tcp = Exchange::of(Sender::new(rule, Recovery::Sack, Some(2), 0.0, &config), config);
+    tcp.sender.start(0.0, &tcp.config, &mut |_| {});
     tcp.at(0.1).syn_ack(&[1, 2]);
     tcp.at(0.2).echo(1, &[], 0.1, &[]).echo(2, &[], 0.1, &[]);
     // Idle: 3 to 10 fill the window; 11 leaves with the first ACK, when the bubble is over.

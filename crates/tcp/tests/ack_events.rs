@@ -4,7 +4,7 @@
 mod exchange;
 
 use cwndlab_rules::{Ack, Arithmetic, Congestion, Rule, RuleSpec, WindowRule};
-use cwndlab_tcp::{Knobs, Recovery, Sender};
+use cwndlab_tcp::{Recovery, Sender, TcpConfig};
 use exchange::{Exchange, rfc};
 use std::sync::{Arc, Mutex};
 
@@ -23,8 +23,8 @@ impl WindowRule for Greedy {
     }
 }
 
-fn by_packets() -> Knobs {
-    Knobs { grow_by_packets: true, ..rfc() }
+fn by_packets() -> TcpConfig {
+    rfc().with(|config| config.growth.grow_by_packets = true)
 }
 
 fn rule(text: &str) -> Rule {
@@ -32,10 +32,14 @@ fn rule(text: &str) -> Rule {
 }
 
 /// Packets 1 to 8 are in flight, and cwnd is at ssthresh, 8.
-fn eight_packets(rule: Rule, packets: Option<u64>, knobs: Knobs) -> Exchange {
-    let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, ..knobs };
-    let sender = Sender::new(rule, Recovery::Sack, packets, 0.0, &knobs);
-    let mut tcp = Exchange::of(sender, knobs);
+fn eight_packets(rule: Rule, packets: Option<u64>, config: TcpConfig) -> Exchange {
+    let config = config.with(|config| {
+        config.limits.initial_window = 8.0;
+        config.limits.initial_ssthresh = 8.0;
+        config.limits.window = 100.0;
+    });
+    let sender = Sender::new(rule, Recovery::Sack, packets, 0.0, &config);
+    let mut tcp = Exchange::of(sender, config);
     tcp.begin(&[0]);
     let sends: Vec<i64> = (1..=packets.unwrap_or(8).min(8) as i64).collect();
     tcp.at(0.1).syn_ack(&sends);
@@ -46,9 +50,9 @@ fn eight_packets(rule: Rule, packets: Option<u64>, knobs: Knobs) -> Exchange {
 /// four that followed; growth counts packets, or ACKs.
 #[test]
 fn an_ack_is_one_event_that_describes_one_instant() {
-    for (knobs, counted) in [(by_packets(), [2, 6]), (rfc(), [1, 1])] {
+    for (config, counted) in [(by_packets(), [2, 6]), (rfc(), [1, 1])] {
         let greedy = Greedy::default();
-        let mut tcp = eight_packets(Rule::custom(greedy.clone()), None, knobs);
+        let mut tcp = eight_packets(Rule::custom(greedy.clone()), None, config);
         tcp.at(0.2).ack(2, &[9, 10, 11]).ack(8, &[12, 13, 14, 15, 16, 17, 18]);
         let heard = greedy.0.lock().unwrap();
         let events: Vec<_> = heard
@@ -79,10 +83,13 @@ fn delayed_acks_do_not_slow_growth() {
     for name in ["AIMD(1, 0.5)", "GAIMD(0.31, 0.875)", "SQRT(1, 0.5)", "HighSpeed", "Scalable"] {
         for ssthresh in [2.0, 8.0, 11.5, 1000.0] {
             let windows = [vec![8], vec![2, 4, 6, 8], (1..=8).collect()].map(|acks: Vec<i64>| {
-                let knobs = Knobs { initial_window: 8.0, window: 100.0, ..by_packets() };
-                let knobs = Knobs { initial_ssthresh: ssthresh, ..knobs };
-                let sender = Sender::new(rule(name), Recovery::Sack, None, 0.0, &knobs);
-                let mut tcp = Exchange::of(sender, knobs);
+                let config = by_packets().with(|config| {
+                    config.limits.initial_window = 8.0;
+                    config.limits.window = 100.0;
+                });
+                let config = config.with(|config| config.limits.initial_ssthresh = ssthresh);
+                let sender = Sender::new(rule(name), Recovery::Sack, None, 0.0, &config);
+                let mut tcp = Exchange::of(sender, config);
                 tcp.begin(&[0]);
                 tcp.at(0.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8]).at(0.2);
                 acks.into_iter().for_each(|ack| tcp.ack_silently(ack));
@@ -94,10 +101,13 @@ fn delayed_acks_do_not_slow_growth() {
         }
     }
     // Reno: three packets from 8 to ssthresh = 10.5 reach 11; five follow with 1/w each.
-    let knobs =
-        Knobs { initial_window: 8.0, initial_ssthresh: 10.5, window: 100.0, ..by_packets() };
-    let sender = Sender::new(rule("AIMD(1, 0.5)"), Recovery::Sack, None, 0.0, &knobs);
-    let mut tcp = Exchange::of(sender, knobs);
+    let config = by_packets().with(|config| {
+        config.limits.initial_window = 8.0;
+        config.limits.initial_ssthresh = 10.5;
+        config.limits.window = 100.0;
+    });
+    let sender = Sender::new(rule("AIMD(1, 0.5)"), Recovery::Sack, None, 0.0, &config);
+    let mut tcp = Exchange::of(sender, config);
     tcp.begin(&[0]);
     tcp.at(0.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8]).at(0.2).ack_silently(8);
     let by_hand = (0..5).fold(11.0, |cwnd: f64, _| cwnd + 1.0 / cwnd);
@@ -125,15 +135,14 @@ fn a_window_that_the_application_leaves_unused_does_not_grow() {
 #[test]
 fn a_window_beyond_the_receivers_does_not_grow() {
     for (ssthresh, most) in [(100.0, 12.0), (4.0, 8.0)] {
-        let knobs = Knobs {
-            initial_window: 4.0,
-            initial_ssthresh: ssthresh,
-            window: 6.0,
-            cap_window: false,
-            ..rfc()
-        };
-        let sender = Sender::new(rule("AIMD(1, 0.5)"), Recovery::Sack, None, 0.0, &knobs);
-        let mut tcp = Exchange::of(sender, knobs);
+        let config = rfc().with(|config| {
+            config.limits.initial_window = 4.0;
+            config.limits.initial_ssthresh = ssthresh;
+            config.limits.window = 6.0;
+            config.limits.cap_window = false;
+        });
+        let sender = Sender::new(rule("AIMD(1, 0.5)"), Recovery::Sack, None, 0.0, &config);
+        let mut tcp = Exchange::of(sender, config);
         tcp.begin(&[0]);
         tcp.at(0.1).syn_ack(&[1, 2, 3, 4]);
         for ack in 1..60 {

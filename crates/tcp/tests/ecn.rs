@@ -8,19 +8,19 @@
 
 mod exchange;
 
-use cwndlab_tcp::{Knobs, Recovery};
+use cwndlab_tcp::{Recovery, TcpConfig};
 use exchange::{Exchange, ns2, rfc};
 
-fn ecn(knobs: Knobs) -> Knobs {
-    Knobs { ecn: true, ..knobs }
+fn ecn(config: TcpConfig) -> TcpConfig {
+    config.with(|config| config.ecn.ecn = true)
 }
 
 #[test]
 fn a_mark_cuts_once_in_a_window_and_echoes_stop_growth() {
     // Packet 1 is marked. The receiver sends ECE until packet 9, the first after the reduction,
     // carries CWR. ns prints these numbers; RFC 3168 section 6.1.2 requires the same.
-    for knobs in [ns2(), rfc()] {
-        let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(knobs));
+    for config in [ns2(), rfc()] {
+        let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(config));
         tcp.ect(true).cwr(&[]);
         tcp.at(0.2).marked(1, &[]).window(4.0, 4.0).marked(2, &[]).marked(3, &[]).marked(4, &[]);
         tcp.marked(5, &[9])
@@ -43,8 +43,8 @@ fn a_mark_cuts_once_in_a_window_and_echoes_stop_growth() {
 #[test]
 fn a_mark_in_the_next_window_cuts_again() {
     // Packets 1 and 9 are marked. ns: packet 13 leaves with cwnd = 2 and CWR.
-    for knobs in [ns2(), rfc()] {
-        let mut tcp = Exchange::eight_packets(Recovery::Sack, None, ecn(knobs));
+    for config in [ns2(), rfc()] {
+        let mut tcp = Exchange::eight_packets(Recovery::Sack, None, ecn(config));
         tcp.at(0.2).marked(1, &[]).marked(4, &[]).marked(8, &[9, 10, 11, 12]).cwr(&[9]);
         tcp.at(0.3)
             .marked(9, &[])
@@ -64,8 +64,11 @@ fn ns2_backs_off_at_a_window_of_one_packet() {
     // windowInit_ 1; packets 1, 2 and 3 are marked. cwnd falls to 1/2, nothing may be sent, and the
     // timer opens it to 1. From the second ECE in a row on the RTO is backed off. ns sends packets
     // 2 to 5 at 0.4501, 0.9902, 1.8903 and 1.9904 s.
-    let knobs = Knobs { initial_window: 1.0, window: 100.0, ..ecn(ns2()) };
-    let mut tcp = Exchange::start(Recovery::NewReno, None, knobs, &[0]);
+    let config = ecn(ns2()).with(|config| {
+        config.limits.initial_window = 1.0;
+        config.limits.window = 100.0;
+    });
+    let mut tcp = Exchange::start(Recovery::NewReno, None, config, &[0]);
     tcp.ect(false)
         .at(0.10002)
         .syn_ack(&[1])
@@ -95,8 +98,8 @@ fn ns2_backs_off_at_a_window_of_one_packet() {
 fn rfc_3168_leaves_a_window_of_one_packet_to_the_timer() {
     // Section 6.1.2: ECE restarts the timer, and a new packet leaves only when it expires. RTO is 1
     // s, without backoff.
-    let knobs = Knobs { initial_window: 1.0, ..ecn(rfc()) };
-    let mut tcp = Exchange::start(Recovery::Sack, None, knobs, &[0]);
+    let config = ecn(rfc()).with(|config| config.limits.initial_window = 1.0);
+    let mut tcp = Exchange::start(Recovery::Sack, None, config, &[0]);
     tcp.ect(false).at(0.1).ack(0, &[1]).at(0.2).marked(1, &[]).window(0.5, 2.0);
     tcp.expires(1.2, &[2])
         .window(1.0, 2.0)
@@ -196,8 +199,8 @@ fn ns2_remembers_a_mark_for_longer_than_a_window() {
     // Packet 1 is marked; the window is acknowledged; 10 and all later ones are lost. ns: ssthresh
     // is 4 after the timeout. By the RFC the window of the ECE is over, and ssthresh is half of
     // 4.25.
-    for (knobs, ssthresh) in [(ns2(), 4.0), (rfc(), 2.125)] {
-        let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(knobs));
+    for (config, ssthresh) in [(ns2(), 4.0), (rfc(), 2.125)] {
+        let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(config));
         tcp.at(0.2)
             .marked(1, &[])
             .marked(8, &[9, 10, 11, 12])
@@ -214,10 +217,10 @@ fn a_loss_after_the_cut_for_a_mark() {
     // Packet 1 is marked, and 9, which carries CWR, is lost: ECE continues. 9 was sent after the
     // reduction, so the RFC reduces again (RFC 3168 section 6.1.2); ns retransmits it without a
     // reduction, because the ACK does not exceed the recovery point.
-    for (knobs, window, sends, reductions) in
+    for (config, window, sends, reductions) in
         [(ns2(), (4.0, 4.0), &[9, 15][..], 0), (rfc(), (2.0, 2.0), &[9], 1)]
     {
-        let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(knobs));
+        let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, ecn(config));
         tcp.at(0.2).marked(1, &[]).marked(8, &[9, 10, 11, 12]).cwr(&[9]);
         tcp.at(0.3).marked(8, &[13]).marked(8, &[14]).marked(8, sends).window(window.0, window.1);
         assert_eq!(tcp.sender.counters(0.3).fast_retransmits, reductions);
@@ -262,8 +265,12 @@ fn an_echo_beyond_recovery_begins_another_window() {
 fn ns2_takes_the_agreement_on_ecn_for_a_mark_after_a_lost_syn() {
     // The first ECE after a timeout reduces cwnd, and the ACK of the SYN carries one. ns: packet 1
     // leaves at 3.1 s with one response counted.
-    let mut tcp =
-        Exchange::start(Recovery::NewReno, None, Knobs { window: 100.0, ..ecn(ns2()) }, &[0]);
+    let mut tcp = Exchange::start(
+        Recovery::NewReno,
+        None,
+        ecn(ns2()).with(|config| config.limits.window = 100.0),
+        &[0],
+    );
     tcp.expires(3.0, &[0])
         .ect(false)
         .cwr(&[0])
@@ -277,8 +284,8 @@ fn ns2_takes_the_agreement_on_ecn_for_a_mark_after_a_lost_syn() {
 
 #[test]
 fn without_ecn_nothing_can_be_marked() {
-    for knobs in [ns2(), rfc()] {
-        Exchange::eight_packets(Recovery::NewReno, None, knobs)
+    for config in [ns2(), rfc()] {
+        Exchange::eight_packets(Recovery::NewReno, None, config)
             .ect(false)
             .at(0.2)
             .ack(0, &[9])
@@ -293,23 +300,17 @@ fn old_echoes_do_not_hold_up_the_repair_after_a_timeout() {
     // The whole window was lost except packet 1, which is marked: the receiver sends ECE until CWR,
     // which only new data carries, from 9 on. With ECE on each ACK the seven others would be
     // retransmitted at one per round trip, with cwnd at one packet.
-    let knobs = Knobs { sack_rfc6675: false, ..ecn(rfc()) };
-    for (grow_in_repair, second, third) in [(true, &[3, 4][..], &[5, 6][..]), (false, &[3], &[4])] {
-        let mut tcp = Exchange::eight_packets(
-            Recovery::NewReno,
-            None,
-            Knobs { grow_in_repair, ..knobs.clone() },
-        );
-        tcp.at(0.2).marked(1, &[]).window(4.0, 4.0);
-        let deadline_s = tcp.sender.deadline_s();
-        tcp.expires(deadline_s, &[2]).cwr(&[]).window(1.0, 4.0);
-        tcp.at(deadline_s + 0.1)
-            .marked(2, second)
-            .cwr(&[])
-            .at(deadline_s + 0.2)
-            .marked(3, third)
-            .cwr(&[]);
-    }
+    let config = ecn(rfc()).with(|config| config.recovery.sack_rfc6675 = false);
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config);
+    tcp.at(0.2).marked(1, &[]).window(4.0, 4.0);
+    let deadline_s = tcp.sender.deadline_s();
+    tcp.expires(deadline_s, &[2]).cwr(&[]).window(1.0, 4.0);
+    tcp.at(deadline_s + 0.1)
+        .marked(2, &[3, 4])
+        .cwr(&[])
+        .at(deadline_s + 0.2)
+        .marked(3, &[5, 6])
+        .cwr(&[]);
 }
 
 #[test]
@@ -318,13 +319,12 @@ fn a_loss_halves_although_a_mark_has_cut_a_little() {
     // nothing else make it 15/16 (15/16) + 1/16. So a mark reduces 8 packets to 8 (1 - alpha/2),
     // and the loss in the same window halves the rest.
     let alpha = 15.0 / 16.0 * (15.0 / 16.0) + 1.0 / 16.0;
-    let knobs = Knobs {
-        initial_window: 8.0,
-        initial_ssthresh: 8.0,
-        window: 100.0,
-        limited_transmit: false,
-        ..ecn(rfc())
-    };
+    let config = ecn(rfc()).with(|config| {
+        config.limits.initial_window = 8.0;
+        config.limits.initial_ssthresh = 8.0;
+        config.limits.window = 100.0;
+        config.recovery.limited_transmit = false;
+    });
     for (rule, marked, lost) in [
         ("DCTCP", 8.0 * (1.0 - alpha / 2.0), 4.0 * (1.0 - alpha / 2.0)),
         ("AIMD(1, 0.5)", 4.0, 4.0),
@@ -335,10 +335,10 @@ fn a_loss_halves_although_a_mark_has_cut_a_little() {
             Recovery::Sack,
             None,
             0.0,
-            &knobs,
+            &config,
         );
-        let mut tcp = Exchange::of(sender, knobs.clone());
-        tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+        let mut tcp = Exchange::of(sender, config.clone());
+        tcp.sender.start(0.0, &tcp.config, &mut |_| {});
         tcp.at(0.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8]);
         // 1 is marked, 2 is lost; 3 to 5 are SACKed.
         tcp.at(0.2).marked(1, &[]).window(marked, marked);

@@ -7,7 +7,7 @@
 mod exchange;
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
-use cwndlab_tcp::{Knobs, NEVER, Recovery, Sender};
+use cwndlab_tcp::{NEVER, Recovery, Sender};
 use cwndlab_units::Time;
 use exchange::{Exchange, ns2, rfc};
 
@@ -16,11 +16,14 @@ fn slow_start_adds_a_packet_for_each_acknowledgement() {
     // RFC 5681 section 3.1: each ACK releases the packet it replaces and one more, until cwnd
     // reaches ssthresh = 6; there an ACK adds 1/6, so that an additional packet leaves once per
     // round trip only (RFC 5681 equation 3).
-    let knobs = Knobs { initial_window: 4.0, initial_ssthresh: 6.0, ..rfc() };
+    let config = rfc().with(|config| {
+        config.limits.initial_window = 4.0;
+        config.limits.initial_ssthresh = 6.0;
+    });
     let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
-    let sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::NewReno, None, 0.0, &knobs);
-    let mut tcp = Exchange::of(sender, knobs);
-    tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+    let sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::NewReno, None, 0.0, &config);
+    let mut tcp = Exchange::of(sender, config);
+    tcp.sender.start(0.0, &tcp.config, &mut |_| {});
     tcp.at(0.1).ack(0, &[1, 2, 3, 4]).at(0.2).ack(1, &[5, 6]).ack(2, &[7, 8]).window(6.0, 6.0);
     tcp.ack(3, &[9]).window(6.0 + 1.0 / 6.0, 6.0);
     tcp.at(0.3).ack(4, &[10]).ack(5, &[11]).ack(6, &[12]).ack(7, &[13]).ack(8, &[14]);
@@ -183,8 +186,8 @@ fn rfc6675_sends_lost_packets_before_new_ones() {
 /// Mathis and Mahdavi 1996, section 2.2: awnd = snd.nxt - snd.fack + retran_data bounds sending.
 #[test]
 fn fack_repairs_a_burst_at_the_first_duplicate() {
-    for knobs in [rfc(), Knobs { sack_rfc6675: false, ..rfc() }] {
-        let mut tcp = Exchange::eight_packets(Recovery::Fack, None, knobs);
+    for config in [rfc(), rfc().with(|config| config.recovery.sack_rfc6675 = false)] {
+        let mut tcp = Exchange::eight_packets(Recovery::Fack, None, config);
         // 1 to 5 are lost. snd.fack - snd.una = 7 - 1 > 3 begins recovery: cwnd 4. With 1
         // retransmitted awnd = 9 - 7 + 1 = 3, so 2 follows.
         tcp.at(0.2).sack(0, &[(6, 7)], &[1, 2]).window(4.0, 4.0);
@@ -259,11 +262,14 @@ fn the_threshold_holds_when_the_same_packet_times_out_again() {
 fn old_duplicate_acks_after_a_timeout_are_ignored() {
     // RFC 6582 section 3.2, steps 2 and 4 (ns-2 bugFix_): recover = 8 at the timeout, and
     // duplicates of 0 are not beyond it.
-    for (recovery, knobs) in
+    for (recovery, config) in
         [(Recovery::NewReno, rfc()), (Recovery::Reno, ns2()), (Recovery::Tahoe, ns2())]
     {
-        let knobs = Knobs { limited_transmit: false, fast_retransmit_first: false, ..knobs };
-        let mut tcp = Exchange::eight_packets(recovery, None, knobs);
+        let config = config.with(|config| {
+            config.recovery.limited_transmit = false;
+            config.recovery.fast_retransmit_first = false;
+        });
+        let mut tcp = Exchange::eight_packets(recovery, None, config);
         let deadline_s = tcp.sender.deadline_s();
         tcp.expires(deadline_s, &[1]).ack(0, &[]).ack(0, &[]).ack(0, &[]).window(1.0, 4.0);
     }
@@ -271,14 +277,17 @@ fn old_duplicate_acks_after_a_timeout_are_ignored() {
 
 #[test]
 fn timestamps_give_a_sample_for_every_acknowledgement() {
-    let knobs = Knobs { timestamps: true, min_rto: Time::ns(0), ..rfc() };
-    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, knobs);
+    let config = rfc().with(|config| {
+        config.rto.timestamps = true;
+        config.rto.min_rto = Time::ns(0);
+    });
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config);
     // RFC 6298 (2.2): SRTT = 0.1, RTTVAR = 0.05, RTO = 0.3.
     assert!((tcp.sender.deadline_s() - 0.4).abs() < 1e-9);
     // (2.3), R = 0.2: RTTVAR = 3/4 x 0.05 + 1/4 x 0.1 = 0.0625, SRTT = 7/8 x 0.1 + 1/8 x 0.2 =
     // 0.1125, RTO = 0.1125 + 4 x 0.0625 = 0.3625.
     tcp.at(0.3).echo(1, &[], 0.1, &[9]);
-    assert!((tcp.sender.srtt_s(&tcp.knobs) - 0.1125).abs() < 1e-12);
+    assert!((tcp.sender.srtt_s(&tcp.config) - 0.1125).abs() < 1e-12);
     assert!((tcp.sender.deadline_s() - 0.6625).abs() < 1e-9);
     // A retransmission is timed too (RFC 7323 section 4.1): its ACK ends the backoff.
     // R = 0.1: RTTVAR = 3/4 x 0.0625 + 1/4 x 0.0125 = 0.05, SRTT = 7/8 x 0.1125 + 0.0125 =
@@ -290,13 +299,16 @@ fn timestamps_give_a_sample_for_every_acknowledgement() {
 #[test]
 fn a_transfer_ends_when_its_last_packet_is_acked() {
     // Three packets of data after the SYN.
-    let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, ..rfc() };
+    let config = rfc().with(|config| {
+        config.limits.initial_window = 8.0;
+        config.limits.initial_ssthresh = 8.0;
+    });
     let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
     let mut tcp = Exchange::of(
-        Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(3), 0.0, &knobs),
-        knobs,
+        Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(3), 0.0, &config),
+        config,
     );
-    tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+    tcp.sender.start(0.0, &tcp.config, &mut |_| {});
     tcp.at(0.1).ack(0, &[1, 2, 3]).at(0.2).ack(2, &[]);
     assert!(!tcp.sender.is_finished() && tcp.sender.deadline_s() < NEVER);
     tcp.ack(3, &[]);
@@ -316,9 +328,9 @@ fn an_application_that_stops_still_repairs_what_it_sent() {
 #[test]
 fn ftp_stop_of_ns2_takes_the_last_packet_from_the_data() {
     // Packets 1 to 8 are sent. ns-2's "advance 0" makes 7 the last one: it is repaired, 8 is not.
-    let knobs = Knobs { stop_keeps_last_packet: false, ..rfc() };
-    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, knobs.clone());
-    tcp.sender.stop(0.15, &knobs);
+    let config = rfc().with(|config| config.recovery.stop_keeps_last_packet = false);
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config.clone());
+    tcp.sender.stop(0.15, &config);
     tcp.at(0.2).ack(6, &[]);
     let due_s = tcp.sender.deadline_s();
     tcp.expires(due_s, &[7]).at(due_s + 0.1).ack(7, &[]);
@@ -342,7 +354,11 @@ fn acknowledgements_of_what_was_never_sent_are_ignored() {
 fn prr_sends_one_packet_per_two_delivered() {
     // As above, with RFC 9937: ssthresh is 4, and cwnd approaches it from 8. Recovery starts with 6
     // in flight (5 to 10): its first ACK releases ceil(1 x 4/8) = 1 packet, the retransmission.
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, Knobs { prr: true, ..rfc() });
+    let mut tcp = Exchange::eight_packets(
+        Recovery::Sack,
+        None,
+        rfc().with(|config| config.recovery.prr = true),
+    );
     tcp.at(0.2)
         .sack(0, &[(2, 3)], &[9])
         .sack(0, &[(2, 4)], &[10])
@@ -364,7 +380,11 @@ fn duplicated_acks_keep_a_prr_window() {
     // Sack1 decrements pipe for every ACK in recovery, also for duplicated ones, and there is
     // nothing left to send: pipe falls below zero. PRR then starts from an empty network, not from
     // a negative count.
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), Knobs { prr: true, ..ns2() });
+    let mut tcp = Exchange::eight_packets(
+        Recovery::Sack,
+        Some(8),
+        ns2().with(|config| config.recovery.prr = true),
+    );
     tcp.at(0.2).sack(0, &[(2, 3)], &[]).sack(0, &[(2, 4)], &[]).sack(0, &[(2, 5)], &[1]);
     for _ in 0..12 {
         tcp.sack(0, &[(2, 5)], &[]);

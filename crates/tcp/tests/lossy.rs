@@ -3,7 +3,7 @@
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
 use cwndlab_tcp::{
-    AckSegment, DataSegment, Knobs, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender,
+    AckSegment, DataSegment, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender, TcpConfig,
 };
 use std::collections::BTreeMap;
 
@@ -48,14 +48,20 @@ impl Path {
 
 /// Runs a transfer of `packets`; returns its sender, its end, and how many new packets the receiver
 /// got.
-fn transfer(knobs: &Knobs, packets: u64, seed: u64, loss: u64, late: u64) -> (Sender, f64, u64) {
+fn transfer(
+    config: &TcpConfig,
+    packets: u64,
+    seed: u64,
+    loss: u64,
+    late: u64,
+) -> (Sender, f64, u64) {
     let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
     let mut sender =
-        Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(packets), 0.0, knobs);
+        Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(packets), 0.0, config);
     let mut receiver = Receiver::new(true);
     let mut path = Path { draw: Draw(seed), loss, late, arrivals: BTreeMap::new(), serial: 0 };
     let (mut now_s, mut new) = (0.0, 0);
-    sender.start(0.0, knobs, &mut |segment| path.send(0.0, Arrival::Data(segment, 0.0)));
+    sender.start(0.0, config, &mut |segment| path.send(0.0, Arrival::Data(segment, 0.0)));
     for _ in 0..100_000 {
         if sender.is_finished() {
             return (sender, now_s, new);
@@ -68,23 +74,23 @@ fn transfer(knobs: &Knobs, packets: u64, seed: u64, loss: u64, late: u64) -> (Se
             match path.arrivals.pop_first().unwrap().1 {
                 Arrival::Data(segment, sent_s) => {
                     let (is_new, ack) =
-                        receiver.on_data(now_s, segment.number, sent_s, false, segment.cwr, knobs);
+                        receiver.on_data(now_s, segment.number, sent_s, false, segment.cwr, config);
                     new += u64::from(is_new);
                     let blocks = receiver.sack_blocks().copied();
                     ack.into_iter().for_each(|ack| path.send(now_s, Arrival::Ack(ack, blocks)));
                 }
                 Arrival::Ack(ack, blocks) => {
-                    sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut |segment| {
+                    sender.on_ack(now_s, ack, blocks.as_ref(), config, &mut |segment| {
                         path.send(now_s, Arrival::Data(segment, now_s))
                     });
                 }
             }
         } else if receiver.deadline_s() <= now_s {
-            let ack = receiver.on_timer(knobs);
+            let ack = receiver.on_timer(config);
             let blocks = receiver.sack_blocks().copied();
             ack.into_iter().for_each(|ack| path.send(now_s, Arrival::Ack(ack, blocks)));
         } else {
-            sender.on_timeout(now_s, knobs, &mut |segment| {
+            sender.on_timeout(now_s, config, &mut |segment| {
                 path.send(now_s, Arrival::Data(segment, now_s))
             });
         }
@@ -98,19 +104,18 @@ fn transfers_end_and_deliver_each_packet_once() {
     let mut draw = Draw(3);
     for seed in 0..400 {
         let flip = |draw: &mut Draw| draw.below(4) != 0;
-        let knobs = Knobs {
-            rack: flip(&mut draw),
-            prr: flip(&mut draw),
-            tlp: flip(&mut draw),
-            grow_by_packets: flip(&mut draw),
-            delayed_ack: flip(&mut draw),
-            timestamps: flip(&mut draw),
-            window: 2.0 + draw.below(60) as f64,
-            ..Knobs::profile(Profile::Linux)
-        };
+        let config = TcpConfig::profile(Profile::Linux).with(|config| {
+            config.recovery.rack = flip(&mut draw);
+            config.recovery.prr = flip(&mut draw);
+            config.recovery.tlp = flip(&mut draw);
+            config.growth.grow_by_packets = flip(&mut draw);
+            config.receiver.delayed_ack = flip(&mut draw);
+            config.rto.timestamps = flip(&mut draw);
+            config.limits.window = 2.0 + draw.below(60) as f64;
+        });
         let packets = 1 + draw.below(400);
         let (loss, late) = (3 + draw.below(30), 2 + draw.below(30));
-        let (sender, _, new) = transfer(&knobs, packets, seed, loss, late);
+        let (sender, _, new) = transfer(&config, packets, seed, loss, late);
         // The SYN is a packet.
         assert_eq!(new, packets + 1, "seed {seed}");
         assert!(sender.counters(0.0).sent > packets);
@@ -122,11 +127,15 @@ fn what_linux_does_spares_timeouts() {
     // A path that loses one packet in twelve, data and ACKs, and reorders nothing. RFC 6675 leaves
     // lost retransmissions and lost tails to the RTO, RACK-TLP repairs most of them. Both runs draw
     // the same losses.
-    let linux = Knobs { window: 40.0, ..Knobs::profile(Profile::Linux) };
-    let plain = Knobs { rack: false, tlp: false, prr: false, ..linux.clone() };
-    let run = |knobs: &Knobs| {
+    let linux = TcpConfig::profile(Profile::Linux).with(|config| config.limits.window = 40.0);
+    let plain = linux.clone().with(|config| {
+        config.recovery.rack = false;
+        config.recovery.tlp = false;
+        config.recovery.prr = false;
+    });
+    let run = |config: &TcpConfig| {
         (0..100u64)
-            .map(|seed| transfer(knobs, 200, seed, 12, u64::MAX))
+            .map(|seed| transfer(config, 200, seed, 12, u64::MAX))
             .fold((0, 0.0), |sum, (sender, end_s, _)| {
                 (sum.0 + sender.counters(0.0).timeouts, sum.1 + end_s)
             })

@@ -2,46 +2,51 @@
 
 mod exchange;
 
-use cwndlab_tcp::{AckSegment, DataSegment, EcnEcho, Knobs, Receiver, Recovery};
+use cwndlab_tcp::{AckSegment, DataSegment, EcnEcho, Receiver, Recovery, TcpConfig};
 use exchange::{Exchange, rfc};
 
 const NONE: [i64; 0] = [];
 
 /// The ACKs in response to packet `number`, each the highest packet acknowledged as a whole and
 /// whether a part of the next one is acknowledged, too.
-fn acks(receiver: &mut Receiver, number: i64, knobs: &Knobs) -> Vec<(i64, bool)> {
-    let Some(last) = receiver.on_data(0.0, number, 0.0, false, false, knobs).1 else {
+fn acks(receiver: &mut Receiver, number: i64, config: &TcpConfig) -> Vec<(i64, bool)> {
+    let Some(last) = receiver.on_data(0.0, number, 0.0, false, false, config).1 else {
         return Vec::new();
     };
-    assert!(receiver.sack_blocks().is_none() || knobs.optimistic_acks == 0);
-    receiver.acks_of_parts(knobs).chain([(last.ack, false)]).collect()
+    assert!(receiver.sack_blocks().is_none() || config.receiver.optimistic_acks == 0);
+    receiver.acks_of_parts(config).chain([(last.ack, false)]).collect()
 }
 
 #[test]
 fn a_segment_is_acknowledged_in_three_parts() {
-    let (mut receiver, knobs) = (Receiver::new(true), Knobs { ack_division: 3, ..rfc() });
-    assert_eq!(acks(&mut receiver, 0, &knobs), [(0, false)]);
-    assert_eq!(acks(&mut receiver, 1, &knobs), [(0, true), (0, true), (1, false)]);
+    let (mut receiver, config) =
+        (Receiver::new(true), rfc().with(|config| config.receiver.ack_division = 3));
+    assert_eq!(acks(&mut receiver, 0, &config), [(0, false)]);
+    assert_eq!(acks(&mut receiver, 1, &config), [(0, true), (0, true), (1, false)]);
     // Packet 2 is late: an ACK without new data is not divided. Then thirds of three packets.
-    assert_eq!(acks(&mut receiver, 3, &knobs), [(1, false)]);
-    assert_eq!(acks(&mut receiver, 4, &knobs), [(1, false)]);
-    assert_eq!(acks(&mut receiver, 2, &knobs), [(2, false), (3, false), (4, false)]);
+    assert_eq!(acks(&mut receiver, 3, &config), [(1, false)]);
+    assert_eq!(acks(&mut receiver, 4, &config), [(1, false)]);
+    assert_eq!(acks(&mut receiver, 2, &config), [(2, false), (3, false), (4, false)]);
     assert_eq!(receiver.extra_acks(), 4);
 }
 
 #[test]
 fn a_delayed_ack_is_divided_in_equal_parts_of_two_segments() {
-    let knobs = Knobs { ack_division: 4, delayed_ack: true, ..rfc() };
+    let config = rfc().with(|config| {
+        config.receiver.ack_division = 4;
+        config.receiver.delayed_ack = true;
+    });
     let mut receiver = Receiver::new(true);
-    acks(&mut receiver, 0, &knobs);
-    assert_eq!(acks(&mut receiver, 1, &knobs), []);
+    acks(&mut receiver, 0, &config);
+    assert_eq!(acks(&mut receiver, 1, &config), []);
     // Half a packet each.
-    assert_eq!(acks(&mut receiver, 2, &knobs), [(0, true), (1, false), (1, true), (2, false)]);
+    assert_eq!(acks(&mut receiver, 2, &config), [(0, true), (1, false), (1, true), (2, false)]);
 }
 
 #[test]
 fn the_lead_of_optimistic_acks_grows_with_what_arrives_and_losses_are_hidden() {
-    let (mut receiver, knobs) = (Receiver::new(true), Knobs { optimistic_acks: 3, ..rfc() });
+    let (mut receiver, config) =
+        (Receiver::new(true), rfc().with(|config| config.receiver.optimistic_acks = 3));
     for (number, ack) in [
         (0, 0),
         (1, 2),
@@ -59,7 +64,7 @@ fn the_lead_of_optimistic_acks_grows_with_what_arrives_and_losses_are_hidden() {
         (10, 13),
         (11, 14),
     ] {
-        assert_eq!(acks(&mut receiver, number, &knobs), [(ack, false)], "after packet {number}");
+        assert_eq!(acks(&mut receiver, number, &config), [(ack, false)], "after packet {number}");
     }
 }
 
@@ -67,7 +72,7 @@ fn the_lead_of_optimistic_acks_grows_with_what_arrives_and_losses_are_hidden() {
 fn part(tcp: &mut Exchange, ack: i64) -> Vec<i64> {
     let segment = AckSegment { ack, sent_s: 0.1, echo_s: 0.1, size_bytes: 40, echo: EcnEcho::NONE };
     let mut sent = Vec::new();
-    tcp.sender.on_ack_of_part(0.2, segment, None, &tcp.knobs, &mut |segment: DataSegment| {
+    tcp.sender.on_ack_of_part(0.2, segment, None, &tcp.config, &mut |segment: DataSegment| {
         sent.push(segment.number)
     });
     sent
@@ -82,7 +87,7 @@ fn an_ack_of_a_part_counts_as_a_whole_one_where_growth_counts_acks() {
         assert_eq!([part(&mut tcp, 0), part(&mut tcp, 0)], [NONE, NONE]);
         tcp.at(0.2).ack(1, &[9]);
         assert!((tcp.sender.cwnd() - 8.36932).abs() < 1e-5, "{}", tcp.sender.cwnd());
-        let counted = Knobs { grow_by_packets: true, ..rfc() };
+        let counted = rfc().with(|config| config.growth.grow_by_packets = true);
         let mut tcp = Exchange::eight_packets(recovery, None, counted);
         assert_eq!([part(&mut tcp, 0), part(&mut tcp, 0)], [NONE, NONE]);
         tcp.at(0.2).ack(1, &[9]).window(8.125, 8.0);
@@ -93,8 +98,8 @@ fn an_ack_of_a_part_counts_as_a_whole_one_where_growth_counts_acks() {
 fn parts_in_slow_start_release_packets_at_once() {
     // Each part adds a packet to cwnd: four for the first packet acknowledged in four parts, and
     // one for the packet itself.
-    let knobs = Knobs { initial_window: 2.0, ..rfc() };
-    let mut tcp = Exchange::start(Recovery::NewReno, None, knobs, &[0]);
+    let config = rfc().with(|config| config.limits.initial_window = 2.0);
+    let mut tcp = Exchange::start(Recovery::NewReno, None, config, &[0]);
     tcp.at(0.1).syn_ack(&[1, 2]);
     assert_eq!([part(&mut tcp, 0), part(&mut tcp, 0), part(&mut tcp, 0)], [[3], [4], [5]]);
     tcp.at(0.2).ack(1, &[6, 7]);

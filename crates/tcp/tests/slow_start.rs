@@ -1,26 +1,30 @@
 //! Slow-start schemes with any rule, by hand: rounds of packets whose ACKs arrive together.
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
-use cwndlab_tcp::{AckSegment, EcnEcho, Knobs, Profile, Recovery, Sender, SlowStartScheme};
+use cwndlab_tcp::{AckSegment, EcnEcho, Profile, Recovery, Sender, SlowStartScheme, TcpConfig};
 use cwndlab_units::Time;
 
 /// An unlimited flow with an initial window of ten packets.
 struct Rounds {
     sender: Sender,
-    knobs: Knobs,
+    config: TcpConfig,
     now_s: f64,
     next: i64,
 }
 
 impl Rounds {
-    fn new(rule: &str, slow_start: SlowStartScheme, knobs: Knobs) -> Self {
-        let knobs =
-            Knobs { slow_start, initial_window: 10.0, syn: false, delay_growth: false, ..knobs };
+    fn new(rule: &str, slow_start: SlowStartScheme, config: TcpConfig) -> Self {
+        let config = config.with(|config| {
+            config.growth.slow_start = slow_start;
+            config.limits.initial_window = 10.0;
+            config.handshake.syn = false;
+            config.handshake.delay_growth = false;
+        });
         let rule = rule.parse::<RuleSpec>().unwrap().build(Arithmetic::Plain);
-        let mut sender = Sender::new(rule, Recovery::Sack, None, 0.0, &knobs);
+        let mut sender = Sender::new(rule, Recovery::Sack, None, 0.0, &config);
         let mut next = 0;
-        sender.start(0.0, &knobs, &mut |_| next += 1);
-        Self { sender, knobs, now_s: 0.0, next }
+        sender.start(0.0, &config, &mut |_| next += 1);
+        Self { sender, config, now_s: 0.0, next }
     }
 
     /// All packets in flight are acknowledged, each by an ACK of its own; returns cwnd.
@@ -32,14 +36,14 @@ impl Rounds {
             let segment =
                 AckSegment { ack, sent_s, echo_s: sent_s, size_bytes: 40, echo: EcnEcho::NONE };
             let next = &mut self.next;
-            self.sender.on_ack(self.now_s, segment, None, &self.knobs, &mut |_| *next += 1);
+            self.sender.on_ack(self.now_s, segment, None, &self.config, &mut |_| *next += 1);
         }
         self.sender.cwnd()
     }
 }
 
-fn rfc() -> Knobs {
-    Knobs { min_rto: Time::ns(200_000_000), ..Knobs::profile(Profile::Rfc) }
+fn rfc() -> TcpConfig {
+    TcpConfig::profile(Profile::Rfc).with(|config| config.rto.min_rto = Time::ns(200_000_000))
 }
 
 /// RFC 3742 section 2. At 80 packets 21 ACKs add a packet each, up to 101; K = int(101/50) = 2, so
@@ -92,11 +96,14 @@ fn the_rule_decides_how_slow_start_grows() {
 #[test]
 fn an_ack_of_many_packets_counts_for_eight() {
     for (pacing, cwnd) in [(false, 18.0), (true, 20.0)] {
-        let knobs = Knobs { grow_by_packets: true, pacing, ..rfc() };
-        let mut flow = Rounds::new("AIMD(1, 0.5)", SlowStartScheme::HyStartPlusPlus, knobs);
+        let config = rfc().with(|config| {
+            config.growth.grow_by_packets = true;
+            config.growth.pacing = pacing;
+        });
+        let mut flow = Rounds::new("AIMD(1, 0.5)", SlowStartScheme::HyStartPlusPlus, config);
         let ack =
             AckSegment { ack: 9, sent_s: 0.0, echo_s: 0.0, size_bytes: 40, echo: EcnEcho::NONE };
-        flow.sender.on_ack(0.1, ack, None, &flow.knobs, &mut |_| {});
+        flow.sender.on_ack(0.1, ack, None, &flow.config, &mut |_| {});
         assert_eq!(flow.sender.cwnd(), cwnd, "pacing {pacing}");
     }
 }
@@ -105,7 +112,11 @@ fn an_ack_of_many_packets_counts_for_eight() {
 /// start at once. CUBIC has it there, Reno does not.
 #[test]
 fn linux_has_hystart_in_cubic() {
-    let linux = Knobs { rack: false, prr: false, grow_by_packets: false, ..linux() };
+    let linux = linux().with(|config| {
+        config.recovery.rack = false;
+        config.recovery.prr = false;
+        config.growth.grow_by_packets = false;
+    });
     for (rule, threshold) in [("CUBIC", Some(28.0)), ("AIMD(1, 0.5)", None)] {
         let mut flow = Rounds::new(rule, SlowStartScheme::Linux, linux.clone());
         assert_eq!(flow.round(0.1), 20.0, "{rule}");
@@ -115,6 +126,6 @@ fn linux_has_hystart_in_cubic() {
     }
 }
 
-fn linux() -> Knobs {
-    Knobs { delayed_ack: false, ..Knobs::profile(Profile::Linux) }
+fn linux() -> TcpConfig {
+    TcpConfig::profile(Profile::Linux).with(|config| config.receiver.delayed_ack = false)
 }

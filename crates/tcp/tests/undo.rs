@@ -4,11 +4,14 @@
 mod exchange;
 
 use cwndlab_rules::{Ack, Congestion, Rule, WindowRule};
-use cwndlab_tcp::{Knobs, Profile, Receiver, Recovery, Sender};
+use cwndlab_tcp::{Profile, Receiver, Recovery, Sender, TcpConfig};
 use exchange::{Exchange, rfc};
 
-fn eifel() -> Knobs {
-    Knobs { undo: true, timestamps: true, ..rfc() }
+fn eifel() -> TcpConfig {
+    rfc().with(|config| {
+        config.recovery.undo = true;
+        config.rto.timestamps = true;
+    })
 }
 
 fn undone(tcp: &Exchange) -> u32 {
@@ -42,8 +45,8 @@ fn reordering_is_recognised_under_sack() {
 /// The ACK that the retransmission triggers echoes its time: the loss was real.
 #[test]
 fn a_real_loss_stays_reduced() {
-    for knobs in [eifel(), Knobs { dsack: true, ..eifel() }] {
-        let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, knobs);
+    for config in [eifel(), eifel().with(|config| config.recovery.dsack = true)] {
+        let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config);
         tcp.at(0.2).ack(0, &[9]).ack(0, &[10]).ack(0, &[1]).window(4.0, 4.0);
         // All ten are acknowledged. RFC 6582 section 3.2 step 3: nothing is in flight, so slow start
         // from one packet, which this ACK makes two.
@@ -57,8 +60,11 @@ fn a_real_loss_stays_reduced() {
 /// again.
 #[test]
 fn a_spurious_timeout_is_undone_under_rack() {
-    let knobs = Knobs { rack: true, tlp: false, ..eifel() };
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, knobs);
+    let config = eifel().with(|config| {
+        config.recovery.rack = true;
+        config.recovery.tlp = false;
+    });
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, config);
     tcp.expires(1.1, &[1]).window(1.0, 4.0);
     tcp.at(1.15).echo(1, &[], 0.1, &[9]).window(8.125, 8.0);
     assert_eq!((undone(&tcp), tcp.sender.counters(1.2).timeouts), (1, 1));
@@ -69,8 +75,8 @@ fn a_spurious_timeout_is_undone_under_rack() {
 #[test]
 fn f_rto_sends_new_data_and_waits_for_a_second_ack() {
     for recovery in Recovery::ALL.map(|(recovery, _)| recovery) {
-        let knobs = Knobs { undo: true, ..rfc() };
-        let mut tcp = Exchange::eight_packets(recovery, None, knobs);
+        let config = rfc().with(|config| config.recovery.undo = true);
+        let mut tcp = Exchange::eight_packets(recovery, None, config);
         tcp.expires(1.1, &[1]).window(1.0, 4.0);
         tcp.at(1.15).ack(1, &[9, 10]).window(2.0, 4.0);
         // Eight packets beyond 2 are out already; then each ACK releases one.
@@ -86,8 +92,8 @@ fn f_rto_goes_back_after_a_duplicate_ack() {
     for (recovery, sends) in
         [(Recovery::Tahoe, &[2, 3][..]), (Recovery::NewReno, &[2]), (Recovery::Sack, &[2, 3])]
     {
-        let knobs = Knobs { undo: true, ..rfc() };
-        let mut tcp = Exchange::eight_packets(recovery, None, knobs);
+        let config = rfc().with(|config| config.recovery.undo = true);
+        let mut tcp = Exchange::eight_packets(recovery, None, config);
         tcp.expires(1.1, &[1]).at(1.15).ack(1, &[9, 10]);
         tcp.at(1.2).sack(1, &[(9, 10)], sends).window(2.0, 4.0);
         assert_eq!(undone(&tcp), 0, "{recovery:?}");
@@ -98,12 +104,12 @@ fn f_rto_goes_back_after_a_duplicate_ack() {
 /// the timeout as it is.
 #[test]
 fn f_rto_needs_new_data_and_data_outstanding() {
-    let knobs = Knobs { undo: true, ..rfc() };
-    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, knobs.clone());
+    let config = rfc().with(|config| config.recovery.undo = true);
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config.clone());
     tcp.expires(1.1, &[1]).at(1.15).ack(8, &[9, 10]).window(2.0, 4.0).ack(9, &[11, 12]);
     assert_eq!(undone(&tcp), 0);
     // The last of eight packets is 8.
-    let mut tcp = Exchange::eight_packets(Recovery::NewReno, Some(8), knobs);
+    let mut tcp = Exchange::eight_packets(Recovery::NewReno, Some(8), config);
     tcp.expires(1.1, &[1]).at(1.15).ack(1, &[2, 3]).ack(2, &[4, 5]);
     assert_eq!(undone(&tcp), 0);
 }
@@ -112,8 +118,11 @@ fn f_rto_needs_new_data_and_data_outstanding() {
 /// recovery has ended. 8 packets are allowed again, of which 4 are in flight.
 #[test]
 fn a_dsack_for_every_retransmission_undoes() {
-    let knobs = Knobs { undo: true, dsack: true, ..rfc() };
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, knobs);
+    let config = rfc().with(|config| {
+        config.recovery.undo = true;
+        config.recovery.dsack = true;
+    });
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, config);
     tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).sack(0, &[(2, 5)], &[1]);
     tcp.at(0.25).ack(10, &[11, 12, 13, 14]).window(4.0, 4.0);
     tcp.at(0.3).sack(10, &[(1, 2)], &[15, 16, 17, 18]).window(8.0, 8.0);
@@ -127,8 +136,11 @@ fn a_dsack_for_every_retransmission_undoes() {
 /// are SACKed when 3 is sent again, and the retransmission of 1, 9 and 10 are in flight.
 #[test]
 fn one_dsack_of_two_keeps_the_reduction() {
-    let knobs = Knobs { undo: true, dsack: true, ..rfc() };
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, knobs);
+    let config = rfc().with(|config| {
+        config.recovery.undo = true;
+        config.recovery.dsack = true;
+    });
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, config);
     tcp.at(0.2)
         .sack(0, &[(2, 3)], &[9])
         .sack(0, &[(4, 5), (2, 3)], &[10])
@@ -162,18 +174,17 @@ impl WindowRule for Counting {
 #[test]
 fn the_state_of_the_rule_returns() {
     for (echo_s, second) in [(0.1, 7.0), (0.2, 5.0)] {
-        let knobs = Knobs {
-            initial_window: 8.0,
-            initial_ssthresh: 8.0,
-            window: 100.0,
-            limited_transmit: false,
-            exit_recovery_fix: false,
-            ..eifel()
-        };
+        let config = eifel().with(|config| {
+            config.limits.initial_window = 8.0;
+            config.limits.initial_ssthresh = 8.0;
+            config.limits.window = 100.0;
+            config.recovery.limited_transmit = false;
+            config.newreno.exit_recovery_fix = false;
+        });
         let rule = Rule::custom(Counting::default());
-        let sender = Sender::new(rule, Recovery::NewReno, None, 0.0, &knobs);
-        let mut tcp = Exchange::of(sender, knobs);
-        tcp.sender.start(0.0, &tcp.knobs, &mut |_| {});
+        let sender = Sender::new(rule, Recovery::NewReno, None, 0.0, &config);
+        let mut tcp = Exchange::of(sender, config);
+        tcp.sender.start(0.0, &tcp.config, &mut |_| {});
         tcp.at(0.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8]);
         tcp.at(0.2).ack(0, &[]).ack(0, &[]).ack(0, &[1, 9, 10]);
         assert_eq!(tcp.sender.cwnd(), 7.0);
@@ -193,8 +204,8 @@ fn the_state_of_the_rule_returns() {
 /// of RFC 2018; the next ACK has no report.
 #[test]
 fn the_receiver_reports_duplicates() {
-    let knobs = Knobs { dsack: true, ..Knobs::profile(Profile::Rfc) };
-    let (mut receiver, plain) = (Receiver::new(true), knobs.ack_wire_size());
+    let config = TcpConfig::profile(Profile::Rfc).with(|config| config.recovery.dsack = true);
+    let (mut receiver, plain) = (Receiver::new(true), config.ack_wire_size());
     for (number, ack, blocks) in [
         (0, 0, vec![]),
         (1, 1, vec![]),
@@ -212,7 +223,7 @@ fn the_receiver_reports_duplicates() {
         (3, 6, vec![(3, 4)]),
         (7, 7, vec![]),
     ] {
-        let answer = receiver.on_data(0.1, number, 0.1, false, false, &knobs).1.unwrap();
+        let answer = receiver.on_data(0.1, number, 0.1, false, false, &config).1.unwrap();
         let reported = receiver.sack_blocks().map_or(vec![], |blocks| blocks.as_slice().to_vec());
         assert_eq!((answer.ack, &reported), (ack, &blocks), "after packet {number}");
         assert_eq!(answer.size_bytes, plain + 8 * blocks.len() as u32);

@@ -76,7 +76,8 @@ impl Studio {
         match self.scenario() {
             Ok(scenario) => {
                 let flows = scenario.flows.iter();
-                let sizes = flows.map(|flow| (scenario.knobs(&flow.tcp).wire_size(1), flow.count));
+                let sizes =
+                    flows.map(|flow| (scenario.tcp_config(&flow.tcp).wire_size(1), flow.count));
                 self.wire_bytes = sizes.flat_map(|(size, n)| repeat_n(size, n as usize)).collect();
                 self.run = Some(Simulation::owning(scenario, Options::default()));
                 Progress::Running

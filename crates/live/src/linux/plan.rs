@@ -7,7 +7,7 @@ use cwndlab_scenario::{
     FlowSpec, KnobOverrides, LinuxSettings, ProfileName, RecoveryName, Sampling, Scenario,
 };
 use cwndlab_sim::ExternalFlow;
-use cwndlab_tcp::Knobs;
+use cwndlab_tcp::TcpConfig;
 use cwndlab_units::message::{invalid, one_of};
 
 /// Endpoint knobs that a live run supports; Linux has no setting for the others.
@@ -119,8 +119,8 @@ impl Plan {
         }
         let flows: Vec<FlowPlan> =
             plays.iter().map(|play| flow_plan(play, &scenario.flows[play.group])).collect();
-        let timestamps = plays[0].knobs.timestamps;
-        if plays.iter().any(|play| play.knobs.timestamps != timestamps) {
+        let timestamps = plays[0].config.rto.timestamps;
+        if plays.iter().any(|play| play.config.rto.timestamps != timestamps) {
             return unsupported(
                 "tcp.timestamps",
                 "must be the same for all flows: the kernel has one setting",
@@ -169,16 +169,16 @@ fn one(scenario: &Scenario, index: usize, flow: &FlowSpec) -> Result<(), Failure
         );
     }
     knobs(&key("tcp"), &flow.tcp)?;
-    let all = scenario.knobs(&flow.tcp);
+    let all = scenario.tcp_config(&flow.tcp);
     if flow.rule.0.kernel_name().is_some() && initial_ssthresh(scenario, flow).is_some() {
         let message = "Linux's congestion controls begin without a threshold: only rules that are \
                        registered for the run can have one";
         return unsupported(&key("tcp.initial_ssthresh"), message);
     }
-    if !PAYLOADS.contains(&all.packet_size) {
+    if !PAYLOADS.contains(&all.segment.packet_size) {
         let (least, most) = PAYLOADS.into_inner();
         let expected = format!("{least} to {most} bytes in a live run");
-        let message = invalid(key("tcp.packet_size"), all.packet_size, expected);
+        let message = invalid(key("tcp.packet_size"), all.segment.packet_size, expected);
         return Err(Failure::refused(message));
     }
     Ok(())
@@ -197,8 +197,9 @@ fn knobs(key: &str, knobs: &KnobOverrides) -> Result<(), Failure> {
 
 /// The initial slow-start threshold of a flow, packets, if the scenario sets it.
 pub fn initial_ssthresh(scenario: &Scenario, flow: &FlowSpec) -> Option<u32> {
-    let Knobs { initial_ssthresh: packets, packet_size, .. } = scenario.knobs(&flow.tcp);
-    limited(packets, packet_size).map(|packets| packets.max(2.0) as u32)
+    let config = scenario.tcp_config(&flow.tcp);
+    limited(config.limits.initial_ssthresh, config.segment.packet_size)
+        .map(|packets| packets.max(2.0) as u32)
 }
 
 /// A window or threshold that limits; none for one that no window of TCP reaches.
@@ -207,22 +208,22 @@ fn limited(packets: f64, packet_size: u32) -> Option<f64> {
 }
 
 fn flow_plan(play: &ExternalFlow, spec: &FlowSpec) -> FlowPlan {
-    let Knobs { packet_size, window, initial_window, ecn, timestamps, delayed_ack, pacing, .. } =
-        play.knobs;
+    let TcpConfig { segment, limits, growth, rto, ecn, receiver, .. } = &play.config;
+    let packet_size = segment.packet_size;
     FlowPlan {
         name: play.identity.name(),
         group: play.group,
         start_s: play.start_s,
         stop_s: play.stop_s,
-        bytes: spec.transfer_bytes(&play.knobs),
-        mss_bytes: packet_size + if timestamps { TIMESTAMP_BYTES } else { 0 },
-        window_bytes: limited(window, packet_size)
+        bytes: spec.transfer_bytes(&play.config),
+        mss_bytes: packet_size + if rto.timestamps { TIMESTAMP_BYTES } else { 0 },
+        window_bytes: limited(limits.window, packet_size)
             .map(|packets| (packets * f64::from(packet_size)) as u32),
-        initial_window: initial_window.max(1.0) as u32,
-        ecn,
-        quick_ack: !delayed_ack,
+        initial_window: limits.initial_window.max(1.0) as u32,
+        ecn: ecn.ecn,
+        quick_ack: !receiver.delayed_ack,
         min_rto_ms: spec.tcp.min_rto.map(|time| (time.seconds() * 1e3).round().max(1.0) as u32),
-        pacing,
+        pacing: growth.pacing,
         base_rtt_s: play.base_rtt_s,
     }
 }

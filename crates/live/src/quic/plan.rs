@@ -96,7 +96,7 @@ impl TransferPlan {
         };
         let bdp_bytes = largest_bps / 8.0 * rtts().fold(0.0, f64::max);
         Ok(Self {
-            ecn: plays.iter().map(|play| play.knobs.ecn).collect(),
+            ecn: plays.iter().map(|play| play.config.ecn.ecn).collect(),
             plays: plays.to_vec(),
             transfers,
             datagram_bytes,
@@ -129,7 +129,7 @@ fn knobs(key: &str, knobs: &KnobOverrides, notes: &mut Vec<String>) -> Result<()
 
 /// The datagram size that gives packets of the simulated size, if QUIC allows it.
 fn datagram_bytes(plays: &[ExternalFlow], notes: &mut Vec<String>) -> Result<u16, Failure> {
-    let size = |play: &ExternalFlow| play.knobs.wire_size(1);
+    let size = |play: &ExternalFlow| play.config.wire_size(1);
     let wire = size(&plays[0]);
     if plays.iter().any(|play| size(play) != wire) {
         return unsupported("tcp.packet_size", "must be the same for all flows over QUIC");
@@ -160,8 +160,8 @@ fn transfer(
     qlog: Option<std::path::PathBuf>,
 ) -> Transfer {
     let limited = |packets: f64| (packets < UNLIMITED_PACKETS).then_some(packets);
-    let factory = factory.initial_window_packets(play.knobs.initial_window);
-    let factory = match limited(play.knobs.initial_ssthresh) {
+    let factory = factory.initial_window_packets(play.config.limits.initial_window);
+    let factory = match limited(play.config.limits.initial_ssthresh) {
         Some(packets) => factory.initial_ssthresh_packets(packets),
         None => factory,
     };
@@ -169,8 +169,8 @@ fn transfer(
         factory,
         start_s: play.start_s,
         stop_s: play.stop_s,
-        bytes: scenario.flows[play.group].transfer_bytes(&play.knobs),
-        window_bytes: limited(play.knobs.window)
+        bytes: scenario.flows[play.group].transfer_bytes(&play.config),
+        window_bytes: limited(play.config.limits.window)
             .map(|packets| (packets * f64::from(datagram_bytes)).min(1e9) as u32),
         qlog,
     }

@@ -1,41 +1,20 @@
 //! Checks of endpoint knobs: ranges, and combinations that have no meaning.
 
-use super::conditions::{Checked, conflict};
+use super::conditions::{Checked, conflict, inside, invalid};
 use crate::{KnobOverrides, PerFlow, RecoveryName, RuleText, Scenario};
 use cwndlab_rules::{Arithmetic, WindowRule};
-use cwndlab_tcp::{Knobs, Recovery, SlowStartScheme};
-use cwndlab_units::Time;
+use cwndlab_tcp::{Recovery, SlowStartScheme, TcpConfig};
 
 pub(super) fn check_knobs(knobs: &KnobOverrides, key: &str) -> Checked {
-    let inside = |name: &str, value: Option<f64>, low: f64, high: f64| match value {
-        Some(value) if !(low..=high).contains(&value) => {
-            super::conditions::invalid(format!("{key}.{name}"), value, format!("{low} to {high}"))
-        }
-        _ => Ok(()),
-    };
-    inside("packet_size", knobs.packet_size.map(f64::from), 1.0, 65_000.0)?;
-    inside("header_size", knobs.header_size.map(f64::from), 0.0, 400.0)?;
-    inside("syn_size", knobs.syn_size.map(f64::from), 1.0, 65_000.0)?;
-    inside("ack_size", knobs.ack_size.map(f64::from), 1.0, 65_000.0)?;
-    inside("sack_block_size", knobs.sack_block_size.map(f64::from), 0.0, 40.0)?;
-    inside("ack_timestamp_size", knobs.ack_timestamp_size.map(f64::from), 0.0, 40.0)?;
-    inside("timestamp_size", knobs.timestamp_size.map(f64::from), 0.0, 40.0)?;
-    inside("max_sack_blocks", knobs.max_sack_blocks.map(f64::from), 0.0, 3.0)?;
-    inside("window", knobs.window, 1.0, 1e9)?;
-    inside("initial_ssthresh", knobs.initial_ssthresh, 1.0, 1e9)?;
-    inside("initial_window", knobs.initial_window, 1.0, 1e6)?;
-    inside("dupack_threshold", knobs.dupack_threshold.map(f64::from), 1.0, 1e6)?;
-    inside("cwnd_floor", knobs.cwnd_floor, -1e9, 1e6)?;
-    inside("ack_division", knobs.ack_division.map(f64::from), 1.0, 1e3)?;
-    inside("synack_retries", knobs.synack_retries.map(f64::from), 0.0, 255.0)?;
-    inside("optimistic_acks", knobs.optimistic_acks.map(f64::from), 0.0, 1e5)?;
+    if let Some((name, value, [least, most])) = knobs.outside() {
+        return invalid(format!("{key}.{name}"), value, format!("{least} to {most}"));
+    }
     for (i, &phase_s) in knobs.timer_phase.iter().flat_map(PerFlow::values).enumerate() {
         let is_list = knobs.timer_phase.as_ref().is_some_and(|phase| phase.count().is_some());
         let name = if is_list { format!("timer_phase.each[{i}]") } else { "timer_phase".into() };
-        inside(&name, Some(phase_s), 0.0, 1e3)?;
+        inside(format!("{key}.{name}"), phase_s, 0.0, 1e3)?;
     }
-    inside("initial_rto", knobs.initial_rto.map(Time::seconds), 1e-3, 1e5)?;
-    inside("max_rto", knobs.max_rto.map(Time::seconds), 1e-3, 1e5)
+    Ok(())
 }
 
 impl Scenario {
@@ -47,7 +26,7 @@ impl Scenario {
         knobs: &KnobOverrides,
         flow_key: String,
     ) -> Checked {
-        let scheme = self.knobs(knobs).slow_start;
+        let scheme = self.tcp_config(knobs).growth.slow_start;
         if matches!(scheme, SlowStartScheme::Standard | SlowStartScheme::Linux)
             || rule.0.kernel_name().is_some()
             || !rule.0.build(Arithmetic::Plain).needs().recovery
@@ -69,8 +48,8 @@ impl Scenario {
 const MOST_OPTIMISTIC_WINDOW: f64 = 1e5;
 const OPTIMISTIC: &str = "tcp.optimistic_acks";
 
-/// A flow's recovery scheme, and all its knobs.
-type Endpoint = (RecoveryName, Knobs);
+/// A flow's recovery scheme, and all its settings.
+type Endpoint = (RecoveryName, TcpConfig);
 
 /// A knob without effect where a condition does not hold.
 struct Condition {
@@ -100,19 +79,19 @@ const CONDITIONS: &[Condition] = &[
     Condition {
         knob: "tlp",
         is_set: |knobs| knobs.tlp == Some(true),
-        holds: |(recovery, knobs)| *recovery == RecoveryName::Sack && knobs.rack,
+        holds: |(recovery, config)| *recovery == RecoveryName::Sack && config.recovery.rack,
         reason: "it needs recovery = \"sack\" and rack = true",
     },
     Condition {
         knob: "ect1",
         is_set: |knobs| knobs.ect1 == Some(true),
-        holds: |(_, knobs)| knobs.ecn,
+        holds: |(_, config)| config.ecn.ecn,
         reason: "it needs ecn = true",
     },
     Condition {
         knob: "ecn_feedback",
         is_set: |knobs| knobs.ecn_feedback.is_some_and(|feedback| feedback.is_accecn()),
-        holds: |(_, knobs)| knobs.ecn,
+        holds: |(_, config)| config.ecn.ecn,
         reason: "it needs ecn = true",
     },
 ];
@@ -122,16 +101,17 @@ impl Scenario {
     /// such knobs.
     pub(super) fn check_combinations(&self) -> Checked {
         let flows = self.flows.iter().enumerate().map(|(i, flow)| {
-            (format!("flows[{i}].tcp"), &flow.tcp, (flow.recovery, self.knobs(&flow.tcp)))
+            (format!("flows[{i}].tcp"), &flow.tcp, (flow.recovery, self.tcp_config(&flow.tcp)))
         });
         let arrivals = self.arrivals.iter().enumerate().map(|(i, spec)| {
-            (format!("arrivals[{i}].tcp"), &spec.tcp, (spec.recovery, self.knobs(&spec.tcp)))
+            (format!("arrivals[{i}].tcp"), &spec.tcp, (spec.recovery, self.tcp_config(&spec.tcp)))
         });
         let mut endpoints = Vec::new();
         for (table, knobs, endpoint) in flows.chain(arrivals) {
             check_table(&table, knobs, std::slice::from_ref(&endpoint))?;
-            let limits = &endpoint.1;
-            if limits.optimistic_acks > 0 && limits.window > MOST_OPTIMISTIC_WINDOW {
+            let config = &endpoint.1;
+            if config.receiver.optimistic_acks > 0 && config.limits.window > MOST_OPTIMISTIC_WINDOW
+            {
                 let own = knobs.optimistic_acks.is_some();
                 let key = if own { format!("{table}.optimistic_acks") } else { OPTIMISTIC.into() };
                 let most = format!("must be at most {MOST_OPTIMISTIC_WINDOW}");

@@ -18,7 +18,7 @@ use crate::routing::Routes;
 use crate::scenario::Scenario;
 use crate::trace_spec::Sampling;
 use conditions::{Checked, invalid, positive, share};
-use cwndlab_tcp::Knobs;
+use cwndlab_tcp::TcpConfig;
 use cwndlab_units::Time;
 use linux_settings::check_linux_settings;
 use std::collections::BTreeSet;
@@ -45,11 +45,11 @@ impl Scenario {
     }
 
     /// Endpoint knobs of a flow with these overrides.
-    pub fn knobs(&self, own: &KnobOverrides) -> Knobs {
-        let mut knobs = Knobs::profile(self.profile.into());
-        self.tcp.apply(&mut knobs);
-        own.apply(&mut knobs);
-        knobs
+    pub fn tcp_config(&self, own: &KnobOverrides) -> TcpConfig {
+        let mut config = TcpConfig::profile(self.profile.into());
+        self.tcp.apply(&mut config);
+        own.apply(&mut config);
+        config
     }
 
     /// The measurement window.

@@ -12,9 +12,9 @@ impl Scenario {
             .flows
             .iter()
             .zip(&routes.flows)
-            .map(|(flow, path)| (path, u64::from(self.knobs(&flow.tcp).wire_size(1))));
+            .map(|(flow, path)| (path, u64::from(self.tcp_config(&flow.tcp).wire_size(1))));
         let arrivals = self.arrivals.iter().zip(&routes.arrivals).map(|(spec, path)| {
-            (path, u64::from(self.knobs(&spec.largest_packets()).wire_size(1)))
+            (path, u64::from(self.tcp_config(&spec.largest_packets()).wire_size(1)))
         });
         let cross =
             self.cross.iter().zip(&routes.cross).map(|(cross, path)| (path, cross.packet_size.0));

@@ -8,24 +8,24 @@ use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use crate::packet::Flags;
 use cwndlab_rules::Arithmetic;
-use cwndlab_tcp::{Knobs, Recovery};
+use cwndlab_tcp::{Recovery, TcpConfig};
 use cwndlab_units::Time;
 use std::collections::VecDeque;
 
 impl Builder<'_> {
-    /// The packet sizes of a group of arriving flows; appends the knobs of each.
+    /// The packet sizes of a group of arriving flows; appends the config of each.
     pub(super) fn packet_sizes(
         &self,
         group: &FlowGroup,
         index: usize,
-        knobs: &mut Vec<Knobs>,
+        config: &mut Vec<TcpConfig>,
     ) -> Vec<DrawnPacketSize> {
         let mut cumulative_share = 0.0;
         let drawn = |(sized, share): (FlowGroup, f64)| {
             cumulative_share += share;
-            knobs.push(self.plan.knobs(&sized.spec));
+            config.push(self.plan.tcp_config(&sized.spec));
             DrawnPacketSize {
-                knobs: knobs.len() as u32 - 1,
+                config: config.len() as u32 - 1,
                 bottleneck_tx_s: self.plan.bottleneck_tx_s(&sized),
                 cumulative_share,
             }
@@ -43,7 +43,7 @@ impl Builder<'_> {
     ) {
         let scenario = self.plan.scenario;
         let (spec, arrivals) = (&group.spec, &scenario.arrivals[index]);
-        let knobs = self.plan.knobs(spec);
+        let config = self.plan.tcp_config(spec);
         let ([source_rate, sink_rate], source, sink) = self.plan.access_ranges(spec);
         let span = |rate, low: Time, high: Time| (rate, low.link_delay_s(), high.link_delay_s());
         let back_s = self.plan.back_delay_s(&group.path);
@@ -58,7 +58,7 @@ impl Builder<'_> {
             route,
             access_links: access_links.into_iter().map(|which| (which, own[which])).collect(),
             packet_sizes,
-            rule: spec.rule.0.build(if knobs.ns2_arithmetic {
+            rule: spec.rule.0.build(if config.quirks.ns2_arithmetic {
                 Arithmetic::Ns2
             } else {
                 Arithmetic::Plain
@@ -76,7 +76,7 @@ impl Builder<'_> {
         engine.groups.push(ArrivalGroup {
             template,
             connections,
-            largest_packet_size: knobs.packet_size,
+            largest_packet_size: config.segment.packet_size,
             packet_sizes: self.plan.stream("packet_size", &spec.name),
             delays,
             retired: VecDeque::new(),

@@ -258,7 +258,7 @@ impl NetworkPlan<'_> {
         let group = &self.groups[self.scenario.flows.len() + index];
         let ([access_bps, sink_bps], source, sink) = self.access_ranges(&group.spec);
         let (mut connections, mut delays) = self.arrival_draws(index);
-        let packet_size = self.knobs(&group.spec).packet_size;
+        let packet_size = self.tcp_config(&group.spec).segment.packet_size;
         let mut delay_of = |span: Span| {
             let (low_s, high_s) = (span.low.link_delay_s(), span.high.link_delay_s());
             if low_s == high_s { low_s } else { delays.between(low_s, high_s) }

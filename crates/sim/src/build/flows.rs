@@ -23,14 +23,15 @@ impl Builder<'_> {
         infos: &mut FlowInfos,
     ) {
         let (scenario, spec) = (self.plan.scenario, &group.spec);
-        let knobs = self.plan.knobs(spec);
-        let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+        let config = self.plan.tcp_config(spec);
+        let arithmetic =
+            if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
         let rule = spec.rule.0.build(arithmetic);
         let recovery = Recovery::from(spec.recovery);
         infos.group(GroupInfo {
             name: spec.name.clone(),
             rule: spec.rule.0.to_string(),
-            recovery: recovery.name_under(&knobs),
+            recovery: recovery.name_under(&config),
             count: spec.count,
         });
         let flows = spec.count as usize;
@@ -73,7 +74,7 @@ impl Builder<'_> {
             });
             let (packets, short) = match &transfer {
                 Some(transfer) => (Some(transfer.packets), None),
-                None => spec.segments(&knobs),
+                None => spec.segments(&config),
             };
             if start_s < NEVER && spec.page.is_none() {
                 engine.datapath.stations.arm(start_s, TimerKind::FlowStart, flow);
@@ -83,7 +84,7 @@ impl Builder<'_> {
             }
             let rule =
                 if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
-            let mut sender = Sender::new(rule, recovery, packets, timer_phase_s, &knobs);
+            let mut sender = Sender::new(rule, recovery, packets, timer_phase_s, &config);
             sender.set_short_packet(short);
             let app = ApplicationState::of(&sender, stop_s, transfer);
             engine.senders.push(SenderEndpoint {
@@ -95,7 +96,7 @@ impl Builder<'_> {
             let mut receiver = ReceiverEndpoint::new(
                 receiver,
                 knobs_index,
-                (knobs.ack_wire_size() as u16, spec.priority),
+                (config.ack_wire_size() as u16, spec.priority),
                 engine.datapath.sinks.window.from_s,
             );
             if let Some(frames) = frames {

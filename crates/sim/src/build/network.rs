@@ -55,13 +55,13 @@ impl Builder<'_> {
         }
         engine.listed_flows = engine.senders.len();
         engine.datapath.sinks.first_slot = engine.listed_flows;
-        let mut knobs: Vec<_> =
-            listed_flows.iter().map(|group| self.plan.knobs(&group.spec)).collect();
+        let mut config: Vec<_> =
+            listed_flows.iter().map(|group| self.plan.tcp_config(&group.spec)).collect();
         for (i, group) in arriving.iter().enumerate() {
-            let packet_sizes = self.packet_sizes(group, i, &mut knobs);
+            let packet_sizes = self.packet_sizes(group, i, &mut config);
             self.add_arrivals(group, i, packet_sizes, &mut engine);
         }
-        let knobs: Arc<[_]> = knobs.into();
+        let config: Arc<[_]> = config.into();
         self.plan.groups = groups;
         self.add_cross(&mut engine);
         let (links, link_infos) = self.plan.build_links(&infos, window);
@@ -72,7 +72,7 @@ impl Builder<'_> {
         engine.prefetches = engine.senders.len() >= MANY_FLOWS || !engine.groups.is_empty();
         let cross_counts =
             scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
-        (engine.knobs, engine.datapath.sinks.knobs) = (knobs.clone(), knobs);
+        (engine.config, engine.datapath.sinks.config) = (config.clone(), config);
         (engine.datapath.routes, engine.datapath.hops) = (self.routes, self.hops);
         engine.datapath.station_of = self.station_of;
         for source in 0..engine.datapath.cross.len() as u32 {

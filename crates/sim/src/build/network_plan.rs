@@ -7,7 +7,7 @@ use cwndlab_scenario::{
     ArrivalSpec, CrossSpec, FlowPath, FlowSpec, KnobOverrides, NetworkGraph, OneWayLink,
     PacketSize, PerFlow, Routes, Scenario, Waveform,
 };
-use cwndlab_tcp::{EcnFeedback, Knobs};
+use cwndlab_tcp::{EcnFeedback, TcpConfig};
 use cwndlab_units::{RateLimit, Span};
 
 /// An access link, with its drawn delay.
@@ -203,23 +203,23 @@ impl<'a> NetworkPlan<'a> {
     }
 
     /// The endpoint knobs of a flow.
-    pub fn knobs(&self, flow: &FlowSpec) -> Knobs {
-        let mut knobs = self.scenario.knobs(&flow.tcp);
+    pub fn tcp_config(&self, flow: &FlowSpec) -> TcpConfig {
+        let mut config = self.scenario.tcp_config(&flow.tcp);
         let needs = flow.rule.0.build(Arithmetic::Plain).needs();
         // An L4S flow has ECN, ECT(1) and AccECN unless the scenario says otherwise.
         let own = |key: fn(&KnobOverrides) -> bool| key(&flow.tcp) || key(&self.scenario.tcp);
         if needs.l4s {
-            knobs.ecn |= !own(|tcp| tcp.ecn.is_some());
-            knobs.ect1 |= knobs.ecn && !own(|tcp| tcp.ect1.is_some());
-            if knobs.ecn && !own(|tcp| tcp.ecn_feedback.is_some()) {
-                knobs.ecn_feedback = EcnFeedback::AccEcn;
+            config.ecn.ecn |= !own(|tcp| tcp.ecn.is_some());
+            config.ecn.ect1 |= config.ecn.ecn && !own(|tcp| tcp.ect1.is_some());
+            if config.ecn.ecn && !own(|tcp| tcp.ecn_feedback.is_some()) {
+                config.ecn.ecn_feedback = EcnFeedback::AccEcn;
             }
         }
-        knobs.delayed_ack &= !needs.prompt_acks || own(|tcp| tcp.delayed_ack.is_some());
-        if needs.exact_marks && knobs.ecn_feedback == EcnFeedback::Ece {
-            knobs.ecn_feedback = EcnFeedback::ExactEce;
+        config.receiver.delayed_ack &= !needs.prompt_acks || own(|tcp| tcp.delayed_ack.is_some());
+        if needs.exact_marks && config.ecn.ecn_feedback == EcnFeedback::Ece {
+            config.ecn.ecn_feedback = EcnFeedback::ExactEce;
         }
-        knobs
+        config
     }
 
     /// Delay of the reverse path if it is a pure delay, seconds; else 0.
@@ -257,7 +257,7 @@ impl<'a> NetworkPlan<'a> {
         let links =
             group.path.forward.iter().map(|&link| self.links[link as usize].rate.largest().bps());
         let slowest = links.chain(source).chain(sink).min().unwrap_or(u64::MAX);
-        f64::from(self.knobs(&group.spec).wire_size(1)) * 8.0 / slowest as f64
+        f64::from(self.tcp_config(&group.spec).wire_size(1)) * 8.0 / slowest as f64
     }
 
     /// The sizes of data packets that flows of an `[[arrivals]]` entry draw, as specifications of

@@ -211,7 +211,9 @@ impl NetworkPlan<'_> {
 
     /// Size of a data packet of the first flow that crosses a link.
     pub fn packet_bytes(&self, link: u32) -> u32 {
-        self.groups_crossing(link).next().map_or(1000, |group| self.knobs(&group.spec).wire_size(1))
+        self.groups_crossing(link)
+            .next()
+            .map_or(1000, |group| self.tcp_config(&group.spec).wire_size(1))
     }
 
     /// A buffer size in packets or bytes. Packets are data packets of the first flow that crosses

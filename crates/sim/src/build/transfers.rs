@@ -48,7 +48,7 @@ impl Builder<'_> {
         group: &FlowGroup,
         window: MeasurementWindow,
     ) -> Option<Arc<VideoLaw>> {
-        let payload_bytes = self.plan.knobs(&group.spec).packet_size;
+        let payload_bytes = self.plan.tcp_config(&group.spec).segment.packet_size;
         group.spec.video.as_ref().map(|video| Arc::new(VideoLaw::new(video, payload_bytes, window)))
     }
 

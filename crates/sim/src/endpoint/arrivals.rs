@@ -9,7 +9,7 @@ use crate::endpoint::tcp::ReceiverEndpoint;
 use crate::packet::Flags;
 use crate::random::stream::RandomStream;
 use cwndlab_rules::Rule;
-use cwndlab_tcp::{Counters, Knobs, Recovery};
+use cwndlab_tcp::{Counters, Recovery, TcpConfig};
 use std::collections::VecDeque;
 
 /// Rate, and least and greatest delay (seconds) of an access link whose delay is drawn.
@@ -39,8 +39,8 @@ pub struct FlowTemplate {
 /// A size of data packets that an arriving flow may draw.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawnPacketSize {
-    /// Index of the knobs with it.
-    pub knobs: u32,
+    /// Index of the config with it.
+    pub config: u32,
     /// Transmission time of a data packet on the bottleneck, seconds.
     pub bottleneck_tx_s: f64,
     /// Share of flows with this size or one before it in the list.
@@ -110,10 +110,10 @@ impl GroupCounters {
         self.timeouts += u64::from(added.timeouts);
     }
 
-    /// Adds the counters of a receiver; `knobs`: all of them.
-    pub fn add_received(&mut self, sink: &ReceiverEndpoint, knobs: &[Knobs]) {
+    /// Adds the counters of a receiver; `config`: all of them.
+    pub fn add_received(&mut self, sink: &ReceiverEndpoint, config: &[TcpConfig]) {
         self.delivered += sink.delivered;
-        self.delivered_bytes += sink.delivered_bytes(&knobs[sink.knobs as usize]);
+        self.delivered_bytes += sink.delivered_bytes(&config[sink.config as usize]);
         self.dropped += sink.dropped;
         self.arrived_bytes += sink.arrived_bytes;
     }

@@ -7,7 +7,7 @@ use crate::endpoint::transfer::Transfer;
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::measure::window::MeasurementWindow;
 use crate::packet::{CROSS, Flags, OptionStore, Packet};
-use cwndlab_tcp::{AckSegment, Knobs};
+use cwndlab_tcp::{AckSegment, TcpConfig};
 use std::sync::Arc;
 
 /// The ends of all routes.
@@ -15,8 +15,8 @@ use std::sync::Arc;
 pub struct Sinks {
     /// Receivers of the listed flows, then those of the slots of arriving flows.
     pub receivers: Vec<ReceiverEndpoint>,
-    /// Knobs of the endpoints.
-    pub knobs: Arc<[Knobs]>,
+    /// TcpConfig of the endpoints.
+    pub config: Arc<[TcpConfig]>,
     /// Flow number of the first slot for arriving flows.
     pub first_slot: usize,
     /// Losses of each slot.
@@ -42,7 +42,7 @@ impl Sinks {
     pub fn new(window: MeasurementWindow, bin_s: f64) -> Self {
         Self {
             receivers: Vec::new(),
-            knobs: Arc::from([]),
+            config: Arc::from([]),
             first_slot: 0,
             slot_losses: Vec::new(),
             cross: Vec::new(),
@@ -69,9 +69,9 @@ impl Sinks {
             self.leave(flow, false, packet, trace);
             return None;
         };
-        let knobs = &self.knobs[sink.knobs as usize];
+        let config = &self.config[sink.config as usize];
         self.delivered += 1;
-        let (is_new, ack) = sink.receive(packet, knobs, &self.window, self.bin_s);
+        let (is_new, ack) = sink.receive(packet, config, &self.window, self.bin_s);
         if let Some(frames) = &mut sink.frames {
             let rcv_nxt = sink.receiver.rcv_nxt();
             while let Some(frame) = frames.take_arrived(rcv_nxt, packet.at_s) {
@@ -80,14 +80,14 @@ impl Sinks {
         }
         if T::ON {
             if is_new {
-                let payload_bytes = u32::from(packet.size_bytes) - knobs.wire_size_of(0);
+                let payload_bytes = u32::from(packet.size_bytes) - config.wire_size_of(0);
                 trace.goodput(packet.at_s, flow, u64::from(payload_bytes) * 8);
             }
             trace.carried(packet.at_s, flow, u64::from(packet.size_bytes) * 8);
             trace.packet(row(PacketEvent::Receive, flow, packet));
         }
         let ack = ack?;
-        if knobs.ack_division > 1 {
+        if config.receiver.ack_division > 1 {
             self.divide_answer(flow, packet, &ack, options);
             return None;
         }
@@ -132,8 +132,8 @@ impl Sinks {
         options: &mut OptionStore,
     ) {
         let Some(sink) = self.receivers.get(flow as usize) else { return };
-        let knobs = &self.knobs[sink.knobs as usize];
-        for (number, acks_part) in sink.receiver.acks_of_parts(knobs) {
+        let config = &self.config[sink.config as usize];
+        for (number, acks_part) in sink.receiver.acks_of_parts(config) {
             self.divided_acks.push(Packet {
                 number,
                 flags: last.flags.with(Flags::ACKS_PART, acks_part),

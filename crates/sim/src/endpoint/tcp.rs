@@ -5,7 +5,7 @@ use crate::measure::goodput_bins::GoodputBins;
 use crate::measure::trace_hash::TraceHash;
 use crate::measure::window::MeasurementWindow;
 use crate::packet::{AckOptions, Flags, FlowIndices, OptionStore, Packet};
-use cwndlab_tcp::{AckSegment, EcnEcho, Knobs, NEVER, Receiver, Sender};
+use cwndlab_tcp::{AckSegment, EcnEcho, NEVER, Receiver, Sender, TcpConfig};
 
 /// The sending endpoint of a flow.
 #[derive(Clone, Debug)]
@@ -14,8 +14,8 @@ pub struct SenderEndpoint {
     pub sender: Sender,
     /// Indices of the flow in the tables of the datapath.
     pub indices: FlowIndices,
-    /// Index of its knobs.
-    pub knobs: u32,
+    /// Index of its config.
+    pub config: u32,
     /// Header bits of its packets: the priority.
     pub flags: Flags,
     /// Earliest pending entry of its retransmission timer, seconds.
@@ -52,11 +52,11 @@ impl ApplicationState {
 
 impl SenderEndpoint {
     /// A sender that has not started, without application events; `priority`: of its packets.
-    pub fn new(sender: Sender, indices: FlowIndices, knobs: u32, priority: u8) -> Self {
+    pub fn new(sender: Sender, indices: FlowIndices, config: u32, priority: u8) -> Self {
         Self {
             sender,
             indices,
-            knobs,
+            config,
             flags: Flags::of_priority(priority),
             rto_entry_s: NEVER,
             hash: TraceHash::default(),
@@ -108,8 +108,8 @@ impl SenderEndpoint {
 pub struct ReceiverEndpoint {
     /// TCP receiver.
     pub receiver: Receiver,
-    /// Index of its knobs.
-    pub knobs: u32,
+    /// Index of its config.
+    pub config: u32,
     /// Size of an ACK without options on the wire, bytes.
     pub ack_bytes: u16,
     /// Priority of its ACKs.
@@ -145,13 +145,13 @@ impl ReceiverEndpoint {
     /// A receiver that has received nothing; the measurement window starts at `from_s`.
     pub fn new(
         receiver: Receiver,
-        knobs: u32,
+        config: u32,
         (ack_bytes, priority): (u16, u8),
         from_s: f64,
     ) -> Self {
         Self {
             receiver,
-            knobs,
+            config,
             ack_bytes,
             priority,
             timer_entry_s: NEVER,
@@ -181,12 +181,12 @@ impl ReceiverEndpoint {
         receiver.reset(sack);
         let bins = self.bins.of_another_flow();
         let (timer_entry_s, own) = (self.timer_entry_s, (self.ack_bytes, self.priority));
-        *self = Self { bins, timer_entry_s, ..Self::new(receiver, self.knobs, own, 0.0) };
+        *self = Self { bins, timer_entry_s, ..Self::new(receiver, self.config, own, 0.0) };
     }
 
     /// Payload of the new data packets received, bytes.
-    pub fn delivered_bytes(&self, knobs: &Knobs) -> u64 {
-        self.delivered * u64::from(knobs.packet_size) - u64::from(self.missing_bytes)
+    pub fn delivered_bytes(&self, config: &TcpConfig) -> u64 {
+        self.delivered * u64::from(config.segment.packet_size) - u64::from(self.missing_bytes)
     }
 
     /// ACKs sent.
@@ -237,16 +237,16 @@ impl ReceiverEndpoint {
     pub fn receive(
         &mut self,
         packet: &Packet,
-        knobs: &Knobs,
+        config: &TcpConfig,
         window: &MeasurementWindow,
         bin_s: f64,
     ) -> (bool, Option<AckSegment>) {
         let &Packet { at_s, number, sent_s, size_bytes, flags, .. } = packet;
         let (marked, reduced) = (flags.is_ce(), flags.has(Flags::CWR));
-        let (is_new, ack) = self.receiver.on_data(at_s, number, sent_s, marked, reduced, knobs);
+        let (is_new, ack) = self.receiver.on_data(at_s, number, sent_s, marked, reduced, config);
         self.total_delivered += 1;
         // A SYN carries no data.
-        let is_new = is_new && !(number == 0 && knobs.syn);
+        let is_new = is_new && !(number == 0 && config.handshake.syn);
         if is_new {
             self.received_s = at_s;
         }
@@ -256,7 +256,7 @@ impl ReceiverEndpoint {
             if is_new {
                 self.delivered += 1;
                 if let Some(payload_bytes) = self.receiver.short_payload_bytes(number) {
-                    self.missing_bytes = knobs.packet_size - payload_bytes;
+                    self.missing_bytes = config.segment.packet_size - payload_bytes;
                 }
             }
         }

@@ -53,8 +53,8 @@ impl<T: Tracer> Engine<T> {
         };
         endpoint.finish_s = NEVER;
         self.add_frame(flow, data_end.saturating_add_unsigned(packets));
-        self.on_sender(flow, |sender, now_s, knobs, wire| {
-            sender.supply(now_s, packets, knobs, wire)
+        self.on_sender(flow, |sender, now_s, config, wire| {
+            sender.supply(now_s, packets, config, wire)
         });
         self.follow_concurrently(flow);
     }
@@ -79,10 +79,10 @@ impl<T: Tracer> Engine<T> {
             let transfer = endpoint.app.as_mut().and_then(|app| app.transfer.as_mut());
             let Some(transfer) = transfer else { break };
             (transfer.start_s, transfer.packets) = (now_s, request.packets);
-            self.on_sender(flow, |sender, now_s, knobs, wire| {
-                sender.supply(now_s, request.packets, knobs, wire);
+            self.on_sender(flow, |sender, now_s, config, wire| {
+                sender.supply(now_s, request.packets, config, wire);
                 if request.opens {
-                    sender.start(now_s, knobs, wire);
+                    sender.start(now_s, config, wire);
                 }
             });
         }

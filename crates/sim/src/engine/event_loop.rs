@@ -361,7 +361,7 @@ impl<T: Tracer> Engine<T> {
                 end_s,
                 flow as u32,
                 &endpoint.sender,
-                &self.knobs[endpoint.knobs as usize],
+                &self.config[endpoint.config as usize],
             );
         }
         self.datapath.trace.finish();

@@ -20,7 +20,7 @@ impl<T: Tracer> Engine<T> {
         self.cause.1 *= 1.0 - f64::from(index) * f64::from(f32::EPSILON);
         let group = &mut self.groups[index as usize];
         let drawn = group.template.packet_size(|| group.packet_sizes.uniform());
-        let packet_size = self.knobs[drawn.knobs as usize].packet_size;
+        let packet_size = self.config[drawn.config as usize].segment.packet_size;
         let (packets, exchanges) =
             group.connections.next(now_s, packet_size, group.largest_packet_size);
         if let Some(next_time_s) = group.connections.next_time_s(now_s) {
@@ -36,11 +36,11 @@ impl<T: Tracer> Engine<T> {
         let FlowTemplate { recovery, timer_phase_s, base_rtt_s, .. } = group.template;
         let rule = group.template.rule.clone();
         let base_rtt_s = base_rtt_s + self.draw_delays(index, flow);
-        let knobs = &self.knobs[drawn.knobs as usize];
+        let config = &self.config[drawn.config as usize];
         let endpoint = &mut self.senders[flow as usize];
-        endpoint.knobs = drawn.knobs;
-        self.datapath.sinks.receivers[flow as usize].knobs = drawn.knobs;
-        endpoint.sender.reset(rule, recovery, Some(packets), timer_phase_s, knobs);
+        endpoint.config = drawn.config;
+        self.datapath.sinks.receivers[flow as usize].config = drawn.config;
+        endpoint.sender.reset(rule, recovery, Some(packets), timer_phase_s, config);
         endpoint.finish_s = NEVER;
         let transfer = ActiveTransfer {
             group: index,
@@ -87,7 +87,7 @@ impl<T: Tracer> Engine<T> {
         let group = &mut self.groups[index as usize];
         let (_, flow) = group.retired.remove(place)?;
         let sink = &mut self.datapath.sinks.receivers[flow as usize];
-        group.counters.add_received(sink, &self.knobs);
+        group.counters.add_received(sink, &self.config);
         sink.reset(group.template.recovery.uses_sack());
         self.datapath.sinks.slot_losses[flow as usize - self.listed_flows] = SlotLosses::NONE;
         Some(flow)
@@ -106,15 +106,15 @@ impl<T: Tracer> Engine<T> {
             .for_each(|&(_, (rate, ..))| datapath.access_links.push(rate, 0.0));
         datapath.trace.slot(index);
         datapath.sinks.slot_losses.push(SlotLosses::NONE);
-        let knobs_index = template.packet_sizes[0].knobs;
-        let knobs = &self.knobs[knobs_index as usize];
+        let knobs_index = template.packet_sizes[0].config;
+        let config = &self.config[knobs_index as usize];
         datapath.sinks.receivers.push(ReceiverEndpoint::new(
             Receiver::new(template.recovery.uses_sack()),
             knobs_index,
-            (knobs.ack_wire_size() as u16, template.flags.priority()),
+            (config.ack_wire_size() as u16, template.flags.priority()),
             datapath.sinks.window.from_s,
         ));
-        let sender = Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, knobs);
+        let sender = Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, config);
         let priority = template.flags.priority();
         self.senders.push(SenderEndpoint::new(sender, indices, knobs_index, priority));
         flow
@@ -141,7 +141,7 @@ impl<T: Tracer> Engine<T> {
     /// that acknowledges packets before they arrive may not have it yet: then it is now.
     fn received_s(&self, flow: u32) -> f64 {
         let sink = &self.datapath.sinks.receivers[flow as usize];
-        let is_optimistic = self.knobs[sink.knobs as usize].optimistic_acks > 0;
+        let is_optimistic = self.config[sink.config as usize].receiver.optimistic_acks > 0;
         if is_optimistic { self.now_s } else { sink.received_s }
     }
 

@@ -12,7 +12,7 @@ use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::network::datapath::Datapath;
 use crate::packet::{Flags, Packet};
-use cwndlab_tcp::{AckSegment, DataSegment, Knobs, NEVER, SackBlocks, Sender};
+use cwndlab_tcp::{AckSegment, DataSegment, NEVER, SackBlocks, Sender, TcpConfig};
 
 impl<T: Tracer> Engine<T> {
     /// Senders process the ACKs that are known and were not processed at once, or part of them: a
@@ -30,11 +30,11 @@ impl<T: Tracer> Engine<T> {
     #[inline(always)]
     pub(crate) fn run_ack(&mut self, flow: u32, ack: Packet, limit_s: &mut f64) {
         self.processed += 1;
-        let Self { senders, datapath, knobs, .. } = self;
+        let Self { senders, datapath, config, .. } = self;
         let endpoint = &mut senders[flow as usize];
         let is_next = ack.at_s < *limit_s && ack.at_s < endpoint.first_timer_s();
-        let knobs = &knobs[endpoint.knobs as usize];
-        if !is_next || deliver_ack(endpoint, datapath, knobs, flow, ack) {
+        let config = &config[endpoint.config as usize];
+        if !is_next || deliver_ack(endpoint, datapath, config, flow, ack) {
             // A copy: what a call takes lies in memory, the original need not.
             self.run_notable_ack(flow, Packet { ..ack }, *limit_s, is_next);
             *limit_s = self.limit_s();
@@ -72,8 +72,8 @@ impl<T: Tracer> Engine<T> {
             return false;
         }
         let endpoint = &mut self.senders[flow as usize];
-        let knobs = &self.knobs[endpoint.knobs as usize];
-        if deliver_ack(endpoint, &mut self.datapath, knobs, flow, ack) {
+        let config = &self.config[endpoint.config as usize];
+        if deliver_ack(endpoint, &mut self.datapath, config, flow, ack) {
             self.note_completion_or_fault(flow, ack.at_s);
         }
         true
@@ -100,7 +100,7 @@ impl<T: Tracer> Engine<T> {
         if deliver_ack(
             endpoint,
             &mut self.datapath,
-            &self.knobs[endpoint.knobs as usize],
+            &self.config[endpoint.config as usize],
             flow,
             packet,
         ) {
@@ -114,13 +114,13 @@ impl<T: Tracer> Engine<T> {
     pub(crate) fn on_sender(
         &mut self,
         flow: u32,
-        event: impl FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, T>),
+        event: impl FnOnce(&mut Sender, f64, &TcpConfig, &mut SenderOutput<'_, T>),
     ) {
         let endpoint = &mut self.senders[flow as usize];
         if dispatch(
             endpoint,
             &mut self.datapath,
-            &self.knobs[endpoint.knobs as usize],
+            &self.config[endpoint.config as usize],
             flow,
             self.now_s,
             self.cause,
@@ -173,34 +173,34 @@ fn ack_segment(packet: &Packet) -> AckSegment {
 fn deliver_ack<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     datapath: &mut Datapath<T>,
-    knobs: &Knobs,
+    config: &TcpConfig,
     flow: u32,
     packet: Packet,
 ) -> bool {
     let ack = ack_segment(&packet);
     if packet.options > 0 || !endpoint.sender.is_steady(ack) {
         // A copy, as in `ArrivalQueue::push`: what a call takes lies in memory, the original need not.
-        return deliver_ack_slow_path(endpoint, datapath, knobs, flow, Packet { ..packet });
+        return deliver_ack_slow_path(endpoint, datapath, config, flow, Packet { ..packet });
     }
     let now_s = packet.at_s;
     if datapath.trace.records_packets() {
-        trace_ack(endpoint, datapath, knobs, flow, &packet, ack, None);
+        trace_ack(endpoint, datapath, config, flow, &packet, ack, None);
     }
     if T::ON {
         datapath.trace.rtt(now_s, flow, now_s - packet.sent_s);
-        datapath.trace.before(now_s, flow, &endpoint.sender, knobs);
+        datapath.trace.before(now_s, flow, &endpoint.sender, config);
     }
     let cause = (packet.tx_start_s, packet.lead_s);
-    let last = endpoint.sender.on_steady_ack(now_s, ack, knobs);
+    let last = endpoint.sender.on_steady_ack(now_s, ack, config);
     // Nearly every ACK releases one packet.
-    if let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, knobs) {
+    if let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, config) {
         send(endpoint, datapath, flow, now_s, cause, &segment);
-        if let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, knobs) {
-            send_burst(endpoint, datapath, knobs, flow, (now_s, cause, last), segment);
+        if let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, config) {
+            send_burst(endpoint, datapath, config, flow, (now_s, cause, last), segment);
         }
     }
     if T::ON {
-        datapath.trace.after(now_s, flow, &endpoint.sender, knobs);
+        datapath.trace.after(now_s, flow, &endpoint.sender, config);
     }
     arm_timers(endpoint, datapath, flow, now_s)
 }
@@ -211,7 +211,7 @@ fn deliver_ack<T: Tracer>(
 fn deliver_ack_slow_path<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     datapath: &mut Datapath<T>,
-    knobs: &Knobs,
+    config: &TcpConfig,
     flow: u32,
     packet: Packet,
 ) -> bool {
@@ -223,15 +223,15 @@ fn deliver_ack_slow_path<T: Tracer>(
     let sack = sack.as_ref().filter(|sack| !sack.is_empty());
     datapath.trace.rtt(packet.at_s, flow, packet.at_s - packet.sent_s);
     if datapath.trace.records_packets() {
-        trace_ack(endpoint, datapath, knobs, flow, &packet, ack, sack);
+        trace_ack(endpoint, datapath, config, flow, &packet, ack, sack);
     }
     let cause = (packet.tx_start_s, packet.lead_s);
     let acks_part = packet.flags.has(Flags::ACKS_PART);
-    dispatch(endpoint, datapath, knobs, flow, packet.at_s, cause, |sender, now_s, knobs, out| {
+    dispatch(endpoint, datapath, config, flow, packet.at_s, cause, |sender, now_s, config, out| {
         if acks_part {
-            sender.on_ack_of_part(now_s, ack, sack, knobs, out);
+            sender.on_ack_of_part(now_s, ack, sack, config, out);
         } else {
-            sender.on_ack(now_s, ack, sack, knobs, out);
+            sender.on_ack(now_s, ack, sack, config, out);
         }
     })
 }
@@ -241,14 +241,14 @@ fn deliver_ack_slow_path<T: Tracer>(
 fn send_burst<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     datapath: &mut Datapath<T>,
-    knobs: &Knobs,
+    config: &TcpConfig,
     flow: u32,
     (now_s, cause, last): (f64, Cause, i64),
     mut segment: DataSegment,
 ) {
     for _ in 1..MAX_SEGMENTS_PER_EVENT {
         send(endpoint, datapath, flow, now_s, cause, &segment);
-        match endpoint.sender.next_steady_segment(now_s, last, knobs) {
+        match endpoint.sender.next_steady_segment(now_s, last, config) {
             Some(next) => segment = next,
             None => return,
         }
@@ -259,7 +259,7 @@ fn send_burst<T: Tracer>(
 fn trace_ack<T: Tracer>(
     endpoint: &SenderEndpoint,
     datapath: &mut Datapath<T>,
-    knobs: &Knobs,
+    config: &TcpConfig,
     flow: u32,
     packet: &Packet,
     ack: AckSegment,
@@ -267,7 +267,7 @@ fn trace_ack<T: Tracer>(
 ) {
     let sender = &endpoint.sender;
     let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
-    let (marked, echo_s, echo) = (sender.is_marked(ack, knobs), ack.echo_s, ack.echo);
+    let (marked, echo_s, echo) = (sender.is_marked(ack, config), ack.echo_s, ack.echo);
     let row = row(PacketEvent::Ack, flow, packet);
     datapath.trace.ack(PacketRow { cwnd, ssthresh, echo_s, marked, echo, ..row }, sack);
 }
@@ -277,21 +277,21 @@ fn trace_ack<T: Tracer>(
 fn dispatch<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     datapath: &mut Datapath<T>,
-    knobs: &Knobs,
+    config: &TcpConfig,
     flow: u32,
     now_s: f64,
     cause: Cause,
-    event: impl FnOnce(&mut Sender, f64, &Knobs, &mut SenderOutput<'_, T>),
+    event: impl FnOnce(&mut Sender, f64, &TcpConfig, &mut SenderOutput<'_, T>),
 ) -> bool {
     let SenderEndpoint { sender, indices, flags, hash, .. } = endpoint;
     if T::ON {
-        datapath.trace.before(now_s, flow, sender, knobs);
+        datapath.trace.before(now_s, flow, sender, config);
     }
     let left = MAX_SEGMENTS_PER_EVENT;
     let mut out = SenderOutput { datapath, hash, flow, indices, flags: *flags, now_s, cause, left };
-    event(sender, now_s, knobs, &mut out);
+    event(sender, now_s, config, &mut out);
     if T::ON {
-        datapath.trace.after(now_s, flow, sender, knobs);
+        datapath.trace.after(now_s, flow, sender, config);
     }
     arm_timers(endpoint, datapath, flow, now_s)
 }

@@ -8,7 +8,7 @@ use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use crate::network::datapath::Datapath;
 use crate::packet::Packet;
-use cwndlab_tcp::{Counters, Knobs};
+use cwndlab_tcp::{Counters, TcpConfig};
 use std::sync::Arc;
 
 /// Senders, the datapath between them, and what is due.
@@ -26,7 +26,7 @@ pub struct Engine<T: Tracer> {
     /// completed an object.
     pub(crate) browsers: Vec<(PageLoader, u32, Event)>,
     pub(crate) datapath: Datapath<T>,
-    pub(crate) knobs: Arc<[Knobs]>,
+    pub(crate) config: Arc<[TcpConfig]>,
     /// Time of the item in progress, seconds. Stations and senders run ahead of each other.
     pub(crate) now_s: f64,
     /// Latest time from which a round began, seconds; at the end of the run or of a pause everything
@@ -81,7 +81,7 @@ impl<T: Tracer> Engine<T> {
             fault: None,
             browsers: Vec::new(),
             datapath,
-            knobs: Arc::from([]),
+            config: Arc::from([]),
             now_s: 0.0,
             clock_s: 0.0,
             cause: (0.0, 0.0),

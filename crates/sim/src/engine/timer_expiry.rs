@@ -135,8 +135,8 @@ impl<T: Tracer> Engine<T> {
         self.now_s = at_s;
         match kind {
             TimerKind::Request => self.on_request(flow),
-            TimerKind::Pacing => self.on_sender(flow, |sender, now_s, knobs, wire| {
-                sender.on_pacing_timer(now_s, knobs, wire)
+            TimerKind::Pacing => self.on_sender(flow, |sender, now_s, config, wire| {
+                sender.on_pacing_timer(now_s, config, wire)
             }),
             TimerKind::AppStop => self.on_stop(flow),
             _ => self.on_retransmission(flow),
@@ -158,12 +158,12 @@ impl<T: Tracer> Engine<T> {
             app.request_s = NEVER;
             app.transfer.iter_mut().for_each(|transfer| transfer.is_truncated = is_busy);
         }
-        self.on_sender(flow, |sender, now_s, knobs, _| sender.stop(now_s, knobs));
+        self.on_sender(flow, |sender, now_s, config, _| sender.stop(now_s, config));
     }
 
     /// A flow starts.
     pub(crate) fn start(&mut self, flow: u32) {
-        self.on_sender(flow, |sender, now_s, knobs, wire| sender.start(now_s, knobs, wire));
+        self.on_sender(flow, |sender, now_s, config, wire| sender.start(now_s, config, wire));
     }
 
     /// Moves on to the next window edge; ACKs behind it are held until then.
@@ -207,7 +207,7 @@ impl<T: Tracer> Engine<T> {
     /// Data packets of a flow that were acknowledged cumulatively within the measurement window, in
     /// which its sender `did` so much.
     pub(crate) fn acknowledged_packets(&self, flow: usize, did: &Counters) -> u64 {
-        let syn = i64::from(self.knobs[self.senders[flow].knobs as usize].syn);
+        let syn = i64::from(self.config[self.senders[flow].config as usize].handshake.syn);
         let begin = self.counters_at_window_start.get(flow).map_or(0, |at| at.acknowledged);
         let data = |number: i64| (number - syn).max(0) as u64;
         data(begin + did.acknowledged) - data(begin)
@@ -239,7 +239,7 @@ impl<T: Tracer> Engine<T> {
     fn on_retransmission(&mut self, flow: u32) {
         let endpoint = &self.senders[flow as usize];
         let is_probing = endpoint.sender.timer_is_rack_or_tlp();
-        self.on_sender(flow, |sender, now_s, knobs, wire| sender.on_timeout(now_s, knobs, wire));
+        self.on_sender(flow, |sender, now_s, config, wire| sender.on_timeout(now_s, config, wire));
         if T::ON && !is_probing {
             let sender = &self.senders[flow as usize].sender;
             let (at_s, number) = (self.now_s, sender.snd_una());

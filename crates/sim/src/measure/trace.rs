@@ -7,7 +7,7 @@ use super::window::MeasurementWindow;
 use crate::packet::{CROSS, Flags, Packet};
 use cwndlab_rules::WindowRule;
 use cwndlab_scenario::{Sampling, Scenario};
-use cwndlab_tcp::{Ecn, EcnEcho, Knobs, NEVER, SackBlocks, Sender};
+use cwndlab_tcp::{Ecn, EcnEcho, NEVER, SackBlocks, Sender, TcpConfig};
 
 /// Event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,9 +211,9 @@ pub trait Tracer {
         None
     }
     /// The sender of `flow` is about to process an event at `now_s`.
-    fn before(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
+    fn before(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &TcpConfig) {}
     /// The sender of `flow` has processed an event.
-    fn after(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &Knobs) {}
+    fn after(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &TcpConfig) {}
     /// New data of `flow` arrived.
     fn goodput(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
     /// A packet of cross traffic, or of an arriving flow, reached its end.
@@ -368,14 +368,14 @@ impl TraceRecorder {
     }
 
     #[inline(never)]
-    fn window(&mut self, time_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
+    fn window(&mut self, time_s: f64, flow: u32, sender: &Sender, config: &TcpConfig) {
         self.windows.push(WindowRow {
             time_s,
             flow,
             cwnd: sender.cwnd(),
             ssthresh: sender.ssthresh(),
-            srtt_s: sender.srtt_s(knobs),
-            rttvar_s: sender.rttvar_s(knobs),
+            srtt_s: sender.srtt_s(config),
+            rttvar_s: sender.rttvar_s(config),
             backoff: sender.backoff(),
             duplicate_acks: sender.duplicate_acks(),
             acknowledged_packets: sender.snd_una(),
@@ -439,12 +439,12 @@ impl Tracer for TraceRecorder {
 
     /// Records the state that has held at each sampling time since the last event.
     #[inline]
-    fn before(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
+    fn before(&mut self, now_s: f64, flow: u32, sender: &Sender, config: &TcpConfig) {
         if let Some(record) = &mut self.share_record {
             record.note_start(now_s, flow);
         }
         while let Some(time_s) = self.window_samples.next_s(flow, now_s) {
-            self.window(time_s, flow, sender, knobs);
+            self.window(time_s, flow, sender, config);
         }
         while let Some(time_s) = self.rule_samples.next_s(flow, now_s) {
             self.rules.record(time_s, flow, sender);
@@ -452,9 +452,9 @@ impl Tracer for TraceRecorder {
     }
 
     #[inline]
-    fn after(&mut self, now_s: f64, flow: u32, sender: &Sender, knobs: &Knobs) {
+    fn after(&mut self, now_s: f64, flow: u32, sender: &Sender, config: &TcpConfig) {
         if self.window_samples.sampling == Some(Sampling::All) && self.lists(flow) {
-            self.window(now_s, flow, sender, knobs);
+            self.window(now_s, flow, sender, config);
         }
         let sampling = self.rule_samples.sampling;
         if sampling.is_some() && self.lists(flow) {

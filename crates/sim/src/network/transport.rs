@@ -184,8 +184,8 @@ impl<T: Tracer> Datapath<T> {
         // The ACK inherits the time at which the timer was armed, so that it precedes a packet that
         // arrives now and that packet's ACK.
         let (at_s, tx_start_s) = (sink.receiver.deadline_s(), sink.receiver.armed_at_s());
-        let knobs = &sinks.knobs[sink.knobs as usize];
-        let Some(ack) = sink.receiver.on_timer(knobs) else { return };
+        let config = &sinks.config[sink.config as usize];
+        let Some(ack) = sink.receiver.on_timer(config) else { return };
         let packet = Packet {
             at_s,
             tx_start_s,
@@ -196,7 +196,7 @@ impl<T: Tracer> Datapath<T> {
             flags: Flags::of_priority(sink.priority).of_ack(ack.echo),
             options: ack_options(&ack, &sink.receiver, options),
         };
-        if knobs.ack_division > 1 {
+        if config.receiver.ack_division > 1 {
             sinks.divide_ack(flow, packet, &ack, options);
             return self.send_divided_acks(flow, first_access_link, hop + 1);
         }

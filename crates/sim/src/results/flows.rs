@@ -130,7 +130,7 @@ pub fn flow_results<T: Tracer>(network: &BuiltNetwork<T>, scenario: &Scenario) -
     for (flow, &base_rtt_s) in flows.base_rtts_s.iter().enumerate() {
         let Some((group, number)) = flows.of(flow as u32) else { continue };
         let (endpoint, sink) = (&engine.senders[flow], &datapath.sinks.receivers[flow]);
-        let delivered_bytes = sink.delivered_bytes(&engine.knobs[endpoint.knobs as usize]);
+        let delivered_bytes = sink.delivered_bytes(&engine.config[endpoint.config as usize]);
         let did = engine.measured(flow);
         let shares = shares.get(flow).copied().unwrap_or_default();
         let rtts = datapath.trace.rtts(flow as u32);

@@ -131,10 +131,10 @@ pub fn arrival_results<T: Tracer>(
                 };
                 slots
                     .filter(|(endpoint, _)| is_member(endpoint))
-                    .for_each(|(_, sink)| counters.add_received(sink, &engine.knobs));
+                    .for_each(|(_, sink)| counters.add_received(sink, &engine.config));
                 let template = &group.template;
-                let knobs = &engine.knobs[template.packet_sizes[0].knobs as usize];
-                (spec.rule.0.to_string(), template.recovery.name_under(knobs), counters)
+                let config = &engine.config[template.packet_sizes[0].config as usize];
+                (spec.rule.0.to_string(), template.recovery.name_under(config), counters)
             }
             _ => {
                 let members = network
@@ -142,7 +142,7 @@ pub fn arrival_results<T: Tracer>(
                     .range(name)
                     .map(|flow| &engine.datapath.sinks.receivers[flow as usize]);
                 let delivered_bytes = |sink: &ReceiverEndpoint| {
-                    sink.delivered_bytes(&engine.knobs[sink.knobs as usize])
+                    sink.delivered_bytes(&engine.config[sink.config as usize])
                 };
                 let counters = GroupCounters {
                     arrived: finished + unanswered(engine, number, window),

@@ -169,7 +169,7 @@ fn object(mut base: Value, entries: Vec<(&str, Option<Value>)>) -> Value {
     base
 }
 
-fn knobs() -> impl Strategy<Value = Value> {
+fn config() -> impl Strategy<Value = Value> {
     let delayed = option::weighted(0.4, any::<bool>());
     let interval = option::weighted(0.3, pick(&[0.04, 0.0625, 0.1, 0.125]));
     let window = option::weighted(0.4, (2u32..60).prop_map(f64::from));
@@ -224,7 +224,7 @@ fn knobs() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Removes knobs that are refused because they have no effect.
+/// Removes config that are refused because they have no effect.
 fn remove_without_effect(scenario: &mut Value) {
     let common = scenario["tcp"].clone();
     let is_linux = scenario["profile"] == "linux";
@@ -255,8 +255,8 @@ fn remove_without_effect(scenario: &mut Value) {
 
 fn retain_useful(table: &mut Value, is_useful: impl Fn(&str) -> bool) {
     let conditional = ["sack_rfc6675", "prr", "rack", "dsack", "tlp", "ect1", "ecn_feedback"];
-    if let Some(knobs) = table.as_object_mut() {
-        knobs.retain(|knob, _| !conditional.contains(&knob.as_str()) || is_useful(knob));
+    if let Some(config) = table.as_object_mut() {
+        config.retain(|knob, _| !conditional.contains(&knob.as_str()) || is_useful(knob));
     }
 }
 
@@ -310,7 +310,7 @@ fn flow(numbers: Numbers, index: usize) -> impl Strategy<Value = Value> {
         option::weighted(0.3, numbers.delay()),
     );
     let schemes = (pick_text(RECOVERIES), option::weighted(0.3, pick_text(SLOW_STARTS)));
-    (1u32..4, pick_text(RULES), schemes, start, end, own, knobs()).prop_map(
+    (1u32..4, pick_text(RULES), schemes, start, end, own, config()).prop_map(
         move |(count, rule, (recovery, slow_start), start, (stop, packets), own, tcp)| {
             // Model-based rules have a slow start of their own.
             let slow_start =
@@ -487,7 +487,7 @@ pub fn scenario() -> impl Strategy<Value = Value> {
                     pick_text(&["rfc", "ns2-2.35", "ns2-2000", "linux"]),
                     numbers.time(0.5, 3.0),
                     0.0..0.5f64,
-                    knobs(),
+                    config(),
                 );
                 let extras = (
                     vec(optional_features::link(numbers), 1..4),

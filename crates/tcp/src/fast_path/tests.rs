@@ -45,30 +45,28 @@ fn step(marks: u32) -> impl Strategy<Value = Step> {
     ]
 }
 
-fn knobs() -> impl Strategy<Value = Knobs> {
+fn config() -> impl Strategy<Value = TcpConfig> {
     let flips = prop::array::uniform14(prop::bool::weighted(0.2));
     (prop::sample::select(&Profile::ALL[..]), flips, 0u32..8, 3u32..60).prop_map(
         |(profile, flips, burst, window)| {
-            let base = Knobs::profile(profile);
-            Knobs {
-                timestamps: base.timestamps ^ flips[0],
-                timestamps_reset_backoff: base.timestamps_reset_backoff ^ flips[1],
-                grow_when_limited: base.grow_when_limited ^ flips[2],
-                cap_window: base.cap_window ^ flips[3],
-                sack_rfc6675: base.sack_rfc6675 ^ flips[4],
-                delayed_ack: base.delayed_ack ^ flips[5],
-                delay_growth: base.delay_growth ^ flips[6],
-                syn: base.syn ^ flips[7],
-                ecn: base.ecn ^ flips[8] ^ (window % 2 == 0),
-                timer_after_sample: base.timer_after_sample || !flips[9],
-                rack: base.rack && flips[10],
-                grow_by_packets: base.grow_by_packets && flips[11],
-                undo: flips[12],
-                dsack: flips[13],
-                max_burst: if burst == 0 { 4 } else { 0 },
-                window: f64::from(window),
-                ..base
-            }
+            let mut config = TcpConfig::profile(profile);
+            config.rto.timestamps ^= flips[0];
+            config.rto.timestamps_reset_backoff ^= flips[1];
+            config.growth.grow_when_limited ^= flips[2];
+            config.limits.cap_window ^= flips[3];
+            config.recovery.sack_rfc6675 ^= flips[4];
+            config.receiver.delayed_ack ^= flips[5];
+            config.handshake.delay_growth ^= flips[6];
+            config.handshake.syn ^= flips[7];
+            config.ecn.ecn ^= flips[8] ^ (window % 2 == 0);
+            config.rto.timer_after_sample |= !flips[9];
+            config.recovery.rack &= flips[10];
+            config.growth.grow_by_packets &= flips[11];
+            config.recovery.undo = flips[12];
+            config.recovery.dsack = flips[13];
+            config.limits.max_burst = if burst == 0 { 4 } else { 0 };
+            config.limits.window = f64::from(window);
+            config
         },
     )
 }
@@ -77,7 +75,7 @@ fn knobs() -> impl Strategy<Value = Knobs> {
 struct Pair {
     fast: Sender,
     slow: Sender,
-    knobs: Knobs,
+    config: TcpConfig,
     now_s: f64,
     way: VecDeque<(f64, i64, bool)>,
     receiver: Receiver,
@@ -87,10 +85,10 @@ struct Pair {
 
 impl Pair {
     /// Applies an event to both senders and asserts that they send the same packets and stay equal.
-    fn both(&mut self, event: impl Fn(&mut Sender, f64, &Knobs, &mut dyn FnMut(DataSegment))) {
+    fn both(&mut self, event: impl Fn(&mut Sender, f64, &TcpConfig, &mut dyn FnMut(DataSegment))) {
         let (mut sent, mut sent_too) = (Vec::new(), Vec::new());
-        event(&mut self.fast, self.now_s, &self.knobs, &mut |segment| sent.push(segment));
-        event(&mut self.slow, self.now_s, &self.knobs, &mut |segment| sent_too.push(segment));
+        event(&mut self.fast, self.now_s, &self.config, &mut |segment| sent.push(segment));
+        event(&mut self.slow, self.now_s, &self.config, &mut |segment| sent_too.push(segment));
         assert_eq!(sent, sent_too);
         assert_eq!(format!("{:?}", self.fast.tcb), format!("{:?}", self.slow.tcb));
         assert_eq!(format!("{:?}", self.fast.recovery), format!("{:?}", self.slow.recovery));
@@ -101,8 +99,8 @@ impl Pair {
         let Some(ack) = ack else { return };
         self.last = Some((ack, blocks));
         self.fast_path_acks += u32::from(self.fast.is_steady(ack));
-        self.both(|sender, now_s, knobs, mut out| {
-            sender.on_ack(now_s, ack, blocks.as_ref(), knobs, &mut out)
+        self.both(|sender, now_s, config, mut out| {
+            sender.on_ack(now_s, ack, blocks.as_ref(), config, &mut out)
         });
     }
 
@@ -116,9 +114,9 @@ impl Pair {
                     self.now_s,
                     number,
                     sent_s,
-                    marked && self.knobs.ecn,
+                    marked && self.config.ecn.ecn,
                     cwr,
-                    &self.knobs,
+                    &self.config,
                 );
                 let blocks = self.receiver.sack_blocks().copied();
                 self.acknowledge(ack.filter(|_| !ack_lost), blocks);
@@ -127,13 +125,13 @@ impl Pair {
             Step::Late if self.way.len() > 1 => self.way.swap(0, 1),
             Step::Expires if self.fast.deadline_s() < NEVER => {
                 self.now_s = self.now_s.max(self.fast.deadline_s());
-                self.both(|sender, now_s, knobs, mut out| {
-                    sender.on_timeout(now_s, knobs, &mut out)
+                self.both(|sender, now_s, config, mut out| {
+                    sender.on_timeout(now_s, config, &mut out)
                 });
             }
             Step::Delayed if self.receiver.deadline_s() < NEVER => {
                 self.now_s = self.now_s.max(self.receiver.deadline_s());
-                let ack = self.receiver.on_timer(&self.knobs);
+                let ack = self.receiver.on_timer(&self.config);
                 let blocks = self.receiver.sack_blocks().copied();
                 self.acknowledge(ack, blocks);
             }
@@ -142,9 +140,9 @@ impl Pair {
                     self.acknowledge(Some(ack), blocks);
                 }
             }
-            Step::Stops => self.both(|sender, now_s, knobs, _| sender.stop(now_s, knobs)),
-            Step::Supplied(packets) => self.both(|sender, now_s, knobs, mut out| {
-                sender.supply(now_s, packets, knobs, &mut out)
+            Step::Stops => self.both(|sender, now_s, config, _| sender.stop(now_s, config)),
+            Step::Supplied(packets) => self.both(|sender, now_s, config, mut out| {
+                sender.supply(now_s, packets, config, &mut out)
             }),
             Step::Late | Step::Expires | Step::Delayed => {}
         }
@@ -166,23 +164,23 @@ const RULES: [&str; 11] = [
     "Rule(inc=\"10 * rtt + log(12 - w)\", dec=\"w / 2\")",
 ];
 
-fn pair(rule: &str, knobs: Knobs, packets: Option<u64>) -> Pair {
-    let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+fn pair(rule: &str, config: TcpConfig, packets: Option<u64>) -> Pair {
+    let arithmetic = if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
     let rule: RuleSpec = rule.parse().unwrap();
-    let fast = Sender::new(rule.build(arithmetic), Recovery::Sack, packets, 0.0, &knobs);
+    let fast = Sender::new(rule.build(arithmetic), Recovery::Sack, packets, 0.0, &config);
     let mut slow = fast.clone();
     (slow.permits_fast_path, slow.fast_path) = (false, false);
     let mut pair = Pair {
         fast,
         slow,
-        knobs,
+        config,
         now_s: 0.0,
         way: VecDeque::new(),
         receiver: Receiver::new(true),
         last: None,
         fast_path_acks: 0,
     };
-    pair.both(|sender, now_s, knobs, mut out| sender.start(now_s, knobs, &mut out));
+    pair.both(|sender, now_s, config, mut out| sender.start(now_s, config, &mut out));
     pair
 }
 
@@ -196,12 +194,12 @@ proptest! {
     #[test]
     fn both_paths_reach_the_same_state(
         rule in prop::sample::select(&RULES[..]),
-        knobs in knobs(),
+        config in config(),
         packets in prop::option::of(1u64..300),
         steps in prop::sample::select(&[3, 300][..])
             .prop_flat_map(|marks| prop::collection::vec(step(marks), 1..500)),
     ) {
-        let mut pair = pair(rule, knobs, packets);
+        let mut pair = pair(rule, config, packets);
         for step in steps {
             pair.take(step);
         }
@@ -213,8 +211,11 @@ fn a_long_flow_takes_the_fast_path() {
     for (profile, delayed_ack) in
         [(Profile::Ns2_235, false), (Profile::Rfc, false), (Profile::Rfc, true)]
     {
-        let knobs = Knobs { window: 40.0, delayed_ack, ..Knobs::profile(profile) };
-        let mut pair = pair("AIMD(1, 0.5)", knobs, None);
+        let config = TcpConfig::profile(profile).with(|config| {
+            config.limits.window = 40.0;
+            config.receiver.delayed_ack = delayed_ack;
+        });
+        let mut pair = pair("AIMD(1, 0.5)", config, None);
         for count in 0..5000 {
             pair.take(if count % 500 == 499 {
                 Step::Lost

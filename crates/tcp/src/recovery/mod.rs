@@ -8,7 +8,7 @@ mod sack;
 mod tahoe;
 
 use crate::tcb::Tcb;
-use crate::{AckSegment, Knobs, Output, SackBlocks, Scoreboard};
+use crate::{AckSegment, Output, SackBlocks, Scoreboard, TcpConfig};
 use cwndlab_prefetch::prefetch;
 use rack_tlp::RackTlp;
 use reno::FastRecovery;
@@ -39,13 +39,13 @@ enum DupackAction {
 impl DupackAction {
     /// Detects a loss by duplicate ACKs (RFC 5681 section 3.2, RFC 6582 section 4.1; ns-2
     /// `dupack_action`).
-    fn of(tcb: &Tcb, knobs: &Knobs) -> Self {
-        let first = knobs.fast_retransmit_first && tcb.highest_ack == 0;
+    fn of(tcb: &Tcb, config: &TcpConfig) -> Self {
+        let first = config.recovery.fast_retransmit_first && tcb.highest_ack == 0;
         if tcb.highest_ack > tcb.recover || first {
             Self::Reduce
-        } else if tcb.reduced_by_ece(knobs) {
+        } else if tcb.reduced_by_ece(config) {
             Self::Retransmit
-        } else if !knobs.bug_fix || tcb.ecn.reduced_last {
+        } else if !config.newreno.bug_fix || tcb.ecn.reduced_last {
             // A packet sent after the reduction for ECE is lost: another window of data.
             Self::Reduce
         } else {
@@ -64,12 +64,12 @@ pub(crate) enum LossRecovery {
 }
 
 impl LossRecovery {
-    pub(crate) fn new(recovery: Recovery, knobs: &Knobs) -> Self {
+    pub(crate) fn new(recovery: Recovery, config: &TcpConfig) -> Self {
         match recovery {
             Recovery::Tahoe => Self::Tahoe,
             Recovery::Reno => Self::Reno(FastRecovery::RENO),
             Recovery::NewReno => Self::Reno(FastRecovery::NEWRENO),
-            Recovery::Sack if knobs.rack => Self::RackTlp(Box::new(RackTlp::new())),
+            Recovery::Sack if config.recovery.rack => Self::RackTlp(Box::new(RackTlp::new())),
             Recovery::Sack => Self::Sack(Sack::default()),
             Recovery::Fack => Self::Sack(Sack::fack()),
         }
@@ -99,23 +99,23 @@ impl LossRecovery {
         now_s: f64,
         ack: AckSegment,
         sack: Option<&SackBlocks>,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         match self {
-            Self::Tahoe => tahoe::on_ack(tcb, now_s, ack, knobs, out),
-            Self::Reno(scheme) => scheme.on_ack(tcb, now_s, ack, knobs, out),
-            Self::Sack(scheme) => scheme.on_ack(tcb, now_s, ack, sack, knobs, out),
-            Self::RackTlp(scheme) => scheme.on_ack(tcb, now_s, ack, sack, knobs, out),
+            Self::Tahoe => tahoe::on_ack(tcb, now_s, ack, config, out),
+            Self::Reno(scheme) => scheme.on_ack(tcb, now_s, ack, config, out),
+            Self::Sack(scheme) => scheme.on_ack(tcb, now_s, ack, sack, config, out),
+            Self::RackTlp(scheme) => scheme.on_ack(tcb, now_s, ack, sack, config, out),
         }
     }
 
     /// Responds to ECE, before anything else that the ACK does.
-    pub(crate) fn on_ece(&mut self, tcb: &mut Tcb, ack: i64, knobs: &Knobs) {
+    pub(crate) fn on_ece(&mut self, tcb: &mut Tcb, ack: i64, config: &TcpConfig) {
         match self {
-            Self::Tahoe | Self::Reno(_) => tcb.reduce_for_ece(ack, false, knobs),
-            Self::Sack(_) => tcb.reduce_for_ece(ack, true, knobs),
-            Self::RackTlp(scheme) => scheme.on_ece(tcb, knobs),
+            Self::Tahoe | Self::Reno(_) => tcb.reduce_for_ece(ack, false, config),
+            Self::Sack(_) => tcb.reduce_for_ece(ack, true, config),
+            Self::RackTlp(scheme) => scheme.on_ece(tcb, config),
         }
     }
 
@@ -124,26 +124,26 @@ impl LossRecovery {
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         if let Self::RackTlp(scheme) = self {
-            return scheme.on_timer(tcb, now_s, knobs, out);
+            return scheme.on_timer(tcb, now_s, config, out);
         }
-        self.on_rto(tcb, now_s, knobs);
-        self.send_pending_data(tcb, now_s, knobs, out);
+        self.on_rto(tcb, now_s, config);
+        self.send_pending_data(tcb, now_s, config, out);
     }
 
     /// Handles a retransmission timeout, up to sending.
-    pub(crate) fn on_rto(&mut self, tcb: &mut Tcb, now_s: f64, knobs: &Knobs) {
+    pub(crate) fn on_rto(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) {
         match self {
-            Self::Tahoe => tcb.handle_rto(now_s, knobs),
+            Self::Tahoe => tcb.handle_rto(now_s, config),
             Self::Reno(_) => {
                 (tcb.dupwnd, tcb.dupacks) = (0, 0);
-                tcb.handle_rto(now_s, knobs);
+                tcb.handle_rto(now_s, config);
             }
-            Self::Sack(scheme) => scheme.on_rto(tcb, now_s, knobs),
-            Self::RackTlp(scheme) => scheme.on_rto(tcb, now_s, knobs),
+            Self::Sack(scheme) => scheme.on_rto(tcb, now_s, config),
+            Self::RackTlp(scheme) => scheme.on_rto(tcb, now_s, config),
         }
     }
 
@@ -162,15 +162,15 @@ impl LossRecovery {
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         match self {
             Self::Tahoe | Self::Reno(_) => {
-                tcb.send_pending_data(now_s, knobs, knobs.max_burst, out);
+                tcb.send_pending_data(now_s, config, config.limits.max_burst, out);
             }
-            Self::Sack(scheme) => scheme.send_pending_data(tcb, now_s, knobs, out),
-            Self::RackTlp(scheme) => scheme.send_pending_data(tcb, now_s, knobs, out),
+            Self::Sack(scheme) => scheme.send_pending_data(tcb, now_s, config, out),
+            Self::RackTlp(scheme) => scheme.send_pending_data(tcb, now_s, config, out),
         }
     }
 
@@ -179,12 +179,12 @@ impl LossRecovery {
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         match self {
-            Self::Sack(scheme) => scheme.send_supply(tcb, now_s, knobs, out),
-            _ => self.send_pending_data(tcb, now_s, knobs, out),
+            Self::Sack(scheme) => scheme.send_supply(tcb, now_s, config, out),
+            _ => self.send_pending_data(tcb, now_s, config, out),
         }
     }
 
@@ -216,10 +216,10 @@ impl LossRecovery {
     }
 
     /// Packets in flight and lost, for the rule.
-    pub(crate) fn flight(&self, tcb: &Tcb, knobs: &Knobs) -> Flight {
+    pub(crate) fn flight(&self, tcb: &Tcb, config: &TcpConfig) -> Flight {
         match self {
             Self::Tahoe | Self::Reno(_) => tcb.flight(),
-            Self::Sack(scheme) => scheme.flight(tcb, knobs),
+            Self::Sack(scheme) => scheme.flight(tcb, config),
             Self::RackTlp(scheme) => scheme.flight(tcb),
         }
     }
@@ -269,9 +269,9 @@ impl Recovery {
         Self::ALL[self as usize].1
     }
 
-    /// Name of what runs under these knobs: SACK that detects losses by time is `rack`.
-    pub fn name_under(self, knobs: &Knobs) -> &'static str {
-        if matches!(LossRecovery::new(self, knobs), LossRecovery::RackTlp(_)) {
+    /// Name of what runs under these config: SACK that detects losses by time is `rack`.
+    pub fn name_under(self, config: &TcpConfig) -> &'static str {
+        if matches!(LossRecovery::new(self, config), LossRecovery::RackTlp(_)) {
             "rack"
         } else {
             self.name()

@@ -5,7 +5,7 @@ use super::Flight;
 use super::rack::{DetectedLosses, Rack};
 use crate::cwnd::Reduction;
 use crate::tcb::{CongestionState, Tcb};
-use crate::{AckSegment, Knobs, Output, SackBlocks};
+use crate::{AckSegment, Output, SackBlocks, TcpConfig};
 use cwndlab_rules::{Congestion, WindowRule};
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
@@ -76,13 +76,13 @@ impl RackTlp {
         now_s: f64,
         ack: AckSegment,
         sack: Option<&SackBlocks>,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         let (advanced, highest_sent, highest_ack) =
             (ack.ack > tcb.highest_ack, tcb.highest_sent, tcb.highest_ack.max(ack.ack));
         let lost_before = self.rack.lost_total;
-        let echo_s = knobs.timestamps.then_some(ack.echo_s);
+        let echo_s = config.rto.timestamps.then_some(ack.echo_s);
         let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
         let dsack = sack.and_then(|blocks| blocks.duplicate(ack.ack));
         if let Some((number, _)) = dsack {
@@ -91,32 +91,32 @@ impl RackTlp {
         }
         let delivered = self.rack.on_ack(now_s, echo_s, highest_ack, highest_sent, blocks);
         if advanced {
-            tcb.new_ack::<false>(now_s, ack, knobs);
+            tcb.new_ack::<false>(now_s, ack, config);
         }
-        self.process_tlp_ack(tcb, ack.ack, dsack, advanced || delivered > 0, knobs);
+        self.process_tlp_ack(tcb, ack.ack, dsack, advanced || delivered > 0, config);
         if leave_state(tcb) {
             self.rack.on_recovery_end();
         }
-        let detected = self.detect_losses(tcb, now_s, knobs);
+        let detected = self.detect_losses(tcb, now_s, config);
         let newly_lost = self.rack.lost_total > lost_before;
-        self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost, knobs);
-        if advanced && ack.ack == 0 && knobs.delay_growth {
-            tcb.cwnd = tcb.initial_window(knobs);
+        self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost, config);
+        if advanced && ack.ack == 0 && config.handshake.delay_growth {
+            tcb.cwnd = tcb.initial_window(config);
         }
-        let sent = self.send(tcb, now_s, knobs, out);
+        let sent = self.send(tcb, now_s, config, out);
         tcb.stop_timer_if_repaired();
-        self.set_xmit_timer(tcb, now_s, advanced, sent, detected.reordering_timeout_s, knobs);
+        self.set_xmit_timer(tcb, now_s, advanced, sent, detected.reordering_timeout_s, config);
     }
 
     /// Reduces cwnd in response to ECE, once per window of data.
-    pub(crate) fn on_ece(&self, tcb: &mut Tcb, knobs: &Knobs) {
+    pub(crate) fn on_ece(&self, tcb: &mut Tcb, config: &TcpConfig) {
         if tcb.ecn.complete_negotiation() || tcb.state != CongestionState::Open {
             return;
         }
         tcb.recover = tcb.highest_sent;
         tcb.counters.ecn_reductions += 1;
         tcb.enter(CongestionState::Cwr);
-        tcb.begin_cwnd_reduction(Congestion::Ecn, knobs);
+        tcb.begin_cwnd_reduction(Congestion::Ecn, config);
     }
 
     /// The last reduction was undone. `late_originals`: an ACK of a part of the window showed that
@@ -151,7 +151,7 @@ impl RackTlp {
         ack: i64,
         dsack: Option<(i64, i64)>,
         reports_delivery: bool,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
         let Some(probe) = self.loss_probe.filter(|probe| ack >= probe.end_seq) else { return };
         let was_needless = probe.is_reported(dsack);
@@ -161,15 +161,16 @@ impl RackTlp {
         }
         if repaired_loss && tcb.state == CongestionState::Open {
             tcb.count_fast_retransmit();
-            tcb.reduce_cwnd(Reduction::ToTarget(Congestion::FastRetransmit), knobs);
+            tcb.reduce_cwnd(Reduction::ToTarget(Congestion::FastRetransmit), config);
         }
     }
 
     /// Detects losses, and enters recovery if any is not being repaired.
-    fn detect_losses(&mut self, tcb: &mut Tcb, now_s: f64, knobs: &Knobs) -> DetectedLosses {
-        let srtt_s = tcb.rtt.srtt_s(knobs);
+    fn detect_losses(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) -> DetectedLosses {
+        let srtt_s = tcb.rtt.srtt_s(config);
         let repairs = matches!(tcb.state, CongestionState::Recovery | CongestionState::Loss);
-        let detected = self.rack.detect_losses(now_s, repairs, knobs.dupack_threshold, srtt_s);
+        let detected =
+            self.rack.detect_losses(now_s, repairs, config.recovery.dupack_threshold, srtt_s);
         let starts_recovery = match tcb.state {
             CongestionState::Open | CongestionState::Cwr => self.rack.has_losses(),
             CongestionState::Recovery => false,
@@ -177,7 +178,7 @@ impl RackTlp {
             CongestionState::Loss => detected.retransmission_lost,
         };
         if starts_recovery {
-            enter_recovery(tcb, knobs);
+            enter_recovery(tcb, config);
         }
         detected
     }
@@ -193,7 +194,7 @@ impl RackTlp {
         delivered: i64,
         advanced: bool,
         newly_lost: bool,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
         let is_reducing = matches!(tcb.state, CongestionState::Cwr | CongestionState::Recovery);
         if is_reducing && tcb.in_cwnd_reduction() {
@@ -203,9 +204,9 @@ impl RackTlp {
         self.lost_reported = self.rack.lost_total - self.lost_unreported;
         let flight = self.flight(tcb);
         if is_reducing || !advanced {
-            tcb.report_recovery_ack(now_s, ack, flight, knobs);
+            tcb.report_recovery_ack(now_s, ack, flight, config);
         } else {
-            tcb.grow::<false>(now_s, ack, delivered as u64, flight, knobs);
+            tcb.grow::<false>(now_s, ack, delivered as u64, flight, config);
         }
     }
 
@@ -214,11 +215,11 @@ impl RackTlp {
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
-        let sent = self.send(tcb, now_s, knobs, out);
-        self.set_xmit_timer(tcb, now_s, false, sent, 0.0, knobs);
+        let sent = self.send(tcb, now_s, config, out);
+        self.set_xmit_timer(tcb, now_s, false, sent, 0.0, config);
     }
 
     /// Sends lost packets, then new data, while packets in flight are below the window.
@@ -226,17 +227,17 @@ impl RackTlp {
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) -> Transmitted {
         let (mut sent, mut count) = (Transmitted::default(), 0);
-        while (knobs.max_burst == 0 || count < knobs.max_burst)
+        while (config.limits.max_burst == 0 || count < config.limits.max_burst)
             && let Some(number) = self.next_packet(tcb)
             && tcb.pacing_allows(now_s)
         {
             sent.new_data |= number > tcb.highest_sent;
             sent.head_retransmitted |= number == tcb.highest_ack + 1 && number <= tcb.highest_sent;
-            self.transmit(tcb, now_s, number, knobs, out);
+            self.transmit(tcb, now_s, number, config, out);
             tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
             tcb.count_prr_out();
             count += 1;
@@ -249,12 +250,12 @@ impl RackTlp {
         tcb: &mut Tcb,
         now_s: f64,
         number: i64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         self.rack.on_sent(now_s, number);
         let flight = self.flight(tcb);
-        tcb.output(now_s, number, flight, knobs, out);
+        tcb.output(now_s, number, flight, config, out);
     }
 
     fn next_packet(&mut self, tcb: &Tcb) -> Option<i64> {
@@ -273,12 +274,12 @@ impl RackTlp {
         advanced: bool,
         sent: Transmitted,
         reordering_timeout_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
         if tcb.is_repaired() {
             return;
         }
-        let may_send_probe = knobs.tlp
+        let may_send_probe = config.recovery.tlp
             && (tcb.state == CongestionState::Cwr
                 || (tcb.state == CongestionState::Open && !self.rack.has_sacked()));
         let was_probe = self.pending_timer == PendingTimer::LossProbe;
@@ -299,7 +300,7 @@ impl RackTlp {
         } else if advanced || sent.new_data {
             // Without an ACK of the packet at SND.UNA, its RTO runs since its transmission.
             let timeout_s = if sent.new_data { self.remaining_rto_s(tcb, now_s) } else { rto_s };
-            match pto_s(tcb, knobs) {
+            match pto_s(tcb, config) {
                 Some(pto_s) if may_send_probe => {
                     self.arm(tcb, now_s, PendingTimer::LossProbe, pto_s.min(timeout_s))
                 }
@@ -331,50 +332,56 @@ impl RackTlp {
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         match self.pending_timer {
             PendingTimer::LossProbe if tcb.outstanding() > 0 => {
-                self.send_loss_probe(tcb, now_s, knobs, out);
+                self.send_loss_probe(tcb, now_s, config, out);
                 self.arm(tcb, now_s, PendingTimer::Rto, tcb.rtt.rto_s());
             }
             PendingTimer::Reordering if tcb.outstanding() > 0 => {
                 let timeout_s = self.remaining_rto_s(tcb, now_s);
                 self.arm(tcb, now_s, PendingTimer::Rto, timeout_s);
                 let lost_before = self.rack.lost_total;
-                let detected = self.detect_losses(tcb, now_s, knobs);
+                let detected = self.detect_losses(tcb, now_s, config);
                 if self.rack.lost_total > lost_before {
                     // Linux's `tcp_rack_reo_timeout` counts one delivered packet, so that PRR
                     // releases one.
                     tcb.update_prr(self.rack.in_flight(), 1, false);
                 }
-                let sent = self.send(tcb, now_s, knobs, out);
+                let sent = self.send(tcb, now_s, config, out);
                 let timeout_s = detected.reordering_timeout_s;
-                self.set_xmit_timer(tcb, now_s, false, sent, timeout_s, knobs);
+                self.set_xmit_timer(tcb, now_s, false, sent, timeout_s, config);
             }
             _ => {
-                self.on_rto(tcb, now_s, knobs);
-                self.send_pending_data(tcb, now_s, knobs, out);
+                self.on_rto(tcb, now_s, config);
+                self.send_pending_data(tcb, now_s, config, out);
             }
         }
     }
 
     /// Sends a tail loss probe whatever the window (RFC 8985 section 7.3): new data, else the
     /// highest packet again. At most one probe is outstanding.
-    fn send_loss_probe(&mut self, tcb: &mut Tcb, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
+    fn send_loss_probe(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        config: &TcpConfig,
+        out: &mut impl Output,
+    ) {
         if self.loss_probe.is_some() {
             return;
         }
         let is_retransmission = match new_data(tcb) {
             Some(number) => {
-                self.transmit(tcb, now_s, number, knobs, out);
+                self.transmit(tcb, now_s, number, config, out);
                 tcb.snd_nxt = number + 1;
                 false
             }
             None if self.rack.is_sacked(tcb.highest_sent) => return,
             None => {
-                self.transmit(tcb, now_s, tcb.highest_sent, knobs, out);
+                self.transmit(tcb, now_s, tcb.highest_sent, config, out);
                 true
             }
         };
@@ -383,11 +390,11 @@ impl RackTlp {
 
     /// Handles a retransmission timeout (Linux `tcp_enter_loss`): reduces ssthresh, once per
     /// window, and marks packets lost.
-    pub(crate) fn on_rto(&mut self, tcb: &mut Tcb, now_s: f64, knobs: &Knobs) {
+    pub(crate) fn on_rto(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) {
         tcb.cwnd = tcb.cwnd.max(1.0);
         if tcb.outstanding() == 0 {
             // Nothing is outstanding: cwnd is below one packet, or there was no data.
-            if knobs.slow_start_restart {
+            if config.quirks.slow_start_restart {
                 tcb.cwnd_to_one_packet();
             }
         } else {
@@ -395,11 +402,11 @@ impl RackTlp {
                 CongestionState::Open => false,
                 CongestionState::Cwr | CongestionState::Recovery => tcb.highest_ack < tcb.recover,
                 CongestionState::Loss => {
-                    knobs.hold_ssthresh && tcb.timeout_highest_ack == tcb.highest_ack
+                    config.growth.hold_ssthresh && tcb.timeout_highest_ack == tcb.highest_ack
                 }
             };
             tcb.cancel_cwnd_reduction();
-            tcb.reduce_for_timeout(hold_ssthresh, knobs);
+            tcb.reduce_for_timeout(hold_ssthresh, config);
             tcb.enter(CongestionState::Loss);
             tcb.timer.forget_packet();
             self.loss_probe = None;
@@ -426,7 +433,7 @@ fn leave_state(tcb: &mut Tcb) -> bool {
     repaired
 }
 
-fn enter_recovery(tcb: &mut Tcb, knobs: &Knobs) {
+fn enter_recovery(tcb: &mut Tcb, config: &TcpConfig) {
     // RFC 3168 section 6.1.2: the reduction for ECE covers a loss in the same window, if the rule
     // says so.
     let already_reduced = tcb.state == CongestionState::Cwr && tcb.rule.mark_covers_loss();
@@ -435,7 +442,7 @@ fn enter_recovery(tcb: &mut Tcb, knobs: &Knobs) {
         tcb.enter(CongestionState::Recovery);
     } else {
         tcb.enter_fast_retransmit();
-        tcb.begin_cwnd_reduction(Congestion::FastRetransmit, knobs);
+        tcb.begin_cwnd_reduction(Congestion::FastRetransmit, config);
     }
 }
 
@@ -447,8 +454,8 @@ fn new_data(tcb: &Tcb) -> Option<i64> {
 
 /// Probe timeout (PTO, RFC 8985 section 7.2), seconds: 2 srtt, plus the largest delay of an ACK if
 /// one packet is outstanding, for which Linux uses `min_rto`. None before the first RTT sample.
-fn pto_s(tcb: &Tcb, knobs: &Knobs) -> Option<f64> {
-    let srtt_s = tcb.rtt.srtt_s(knobs);
-    let more_s = if tcb.outstanding() == 1 { knobs.min_rto.seconds() } else { TIMEOUT_MIN_S };
+fn pto_s(tcb: &Tcb, config: &TcpConfig) -> Option<f64> {
+    let srtt_s = tcb.rtt.srtt_s(config);
+    let more_s = if tcb.outstanding() == 1 { config.rto.min_rto.seconds() } else { TIMEOUT_MIN_S };
     (srtt_s > 0.0).then_some(2.0 * srtt_s + more_s)
 }

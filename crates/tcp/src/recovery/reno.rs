@@ -4,7 +4,7 @@
 use super::DupackAction;
 use crate::cwnd::Reduction;
 use crate::tcb::{CongestionState, Tcb};
-use crate::{AckSegment, Knobs, Output};
+use crate::{AckSegment, Output, TcpConfig};
 use cwndlab_rules::Congestion;
 
 /// Fast recovery of Reno or NewReno.
@@ -24,78 +24,86 @@ impl FastRecovery {
         tcb: &mut Tcb,
         now_s: f64,
         ack: AckSegment,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         if ack.ack > tcb.last_ack {
             if self.newreno && ack.ack < tcb.recover && tcb.state == CongestionState::Recovery {
-                self.partial_ack(tcb, now_s, ack, knobs, out);
+                self.partial_ack(tcb, now_s, ack, config, out);
             } else {
-                self.full_ack(tcb, now_s, ack, knobs);
+                self.full_ack(tcb, now_s, ack, config);
             }
         } else if ack.ack == tcb.last_ack {
             tcb.dupacks += 1;
-            if tcb.dupacks == knobs.dupack_threshold {
-                self.fast_retransmit(tcb, now_s, knobs, out);
-                if !knobs.exit_fast_retransmit {
-                    tcb.dupwnd = i64::from(knobs.dupack_threshold);
+            if tcb.dupacks == config.recovery.dupack_threshold {
+                self.fast_retransmit(tcb, now_s, config, out);
+                if !config.newreno.exit_fast_retransmit {
+                    tcb.dupwnd = i64::from(config.recovery.dupack_threshold);
                 }
-            } else if tcb.dupacks > knobs.dupack_threshold
-                && (!knobs.exit_fast_retransmit || tcb.state == CongestionState::Recovery)
+            } else if tcb.dupacks > config.recovery.dupack_threshold
+                && (!config.newreno.exit_fast_retransmit || tcb.state == CongestionState::Recovery)
             {
                 tcb.dupwnd += 1;
-            } else if tcb.dupacks < knobs.dupack_threshold {
-                tcb.limited_transmit(now_s, knobs, out);
+            } else if tcb.dupacks < config.recovery.dupack_threshold {
+                tcb.limited_transmit(now_s, config, out);
             }
         }
         if ack.ack < tcb.last_ack {
             return;
         }
         if tcb.dupacks == 0 {
-            tcb.send_pending_data(now_s, knobs, knobs.max_burst, out);
-        } else if tcb.dupacks >= knobs.dupack_threshold {
+            tcb.send_pending_data(now_s, config, config.limits.max_burst, out);
+        } else if tcb.dupacks >= config.recovery.dupack_threshold {
             tcb.send_pending_data(
                 now_s,
-                knobs,
-                if self.newreno { knobs.recovery_burst } else { knobs.max_burst },
+                config,
+                if self.newreno { config.newreno.recovery_burst } else { config.limits.max_burst },
                 out,
             );
         }
     }
 
     /// An ACK that ends recovery, or any new ACK outside recovery.
-    fn full_ack(&mut self, tcb: &mut Tcb, now_s: f64, ack: AckSegment, knobs: &Knobs) {
+    fn full_ack(&mut self, tcb: &mut Tcb, now_s: f64, ack: AckSegment, config: &TcpConfig) {
         if tcb.state == CongestionState::Recovery && (!self.newreno || tcb.dupwnd > 0) {
             tcb.enter(CongestionState::Open);
         }
-        if self.newreno && tcb.dupwnd > 0 && knobs.exit_recovery_fix {
+        if self.newreno && tcb.dupwnd > 0 && config.newreno.exit_recovery_fix {
             // RFC 6582 section 3.2 step 3, option 1: no burst when little is outstanding.
             tcb.cwnd = tcb.ssthresh.min((tcb.highest_sent - ack.ack + 1) as f64);
         }
         tcb.dupwnd = 0;
         self.partial_ack_seen = false;
-        tcb.new_ack_and_grow(now_s, ack, knobs);
+        tcb.new_ack_and_grow(now_s, ack, config);
     }
 
-    fn fast_retransmit(&self, tcb: &mut Tcb, now_s: f64, knobs: &Knobs, out: &mut impl Output) {
+    fn fast_retransmit(
+        &self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        config: &TcpConfig,
+        out: &mut impl Output,
+    ) {
         if tcb.is_repaired() {
             // A late duplicate ACK: nothing is outstanding.
             return;
         }
         let reno_repeats = !self.newreno && tcb.state == CongestionState::Recovery;
-        let less_careful =
-            self.newreno && knobs.less_careful && knobs.bug_fix && tcb.highest_ack == tcb.recover;
-        match DupackAction::of(tcb, knobs) {
+        let less_careful = self.newreno
+            && config.newreno.less_careful
+            && config.newreno.bug_fix
+            && tcb.highest_ack == tcb.recover;
+        match DupackAction::of(tcb, config) {
             response if response == DupackAction::Reduce || reno_repeats || less_careful => {
                 tcb.enter_fast_retransmit();
-                tcb.reduce_cwnd(Reduction::ToTarget(Congestion::FastRetransmit), knobs);
+                tcb.reduce_cwnd(Reduction::ToTarget(Congestion::FastRetransmit), config);
             }
-            DupackAction::Retransmit => tcb.enter_recovery_without_reduction(knobs),
+            DupackAction::Retransmit => tcb.enter_recovery_without_reduction(config),
             _ => return,
         }
         tcb.restart_timer_after_reduction(now_s);
-        tcb.transmit(now_s, tcb.last_ack + 1, knobs, out);
-        tcb.dupwnd = i64::from(knobs.dupack_threshold);
+        tcb.transmit(now_s, tcb.last_ack + 1, config, out);
+        tcb.dupwnd = i64::from(config.recovery.dupack_threshold);
     }
 
     /// A partial ACK: new data, but not up to the recovery point (RFC 6582 section 3.2 step 3).
@@ -104,17 +112,17 @@ impl FastRecovery {
         tcb: &mut Tcb,
         now_s: f64,
         ack: AckSegment,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
-        if !knobs.partial_window_deflation {
+        if !config.newreno.partial_window_deflation {
             tcb.dupwnd = 0;
         }
-        if !knobs.impatient || !self.partial_ack_seen {
+        if !config.newreno.impatient || !self.partial_ack_seen {
             self.partial_ack_seen = true;
             tcb.restart_timer(now_s, ack.ack);
         }
-        if knobs.partial_window_deflation {
+        if config.newreno.partial_window_deflation {
             let acked = ack.ack - tcb.last_ack;
             if tcb.dupwnd > acked {
                 tcb.dupwnd -= acked - 1;
@@ -129,8 +137,8 @@ impl FastRecovery {
         tcb.highest_ack = ack.ack;
         tcb.snd_nxt = tcb.snd_nxt.max(ack.ack + 1);
         if tcb.timer.take_timed(ack.ack).is_some() {
-            tcb.rtt.reset_backoff(knobs);
+            tcb.rtt.reset_backoff(config);
         }
-        tcb.transmit(now_s, tcb.last_ack + 1, knobs, out);
+        tcb.transmit(now_s, tcb.last_ack + 1, config, out);
     }
 }

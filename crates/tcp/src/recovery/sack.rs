@@ -12,7 +12,7 @@
 
 use super::{DupackAction, Flight};
 use crate::tcb::{CongestionState, Tcb};
-use crate::{AckSegment, Knobs, Output, SackBlocks, Scoreboard};
+use crate::{AckSegment, Output, SackBlocks, Scoreboard, TcpConfig};
 use cwndlab_rules::Congestion;
 
 /// State of SACK recovery.
@@ -41,13 +41,13 @@ impl Sack {
     }
 
     /// Whether pipe follows from the scoreboard, as in RFC 6675; Sack1 counts.
-    fn counts_by_scoreboard(&self, knobs: &Knobs) -> bool {
-        knobs.sack_rfc6675 || self.is_fack
+    fn counts_by_scoreboard(&self, config: &TcpConfig) -> bool {
+        config.recovery.sack_rfc6675 || self.is_fack
     }
 
     /// SACKed packets above a packet that make it lost (RFC 6675 section 4, IsLost).
-    fn loss_threshold(&self, knobs: &Knobs) -> u32 {
-        if self.is_fack { 1 } else { knobs.dupack_threshold }
+    fn loss_threshold(&self, config: &TcpConfig) -> u32 {
+        if self.is_fack { 1 } else { config.recovery.dupack_threshold }
     }
 
     /// Whether nothing is being repaired and no packet is SACKed.
@@ -72,26 +72,26 @@ impl Sack {
         now_s: f64,
         ack: AckSegment,
         sack: Option<&SackBlocks>,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         if tcb.state == CongestionState::Recovery {
-            return self.on_ack_in_recovery(tcb, now_s, ack, sack, knobs, out);
+            return self.on_ack_in_recovery(tcb, now_s, ack, sack, config, out);
         }
         if ack.ack > tcb.last_ack {
             let acked = (ack.ack - tcb.highest_ack).max(0) as u64;
-            tcb.new_ack::<false>(now_s, ack, knobs);
-            let flight = self.flight_after_ack(tcb, knobs);
-            tcb.grow_after_new_ack::<false>(now_s, ack, acked, flight, knobs);
+            tcb.new_ack::<false>(now_s, ack, config);
+            let flight = self.flight_after_ack(tcb, config);
+            tcb.grow_after_new_ack::<false>(now_s, ack, acked, flight, config);
             self.ignores_dupacks = false;
             if self.in_use {
-                self.prune_scoreboard(tcb, blocks(sack), knobs);
+                self.prune_scoreboard(tcb, blocks(sack), config);
             }
         } else if ack.ack == tcb.last_ack && !self.ignores_dupacks && !blocks(sack).is_empty() {
-            self.on_duplicate_ack(tcb, now_s, ack, blocks(sack), knobs, out);
+            self.on_duplicate_ack(tcb, now_s, ack, blocks(sack), config, out);
         }
         if ack.ack >= tcb.last_ack && tcb.dupacks == 0 {
-            self.send_pending_data(tcb, now_s, knobs, out);
+            self.send_pending_data(tcb, now_s, config, out);
         }
     }
 
@@ -104,8 +104,8 @@ impl Sack {
     /// Clears the scoreboard after a new ACK outside recovery. While losses of a timeout are being
     /// repaired RFC 6675 section 5.1 keeps it, so that SACKed packets are not retransmitted.
     #[inline(never)]
-    fn prune_scoreboard(&mut self, tcb: &Tcb, blocks: &[(i64, i64)], knobs: &Knobs) {
-        if self.counts_by_scoreboard(knobs) && tcb.highest_ack < tcb.recover {
+    fn prune_scoreboard(&mut self, tcb: &Tcb, blocks: &[(i64, i64)], config: &TcpConfig) {
+        if self.counts_by_scoreboard(config) && tcb.highest_ack < tcb.recover {
             self.scoreboard().update(tcb.highest_ack, tcb.highest_sent, blocks);
         } else {
             self.scoreboard().clear();
@@ -126,29 +126,29 @@ impl Sack {
         now_s: f64,
         ack: AckSegment,
         blocks: &[(i64, i64)],
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         if !self.scoreboard().update(tcb.highest_ack, tcb.highest_sent, blocks) {
             return;
         }
-        tcb.report_recovery_ack(now_s, ack, self.flight_after_ack(tcb, knobs), knobs);
+        tcb.report_recovery_ack(now_s, ack, self.flight_after_ack(tcb, config), config);
         tcb.dupacks += 1;
-        if self.is_fack && tcb.dupacks < knobs.dupack_threshold {
+        if self.is_fack && tcb.dupacks < config.recovery.dupack_threshold {
             let highest_sacked = self.scoreboard().lost_below(1).unwrap_or(tcb.highest_ack);
-            if highest_sacked - tcb.highest_ack > i64::from(knobs.dupack_threshold) {
-                tcb.dupacks = knobs.dupack_threshold;
+            if highest_sacked - tcb.highest_ack > i64::from(config.recovery.dupack_threshold) {
+                tcb.dupacks = config.recovery.dupack_threshold;
             }
         }
-        if tcb.dupacks < knobs.dupack_threshold {
-            if let Some(number) = tcb.next_of_limited_transmit(knobs) {
-                self.transmit(tcb, now_s, number, knobs, out);
+        if tcb.dupacks < config.recovery.dupack_threshold {
+            if let Some(number) = tcb.next_of_limited_transmit(config) {
+                self.transmit(tcb, now_s, number, config, out);
                 tcb.snd_nxt += 1;
             }
-        } else if tcb.dupacks == knobs.dupack_threshold {
-            let response = DupackAction::of(tcb, knobs);
+        } else if tcb.dupacks == config.recovery.dupack_threshold {
+            let response = DupackAction::of(tcb, config);
             if response != DupackAction::Ignore {
-                self.enter_recovery(tcb, now_s, response, knobs, out);
+                self.enter_recovery(tcb, now_s, response, config, out);
             }
         }
     }
@@ -158,37 +158,37 @@ impl Sack {
         tcb: &mut Tcb,
         now_s: f64,
         response: DupackAction,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
-        self.pipe = tcb.outstanding() - i64::from(knobs.dupack_threshold);
-        if knobs.prr {
+        self.pipe = tcb.outstanding() - i64::from(config.recovery.dupack_threshold);
+        if config.recovery.prr {
             self.pipe = self.pipe.max(0);
         }
         tcb.restart_timer_after_reduction(now_s);
         self.rescue_retransmitted = false;
-        let in_flight = if knobs.prr { self.in_flight(tcb, knobs) } else { 0 };
+        let in_flight = if config.recovery.prr { self.in_flight(tcb, config) } else { 0 };
         let first_hole = tcb.highest_ack + 1;
         self.scoreboard().mark_retransmitted(first_hole);
         if response == DupackAction::Reduce {
             tcb.enter_fast_retransmit();
-            tcb.begin_cwnd_reduction(Congestion::FastRetransmit, knobs);
+            tcb.begin_cwnd_reduction(Congestion::FastRetransmit, config);
             tcb.update_prr(in_flight, 1, false);
         } else {
-            tcb.enter_recovery_without_reduction(knobs);
+            tcb.enter_recovery_without_reduction(config);
         }
-        self.transmit(tcb, now_s, tcb.last_ack + 1, knobs, out);
+        self.transmit(tcb, now_s, tcb.last_ack + 1, config, out);
         tcb.count_prr_out();
-        if self.counts_by_scoreboard(knobs) {
-            self.send_in_recovery(tcb, now_s, knobs, out);
+        if self.counts_by_scoreboard(config) {
+            self.send_in_recovery(tcb, now_s, config, out);
         }
     }
 
     /// Estimate of packets in flight in recovery.
-    fn in_flight(&self, tcb: &Tcb, knobs: &Knobs) -> i64 {
+    fn in_flight(&self, tcb: &Tcb, config: &TcpConfig) -> i64 {
         match &self.scoreboard {
-            Some(board) if self.counts_by_scoreboard(knobs) => {
-                board.pipe(tcb.highest_ack, tcb.highest_sent, self.loss_threshold(knobs))
+            Some(board) if self.counts_by_scoreboard(config) => {
+                board.pipe(tcb.highest_ack, tcb.highest_sent, self.loss_threshold(config))
             }
             _ => self.pipe,
         }
@@ -196,16 +196,16 @@ impl Sack {
 
     /// Packets in flight and lost, for the rule.
     #[inline]
-    pub(crate) fn flight(&self, tcb: &Tcb, knobs: &Knobs) -> Flight {
-        if tcb.needs.recovery { self.known_flight(tcb, knobs) } else { Flight::default() }
+    pub(crate) fn flight(&self, tcb: &Tcb, config: &TcpConfig) -> Flight {
+        if tcb.needs.recovery { self.known_flight(tcb, config) } else { Flight::default() }
     }
 
     #[inline(never)]
-    fn known_flight(&self, tcb: &Tcb, knobs: &Knobs) -> Flight {
+    fn known_flight(&self, tcb: &Tcb, config: &TcpConfig) -> Flight {
         let outstanding = tcb.outstanding();
         let pipe = match &self.scoreboard {
             Some(board) if self.in_use => {
-                board.pipe(tcb.highest_ack, tcb.highest_sent, self.loss_threshold(knobs))
+                board.pipe(tcb.highest_ack, tcb.highest_sent, self.loss_threshold(config))
             }
             _ => outstanding,
         };
@@ -215,20 +215,20 @@ impl Sack {
 
     /// [`Self::flight`] after an ACK, with the packets that it marks lost.
     #[inline]
-    fn flight_after_ack(&mut self, tcb: &Tcb, knobs: &Knobs) -> Flight {
+    fn flight_after_ack(&mut self, tcb: &Tcb, config: &TcpConfig) -> Flight {
         if tcb.needs.recovery {
-            self.count_losses(tcb, knobs);
+            self.count_losses(tcb, config);
         }
-        self.flight(tcb, knobs)
+        self.flight(tcb, config)
     }
 
     /// Counts packets that the scoreboard newly marks lost (RFC 6675 section 4, IsLost), for the
     /// rule.
     #[inline(never)]
-    fn count_losses(&mut self, tcb: &Tcb, knobs: &Knobs) {
+    fn count_losses(&mut self, tcb: &Tcb, config: &TcpConfig) {
         let Some(board) = self.scoreboard.as_ref().filter(|_| self.in_use) else { return };
         let from = self.lost_counted_below.max(tcb.highest_ack + 1);
-        let below = board.lost_below(self.loss_threshold(knobs));
+        let below = board.lost_below(self.loss_threshold(config));
         if let Some(below) = below.filter(|below| *below > from) {
             self.lost += board.count_unsacked(from, below);
             self.lost_counted_below = below;
@@ -242,14 +242,14 @@ impl Sack {
         now_s: f64,
         ack: AckSegment,
         sack: Option<&SackBlocks>,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         let valid = ack.ack >= tcb.last_ack;
-        self.repair(tcb, now_s, ack, blocks(sack), knobs);
-        tcb.report_recovery_ack(now_s, ack, self.flight_after_ack(tcb, knobs), knobs);
+        self.repair(tcb, now_s, ack, blocks(sack), config);
+        tcb.report_recovery_ack(now_s, ack, self.flight_after_ack(tcb, config), config);
         if valid {
-            self.send_pending_data(tcb, now_s, knobs, out);
+            self.send_pending_data(tcb, now_s, config, out);
         }
     }
 
@@ -259,7 +259,7 @@ impl Sack {
         now_s: f64,
         ack: AckSegment,
         blocks: &[(i64, i64)],
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) {
         self.pipe -= 1;
         if ack.ack >= tcb.recover {
@@ -267,7 +267,7 @@ impl Sack {
             // A reduction for ECE during recovery remains the last one.
             tcb.state = CongestionState::Open;
             tcb.end_cwnd_reduction();
-            tcb.new_ack::<false>(now_s, ack, knobs);
+            tcb.new_ack::<false>(now_s, ack, config);
             tcb.stop_timer_if_repaired();
             self.ignores_dupacks = false;
             self.scoreboard().clear();
@@ -279,14 +279,14 @@ impl Sack {
             tcb.highest_ack = ack.ack;
         }
         let (highest_ack, highest_sent) = (tcb.highest_ack, tcb.highest_sent);
-        let before = tcb.in_cwnd_reduction().then(|| self.progress(first, knobs));
+        let before = tcb.in_cwnd_reduction().then(|| self.progress(first, config));
         let newly_sacked = self.scoreboard().update(highest_ack, highest_sent, blocks);
-        let after = before.map(|before| (before, self.progress(highest_ack + 1, knobs)));
+        let after = before.map(|before| (before, self.progress(highest_ack + 1, config)));
         if partial {
             // The retransmission left the network as well as the packet it uncovered.
             self.pipe -= 1;
             tcb.restart_timer(now_s, ack.ack);
-            tcb.rtt.reset_backoff(knobs);
+            tcb.rtt.reset_backoff(config);
         } else if newly_sacked && tcb.dupacks > 0 {
             tcb.dupacks += 1;
         }
@@ -298,35 +298,35 @@ impl Sack {
                 before.lost_below.max(highest_ack + 1),
                 after.lost_below.max(highest_ack + 1),
             ) > 0;
-            let in_flight = self.in_flight(tcb, knobs);
+            let in_flight = self.in_flight(tcb, config);
             tcb.update_prr(in_flight, after.delivered - before.delivered, partial && !newly_lost);
         }
     }
 
     /// Scoreboard totals, for PRR. `first`: SND.UNA.
-    fn progress(&self, first: i64, knobs: &Knobs) -> ScoreboardProgress {
+    fn progress(&self, first: i64, config: &TcpConfig) -> ScoreboardProgress {
         let Some(board) = &self.scoreboard else {
             return ScoreboardProgress { delivered: first, lost_below: first };
         };
         let delivered = first + board.sacked_count(first - 1) as i64;
-        let lost_below = board.lost_below(self.loss_threshold(knobs)).unwrap_or(first);
+        let lost_below = board.lost_below(self.loss_threshold(config)).unwrap_or(first);
         ScoreboardProgress { delivered, lost_below }
     }
 
-    pub(crate) fn on_rto(&mut self, tcb: &mut Tcb, now_s: f64, knobs: &Knobs) {
+    pub(crate) fn on_rto(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) {
         tcb.dupwnd = 0;
         tcb.dupacks = 0;
         tcb.cancel_cwnd_reduction();
         self.ignores_dupacks = true;
         self.lost += 1;
         tcb.last_ack = tcb.last_ack.max(tcb.highest_ack);
-        let keeps_scoreboard = self.counts_by_scoreboard(knobs);
+        let keeps_scoreboard = self.counts_by_scoreboard(config);
         match &mut self.scoreboard {
             Some(scoreboard) if keeps_scoreboard => scoreboard.forget_retransmissions(),
             Some(scoreboard) => scoreboard.clear(),
             None => {}
         }
-        tcb.handle_rto(now_s, knobs);
+        tcb.handle_rto(now_s, config);
     }
 
     pub(crate) fn on_undo(&mut self) {
@@ -338,19 +338,19 @@ impl Sack {
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         if tcb.state == CongestionState::Recovery {
-            return self.send_in_recovery(tcb, now_s, knobs, out);
+            return self.send_in_recovery(tcb, now_s, config, out);
         }
         let mut send_limit = tcb.send_limit();
-        if knobs.max_burst > 0 {
-            send_limit = send_limit.min(tcb.snd_nxt + i64::from(knobs.max_burst) - 1);
+        if config.limits.max_burst > 0 {
+            send_limit = send_limit.min(tcb.snd_nxt + i64::from(config.limits.max_burst) - 1);
         }
         while tcb.snd_nxt <= send_limit && tcb.pacing_allows(now_s) {
-            if !(self.counts_by_scoreboard(knobs) && self.is_sacked(tcb.snd_nxt)) {
-                self.transmit(tcb, now_s, tcb.snd_nxt, knobs, out);
+            if !(self.counts_by_scoreboard(config) && self.is_sacked(tcb.snd_nxt)) {
+                self.transmit(tcb, now_s, tcb.snd_nxt, config, out);
             }
             tcb.snd_nxt += 1;
         }
@@ -366,16 +366,16 @@ impl Sack {
         tcb: &mut Tcb,
         now_s: f64,
         number: i64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
-        let mut flight = self.flight(tcb, knobs);
+        let mut flight = self.flight(tcb, config);
         if tcb.needs.recovery {
             // The scoreboard already counts retransmissions made in recovery.
             let is_counted = tcb.state == CongestionState::Recovery && number <= tcb.highest_sent;
             flight.in_flight += u64::from(!is_counted);
         }
-        tcb.output(now_s, number, flight, knobs, out);
+        tcb.output(now_s, number, flight, config, out);
     }
 
     /// Sends after the application supplied data. With duplicate ACKs outside recovery, Sack1
@@ -385,21 +385,21 @@ impl Sack {
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         let in_recovery = tcb.state == CongestionState::Recovery;
-        if !in_recovery && tcb.dupacks > 0 && !self.counts_by_scoreboard(knobs) {
+        if !in_recovery && tcb.dupacks > 0 && !self.counts_by_scoreboard(config) {
             while tcb.snd_nxt <= tcb.last_ack + tcb.send_window() {
                 let Some(hole) = self.scoreboard().next_hole(tcb.highest_ack) else { break };
                 if tcb.recover == 0 {
                     return;
                 }
                 self.scoreboard().mark_retransmitted(hole);
-                self.transmit(tcb, now_s, hole, knobs, out);
+                self.transmit(tcb, now_s, hole, config, out);
             }
         }
-        self.send_pending_data(tcb, now_s, knobs, out);
+        self.send_pending_data(tcb, now_s, config, out);
     }
 
     #[inline(never)]
@@ -407,31 +407,31 @@ impl Sack {
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        knobs: &Knobs,
+        config: &TcpConfig,
         out: &mut impl Output,
     ) {
         let mut sent = 0;
         while tcb.pacing_allows(now_s)
-            && let Some(number) = self.next_packet(tcb, knobs)
+            && let Some(number) = self.next_packet(tcb, config)
         {
-            self.transmit(tcb, now_s, number, knobs, out);
+            self.transmit(tcb, now_s, number, config, out);
             tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
             self.pipe += 1;
             tcb.count_prr_out();
             sent += 1;
-            if knobs.max_burst > 0 && sent == knobs.max_burst {
+            if config.limits.max_burst > 0 && sent == config.limits.max_burst {
                 break;
             }
         }
     }
 
     /// The next packet to send in recovery.
-    fn next_packet(&mut self, tcb: &Tcb, knobs: &Knobs) -> Option<i64> {
-        let window = knobs.window as i64;
+    fn next_packet(&mut self, tcb: &Tcb, config: &TcpConfig) -> Option<i64> {
+        let window = config.limits.window as i64;
         let new_data = (tcb.snd_nxt <= tcb.highest_ack + window && tcb.snd_nxt < tcb.data_end)
             .then_some(tcb.snd_nxt);
-        if self.counts_by_scoreboard(knobs) {
-            return self.next_segment_rfc6675(tcb, new_data, knobs);
+        if self.counts_by_scoreboard(config) {
+            return self.next_segment_rfc6675(tcb, new_data, config);
         }
         if self.pipe >= tcb.cwnd as i64 || tcb.last_ack + 1 >= tcb.data_end {
             return None;
@@ -452,9 +452,9 @@ impl Sack {
         &mut self,
         tcb: &Tcb,
         new_data: Option<i64>,
-        knobs: &Knobs,
+        config: &TcpConfig,
     ) -> Option<i64> {
-        let (highest_ack, threshold) = (tcb.highest_ack, self.loss_threshold(knobs));
+        let (highest_ack, threshold) = (tcb.highest_ack, self.loss_threshold(config));
         let board = self.scoreboard.as_deref_mut()?;
         self.pipe = board.pipe(highest_ack, tcb.highest_sent, threshold);
         if self.pipe >= tcb.cwnd as i64 {

@@ -4,40 +4,40 @@
 use super::DupackAction;
 use crate::cwnd::Reduction;
 use crate::tcb::Tcb;
-use crate::{AckSegment, Knobs, Output};
+use crate::{AckSegment, Output, TcpConfig};
 use cwndlab_rules::Congestion;
 
 pub(crate) fn on_ack(
     tcb: &mut Tcb,
     now_s: f64,
     ack: AckSegment,
-    knobs: &Knobs,
+    config: &TcpConfig,
     out: &mut impl Output,
 ) {
     if ack.ack > tcb.last_ack {
-        tcb.new_ack_and_grow(now_s, ack, knobs);
+        tcb.new_ack_and_grow(now_s, ack, config);
     } else if ack.ack == tcb.last_ack {
         tcb.dupacks += 1;
-        if tcb.dupacks == knobs.dupack_threshold {
-            fast_retransmit(tcb, now_s, knobs);
-        } else if tcb.dupacks < knobs.dupack_threshold {
-            tcb.limited_transmit(now_s, knobs, out);
+        if tcb.dupacks == config.recovery.dupack_threshold {
+            fast_retransmit(tcb, now_s, config);
+        } else if tcb.dupacks < config.recovery.dupack_threshold {
+            tcb.limited_transmit(now_s, config, out);
         }
     }
-    tcb.send_pending_data(now_s, knobs, knobs.max_burst, out);
+    tcb.send_pending_data(now_s, config, config.limits.max_burst, out);
 }
 
-fn fast_retransmit(tcb: &mut Tcb, now_s: f64, knobs: &Knobs) {
+fn fast_retransmit(tcb: &mut Tcb, now_s: f64, config: &TcpConfig) {
     if tcb.is_repaired() {
         return;
     }
-    match DupackAction::of(tcb, knobs) {
+    match DupackAction::of(tcb, config) {
         DupackAction::Reduce => {
             tcb.enter_fast_retransmit();
-            tcb.reduce_cwnd(Reduction::ToOnePacket(Congestion::FastRetransmit), knobs);
+            tcb.reduce_cwnd(Reduction::ToOnePacket(Congestion::FastRetransmit), config);
         }
         DupackAction::Retransmit => {
-            tcb.enter_recovery_without_reduction(knobs);
+            tcb.enter_recovery_without_reduction(config);
             tcb.cwnd_to_one_packet();
         }
         DupackAction::Ignore => return,

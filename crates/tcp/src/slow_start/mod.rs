@@ -11,7 +11,7 @@ mod hystart;
 mod hystart_plus_plus;
 mod limited;
 
-use crate::Knobs;
+use crate::TcpConfig;
 use cwndlab_rules::{Congestion, Rule, WindowRule};
 use hystart::HyStart;
 use hystart_plus_plus::HyStartPlusPlus;
@@ -76,8 +76,8 @@ pub(crate) enum SlowStart {
 
 impl SlowStart {
     /// State at the start of a flow; none for standard slow start.
-    pub(crate) fn new(rule: &Rule, knobs: &Knobs) -> Option<Box<Self>> {
-        let scheme = match knobs.slow_start {
+    pub(crate) fn new(rule: &Rule, config: &TcpConfig) -> Option<Box<Self>> {
+        let scheme = match config.growth.slow_start {
             SlowStartScheme::Linux if rule.has_hystart_in_linux() => SlowStartScheme::HyStart,
             SlowStartScheme::Linux => SlowStartScheme::Standard,
             scheme => scheme,

@@ -3,12 +3,12 @@
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
 use cwndlab_tcp::{
-    AckSegment, DataSegment, Ecn, EcnEcho, Knobs, Profile, Recovery, SackBlocks, Sender,
+    AckSegment, DataSegment, Ecn, EcnEcho, Profile, Recovery, SackBlocks, Sender, TcpConfig,
 };
 
 pub struct Exchange {
     pub sender: Sender,
-    pub knobs: Knobs,
+    pub config: TcpConfig,
     now_s: f64,
     sent: Vec<DataSegment>,
     /// Segments of the last step.
@@ -18,31 +18,41 @@ pub struct Exchange {
 impl Exchange {
     /// AIMD(1, 0.5) after the ACK of the SYN at 0.1 s: packets 1 to 8 are in flight, and cwnd is at
     /// ssthresh, 8.
-    pub fn eight_packets(recovery: Recovery, packets: Option<u64>, knobs: Knobs) -> Self {
-        let knobs = Knobs { initial_window: 8.0, initial_ssthresh: 8.0, window: 100.0, ..knobs };
-        let mut new = Self::start(recovery, packets, knobs, &[0]);
+    pub fn eight_packets(recovery: Recovery, packets: Option<u64>, config: TcpConfig) -> Self {
+        let config = config.with(|config| {
+            config.limits.initial_window = 8.0;
+            config.limits.initial_ssthresh = 8.0;
+            config.limits.window = 100.0;
+        });
+        let mut new = Self::start(recovery, packets, config, &[0]);
         new.at(0.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8]);
         new
     }
 
     /// AIMD(1, 0.5) at its start.
     #[track_caller]
-    pub fn start(recovery: Recovery, packets: Option<u64>, knobs: Knobs, sends: &[i64]) -> Self {
+    pub fn start(
+        recovery: Recovery,
+        packets: Option<u64>,
+        config: TcpConfig,
+        sends: &[i64],
+    ) -> Self {
         let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
-        let arithmetic = if knobs.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+        let arithmetic =
+            if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
         let mut new =
-            Self::of(Sender::new(rule.build(arithmetic), recovery, packets, 0.0, &knobs), knobs);
+            Self::of(Sender::new(rule.build(arithmetic), recovery, packets, 0.0, &config), config);
         new.begin(sends);
         new
     }
 
-    pub fn of(sender: Sender, knobs: Knobs) -> Self {
-        Self { sender, knobs, now_s: 0.0, sent: Vec::new(), last: Vec::new() }
+    pub fn of(sender: Sender, config: TcpConfig) -> Self {
+        Self { sender, config, now_s: 0.0, sent: Vec::new(), last: Vec::new() }
     }
 
     #[track_caller]
     pub fn begin(&mut self, sends: &[i64]) -> &mut Self {
-        self.sender.start(0.0, &self.knobs, &mut |segment| self.sent.push(segment));
+        self.sender.start(0.0, &self.config, &mut |segment| self.sent.push(segment));
         self.sends(sends, "at the start")
     }
 
@@ -61,7 +71,7 @@ impl Exchange {
         let sent_s = self.now_s - 0.1;
         let echo = EcnEcho::NONE;
         let segment = AckSegment { ack, sent_s, echo_s: sent_s, size_bytes: 40, echo };
-        self.sender.on_ack(self.now_s, segment, None, &self.knobs, &mut |_| {});
+        self.sender.on_ack(self.now_s, segment, None, &self.config, &mut |_| {});
     }
 
     #[track_caller]
@@ -73,7 +83,13 @@ impl Exchange {
     /// The ACK of packet 0: in ns-2 it carries ECE, which completes the negotiation of ECN.
     #[track_caller]
     pub fn syn_ack(&mut self, sends: &[i64]) -> &mut Self {
-        self.receive(0, &[], self.now_s - 0.1, self.knobs.ecn && self.knobs.ecn_handshake, sends)
+        self.receive(
+            0,
+            &[],
+            self.now_s - 0.1,
+            self.config.ecn.ecn && self.config.quirks.ns2_ecn,
+            sends,
+        )
     }
 
     /// An ACK with ECE.
@@ -137,7 +153,7 @@ impl Exchange {
         let mut carried = SackBlocks::default();
         blocks.iter().for_each(|&block| carried.push(block));
         let carried = Some(&carried).filter(|carried| !carried.is_empty());
-        self.sender.on_ack(self.now_s, segment, carried, &self.knobs, &mut |segment| {
+        self.sender.on_ack(self.now_s, segment, carried, &self.config, &mut |segment| {
             self.sent.push(segment)
         });
         self.sends(sends, &format!("after ack {} {blocks:?}", segment.ack))
@@ -147,7 +163,7 @@ impl Exchange {
     #[track_caller]
     pub fn supply(&mut self, packets: u64, sends: &[i64]) -> &mut Self {
         self.sender
-            .supply(self.now_s, packets, &self.knobs, &mut |segment| self.sent.push(segment));
+            .supply(self.now_s, packets, &self.config, &mut |segment| self.sent.push(segment));
         self.sends(sends, "after supply")
     }
 
@@ -199,7 +215,7 @@ impl Exchange {
             self.sender.deadline_s()
         );
         self.now_s = now_s;
-        self.sender.on_timeout(now_s, &self.knobs, &mut |segment| self.sent.push(segment));
+        self.sender.on_timeout(now_s, &self.config, &mut |segment| self.sent.push(segment));
         self.sends(sends, "at the timeout")
     }
 
@@ -216,10 +232,10 @@ impl Exchange {
     }
 }
 
-pub fn rfc() -> Knobs {
-    Knobs { timestamps: false, ..Knobs::profile(Profile::Rfc) }
+pub fn rfc() -> TcpConfig {
+    TcpConfig::profile(Profile::Rfc).with(|config| config.rto.timestamps = false)
 }
 
-pub fn ns2() -> Knobs {
-    Knobs::profile(Profile::Ns2_235)
+pub fn ns2() -> TcpConfig {
+    TcpConfig::profile(Profile::Ns2_235)
 }
