@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import cwndlab
 from cwndlab import environments, native
 from cwndlab import reproduction as reproduce
@@ -11,9 +15,26 @@ from cwndlab.reproduction import summary, summary_text, witness_page
 from parts.text import ROOT, code, code_name, table
 
 
+OFTEN_CHANGED = (
+    "packet_size", "window", "initial_window", "slow_start", "pacing", "rack", "min_rto",
+    "timestamps", "delayed_ack", "ecn",
+)  # fmt: skip
+"""The knobs that people change."""
+
+
+def often_changed_knobs() -> str:
+    """Table of the ten endpoint knobs that people change."""
+    entries = {entry["name"]: entry for entry in native.knobs()}
+    return _knob_table([entries[name] for name in OFTEN_CHANGED])
+
+
 def knobs() -> str:
-    """Table of the endpoint knobs with their value in each profile."""
-    entries = native.knobs()
+    """Tables of the endpoint knobs with their value in each profile, by group."""
+    groups = itertools.groupby(native.knobs(), lambda entry: entry["group"])
+    return "\n".join(f"### {about.rstrip('.')}\n\n{_knob_table(group)}" for about, group in groups)
+
+
+def _knob_table(entries: Iterable[Mapping[str, Any]]) -> str:
     profiles = ["linux", "ns2-2.35", "rfc"]
     rows = [
         [

@@ -105,7 +105,9 @@ def knobs() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Per knob: ``name``, ``meaning``, and ``values`` by profile.
+        Per knob: ``name``, ``group`` (what its group is about), ``meaning``, ``range`` (least and
+        largest number, seconds for times; None where every value is allowed), and ``values`` by
+        profile.
 
     Examples
     --------

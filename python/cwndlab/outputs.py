@@ -284,7 +284,10 @@ def _rules() -> Schema:
 
 
 def _knobs() -> Schema:
-    entry = _object({"name": TEXT, "meaning": TEXT, "values": TABLE})
+    entry = _object(
+        {**_fields("name group meaning", TEXT), "values": TABLE,
+         "range": {"type": ["array", "null"], "items": NUMBER}}
+    )  # fmt: skip
     return _object({"knobs": _list(entry)})
 
 

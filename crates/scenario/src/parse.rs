@@ -1,6 +1,7 @@
 //! Parser of scenarios in TOML and JSON, with error messages that name the key and the value.
 
 use crate::error::ScenarioError;
+use crate::knobs::RENAMED;
 use crate::resolver::{NoResolver, Resolver};
 use crate::scenario::Scenario;
 use crate::serde_messages::plain;
@@ -57,6 +58,12 @@ fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioErro
                     .strip_suffix(unknown.name)
                     .map_or(path.as_str(), |parent| parent.trim_end_matches('.'));
                 let parent = if parent.is_empty() { "scenario" } else { parent };
+                let in_tcp = parent == "tcp" || parent.ends_with(".tcp");
+                if let Some((old, new)) = RENAMED.iter().find(|(old, _)| in_tcp && *old == unknown.name)
+                {
+                    let message = format!("key \"{old}\" is a part of \"{new}\" now");
+                    return ScenarioError::at(parent, message);
+                }
                 let key = message::unknown_value(unknown.name, &unknown.allowed);
                 ScenarioError::at(parent, format!("key {key}"))
             }

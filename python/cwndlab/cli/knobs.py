@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import click
 
 from cwndlab.cli.options import json_option
@@ -23,20 +25,21 @@ def knobs(as_json: bool) -> None:
     from cwndlab.cli.output import print_table
 
     profiles = list(entries[0]["values"])
-    rows = [
-        [
-            entry["name"],
-            *(_text(entry["values"][profile]) for profile in profiles),
-            entry["meaning"],
+    for group, of_group in itertools.groupby(entries, lambda entry: entry["group"]):
+        rows = [
+            [
+                entry["name"],
+                *(_text(entry["values"][profile]) for profile in profiles),
+                entry["meaning"],
+            ]
+            for entry in of_group
         ]
-        for entry in entries
-    ]
-    print_table(
-        "Knobs of the TCP endpoints",
-        ["knob", *profiles, "meaning"],
-        rows,
-        text_columns=2 + len(profiles),
-    )
+        print_table(
+            group.rstrip("."),
+            ["knob", *profiles, "meaning"],
+            rows,
+            text_columns=2 + len(profiles),
+        )
 
 
 def _text(value: object) -> str:
