@@ -112,7 +112,7 @@ impl NetworkPath {
 
     /// Whether a queue exceeds the memory limit.
     pub fn has_overflowed(&self) -> bool {
-        self.network.engine.datapath.links.iter().any(|link| link.overflowed)
+        self.network.engine.datapath.links.iter().any(|link| link.overflowed())
     }
 
     /// Results of the links, after [`NetworkPath::finish`].

@@ -30,6 +30,17 @@ pub struct Packet {
     pub options: u32,
 }
 
+/// When a packet arrives at the next stage, and what orders it among simultaneous ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// As [`Packet::at_s`].
+    pub at_s: f64,
+    /// As [`Packet::tx_start_s`].
+    pub tx_start_s: f64,
+    /// As [`Packet::lead_s`].
+    pub lead_s: f64,
+}
+
 impl Packet {
     /// A packet that its source sends now.
     pub fn sent(now_s: f64, number: i64, size_bytes: u16, flags: Flags) -> Self {
@@ -45,9 +56,6 @@ impl Packet {
         }
     }
 }
-
-/// Arrival time of a packet that is lost.
-pub const LOST: f64 = f64::INFINITY;
 
 /// Header bits and priority of a packet: bit 0 retransmission, 1 and 2 the ECN field of IP, 3 to 6
 /// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority, 10 an ACK of part of a packet.

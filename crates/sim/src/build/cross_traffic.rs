@@ -8,7 +8,7 @@ use crate::event::arrival_queue::NEVER;
 use crate::measure::trace::Tracer;
 use crate::packet::{Flags, FlowIndices};
 use crate::random::variable::RandomVariable;
-use crate::rate::serializer::{ConstantRate, Serializer};
+use crate::rate::transmitter::{ConstantRate, Transmitter};
 use cwndlab_scenario::CrossSpec;
 use cwndlab_units::Time;
 
@@ -50,14 +50,14 @@ impl Builder<'_> {
     ) -> CrossSource {
         let scenario = self.plan.scenario;
         let horizon_s = scenario.duration.seconds();
-        let serializer = match spec.source_rate {
-            Some(rate) => Serializer::Constant(ConstantRate::new(
+        let transmitter = match spec.source_rate {
+            Some(rate) => Transmitter::Constant(ConstantRate::new(
                 rate.bps().min(self.plan.source_rate_cap_bps(index, spec, number)),
             )),
             None => {
                 let (waveform, link_rate_bps) = self.plan.cross_rate(index, spec);
                 // All sources of an entry share one varying rate, like weather.
-                Serializer::new(
+                Transmitter::new(
                     waveform,
                     self.plan.source_stream("rate", spec, 0),
                     horizon_s,
@@ -83,7 +83,7 @@ impl Builder<'_> {
         let (size_bytes, flags) = (spec.packet_size.0 as u16, Flags::of_priority(spec.priority));
         let stop_s = spec.stop.map_or(NEVER, Time::seconds).min(horizon_s.next_up());
         CrossSource {
-            serializer,
+            transmitter,
             activity,
             size_bytes,
             flags,

@@ -4,11 +4,13 @@ use super::info::{FlowInfos, LinkInfo};
 use super::network_plan::NetworkPlan;
 use super::queues::{BuiltQueue, UNLIMITED};
 use crate::measure::window::MeasurementWindow;
-use crate::network::link::{Link, LinkConfig, LinkMetrics, QueueSampler, ScheduledQueue};
+use crate::network::link::{
+    FifoQueue, Line, Link, LinkMetrics, LinkQueue, QueueSampler, ScheduledQueue,
+};
 use crate::random::stream::RandomStream;
 use crate::rate::outages::Outages;
-use crate::rate::serializer::Serializer;
-use cwndlab_queues::{Discipline, DropTail, Limit};
+use crate::rate::transmitter::Transmitter;
+use cwndlab_queues::Limit;
 
 impl NetworkPlan<'_> {
     /// Builds all links and their descriptions.
@@ -25,31 +27,30 @@ impl NetworkPlan<'_> {
             let stream =
                 |what: &str| RandomStream::new(scenario.seed, &format!("{what}/{}", plan.name));
             let outages = Outages::new(plan.outages);
-            let (discipline, scheduled_queue) = match self.queue(i as u32, flows) {
-                BuiltQueue::Admission(discipline) => (discipline, None),
-                BuiltQueue::Scheduling(queue) => (
-                    Discipline::DropTail(DropTail::new(Limit::Packets(1), true)),
-                    Some(ScheduledQueue::new(queue)),
-                ),
+            let impairments = self.impairments(i as u32, flows);
+            let queue = match self.queue(i as u32, flows) {
+                BuiltQueue::Admission(discipline) => LinkQueue::Fifo(FifoQueue::new(
+                    discipline,
+                    stream("queue"),
+                    !impairments.is_empty(),
+                )),
+                BuiltQueue::Scheduling(discipline) => {
+                    LinkQueue::Scheduled(Box::new(ScheduledQueue::new(discipline)))
+                }
             };
             let unshaped =
-                Serializer::with_outages(&plan.rate, stream("link-rate"), horizon, &outages);
-            let serializer = match plan.shaper {
+                Transmitter::with_outages(&plan.rate, stream("link-rate"), horizon, &outages);
+            let transmitter = match plan.shaper {
                 Some(shaper) => unshaped.shaped(&shaper),
                 None => unshaped,
             };
-            links.push(Link::new(LinkConfig {
-                serializer,
-                delay_s: plan.delay.link_delay_s(),
-                discipline,
-                scheduled_queue,
-                random: stream("queue"),
-                impairments: self.impairments(i as u32, flows),
-                metrics: LinkMetrics::new(
-                    window,
-                    scenario.trace.queue.map(|every| QueueSampler::new(every.seconds())),
-                ),
-            }));
+            let sampler = scenario.trace.queue.map(|every| QueueSampler::new(every.seconds()));
+            links.push(Link::new(
+                Line { transmitter, delay_s: plan.delay.link_delay_s() },
+                queue,
+                impairments,
+                LinkMetrics::new(window, sampler),
+            ));
             let limit = self.limit(plan.queue.limit(), i as u32, flows);
             infos.push(LinkInfo {
                 name: plan.name.clone(),

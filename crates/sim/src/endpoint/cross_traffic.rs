@@ -5,13 +5,13 @@ use crate::event::arrival_queue::NEVER;
 use crate::measure::window::MeasurementWindow;
 use crate::packet::Flags;
 use crate::random::variable::RandomVariable;
-use crate::rate::serializer::Serializer;
+use crate::rate::transmitter::Transmitter;
 
 /// An open-loop source. Its packets are spaced by their transmission time at its rate.
 #[derive(Clone, Debug)]
 pub struct CrossSource {
     /// Spaces packets by the rate of the source.
-    pub serializer: Serializer,
+    pub transmitter: Transmitter,
     /// When the source is on.
     pub activity: Activity,
     /// Packet size on the wire, bytes.
@@ -55,7 +55,7 @@ impl CrossSource {
         if !matches!(self.activity, Activity::VaryingPopulation { .. }) {
             return self.after(start_s);
         }
-        let (_, interval_s) = self.serializer.finish(start_s, u32::from(self.size_bytes));
+        let (_, interval_s) = self.transmitter.finish(start_s, u32::from(self.size_bytes));
         // Phases separate sources that start together, so no source waits for a whole interval.
         let next_time_s = self.activity.after(start_s, start_s, interval_s, self.stop_s);
         self.unless_stopped(next_time_s)
@@ -72,7 +72,7 @@ impl CrossSource {
 
     #[inline]
     fn after(&mut self, now_s: f64) -> f64 {
-        let (end_s, interval_s) = self.serializer.finish(now_s, u32::from(self.size_bytes));
+        let (end_s, interval_s) = self.transmitter.finish(now_s, u32::from(self.size_bytes));
         let next_time_s = if matches!(self.activity, Activity::AlwaysOn) {
             end_s
         } else {

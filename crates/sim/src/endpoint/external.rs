@@ -1,7 +1,7 @@
 //! External endpoints: packets that enter and leave the network from outside the simulation, in
 //! live runs.
 
-use crate::packet::{LOST, Packet};
+use crate::packet::Packet;
 use cwndlab_tcp::Ecn;
 
 /// A packet that the caller sends through a network path.
@@ -48,13 +48,11 @@ pub struct ExternalEndpoints {
 }
 
 impl ExternalEndpoints {
-    /// A packet of `flow` leaves the network at its own time; `ended_s` is [`LOST`] if it was
-    /// dropped.
-    pub fn leave(&mut self, flow: u32, reverse: bool, packet: &Packet, ended_s: f64) {
+    /// A packet of `flow` leaves the network at its own time.
+    pub fn leave(&mut self, flow: u32, reverse: bool, packet: &Packet, fate: Fate) {
         let &Packet { at_s, number, size_bytes, flags, .. } = packet;
         let packet =
             ExternalPacket { token: number as u32, flow, reverse, size_bytes, ecn: flags.ecn() };
-        let fate = if ended_s == LOST { Fate::Dropped } else { Fate::Delivered };
         self.outcomes.push(PacketOutcome { packet, at_s, fate });
     }
 }

@@ -1,7 +1,7 @@
 //! What stands at the ends of routes: receivers, sinks of cross traffic, external endpoints.
 
 use crate::endpoint::cross_traffic::CrossSink;
-use crate::endpoint::external::ExternalEndpoints;
+use crate::endpoint::external::{ExternalEndpoints, Fate};
 use crate::endpoint::tcp::{ReceiverEndpoint, SlotLosses, ack_options};
 use crate::endpoint::transfer::Transfer;
 use crate::measure::trace::{PacketEvent, Tracer, row};
@@ -154,7 +154,7 @@ impl Sinks {
                 trace.carried(at_s, flow, u64::from(size_bytes) * 8);
             }
         } else if let Some(external) = &mut self.external {
-            external.leave(flow, is_source, packet, at_s);
+            external.leave(flow, is_source, packet, Fate::Delivered);
         }
     }
 }

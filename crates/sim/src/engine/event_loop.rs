@@ -300,12 +300,7 @@ impl<T: Tracer> Engine<T> {
             }
             (_, None) => {}
         }
-        let link = &self.datapath.links[link as usize];
-        let free_s = match kind {
-            StationKind::Queue(_) => link.next_service_s().1,
-            _ => link.free_s(),
-        };
-        self.datapath.stations.set_free(station, free_s);
+        self.datapath.stations.set_free(station, self.datapath.links[link as usize].free_s());
     }
 
     /// The key of the first item of a station, which is due at `now_s`.

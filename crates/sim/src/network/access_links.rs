@@ -2,6 +2,7 @@
 //! limit.
 
 use crate::network::host_jitter::HostJitter;
+use crate::packet::Times;
 use cwndlab_prefetch::prefetch;
 
 /// Access links of all flows. Each distinct rate is stored once, since flows of a group have equal
@@ -80,26 +81,19 @@ impl AccessLinks {
         AccessLink { free_s: 0.0, lead_s: 0.0, delay_s, transmission_s: 0.0, rate, size_bytes: 0 }
     }
 
-    /// A packet enters at `now_s`; its last transmission started at `tx_start_s`. Returns its
-    /// arrival time at the other end, the start of its transmission, and the lead of what caused
-    /// that (`Packet::lead_s`).
+    /// A packet enters at `now_s`; its last transmission started at `tx_start_s`. Returns when it
+    /// arrives at the other end.
     ///
     /// The cause is the arrival on an idle link, scheduled at `tx_start_s`; on a busy one the end
     /// of the transmission before, scheduled at the start of that. In ns-2 two busy periods of
     /// equal packets are ordered by their first arrivals, however long ago: the lead of a later
     /// packet has that as a second-order part, which shrinks from packet to packet.
     #[inline(always)]
-    pub fn transmit(
-        &mut self,
-        index: u32,
-        now_s: f64,
-        size_bytes: u16,
-        tx_start_s: f64,
-    ) -> (f64, f64, f64) {
+    pub fn transmit(&mut self, index: u32, now_s: f64, size_bytes: u16, tx_start_s: f64) -> Times {
         let link = &mut self.access_links[index as usize];
         let mut lead_s = now_s - tx_start_s;
         if link.rate == UNLIMITED {
-            return (now_s + link.delay_s, now_s, lead_s);
+            return Times { at_s: now_s + link.delay_s, tx_start_s: now_s, lead_s };
         }
         let mut start_s = now_s;
         // Of an arrival and an end of transmission at one instant, the first scheduled is first.
@@ -114,7 +108,8 @@ impl AccessLinks {
             link.divide(&self.rates_bps, size_bytes);
         }
         link.free_s = start_s + link.transmission_s;
-        (start_s + (link.transmission_s + link.delay_s), start_s, lead_s)
+        let at_s = start_s + (link.transmission_s + link.delay_s);
+        Times { at_s, tx_start_s: start_s, lead_s }
     }
 }
 

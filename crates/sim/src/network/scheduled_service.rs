@@ -3,7 +3,7 @@
 
 use crate::measure::trace::Tracer;
 use crate::network::datapath::Datapath;
-use crate::packet::{LOST, Packet, RoutedPacket};
+use crate::packet::{Packet, RoutedPacket};
 
 impl<T: Tracer> Datapath<T> {
     /// The packets that wait for a scheduled queue enter it, and their transmissions start, in order
@@ -39,7 +39,7 @@ impl<T: Tracer> Datapath<T> {
             items += 1;
         }
         self.stations.settle(station);
-        self.stations.set_free(station, self.links[link as usize].next_service_s().1);
+        self.stations.set_free(station, self.links[link as usize].free_s());
         items
     }
 
@@ -49,7 +49,7 @@ impl<T: Tracer> Datapath<T> {
         let now_s = routed.packet.at_s;
         let link = &mut self.links[index as usize];
         let is_idle = link.enqueue(routed);
-        let has_overflowed = link.overflowed;
+        let has_overflowed = link.overflowed();
         self.note_overflow(has_overflowed);
         self.drain_drops(index, now_s);
         if is_idle {
@@ -68,8 +68,9 @@ impl<T: Tracer> Datapath<T> {
         let Some((routed, at_s)) = served else { return };
         let hop = routed.hop();
         let RoutedPacket { packet, flow, first_access_link, .. } = routed;
+        let Some(at_s) = at_s else { return self.on_dropped(flow, hop, packet) };
         if at_s > self.end_s {
-            return self.end_trip(flow, hop, packet, at_s);
+            return self.on_unfinished(flow, hop, packet);
         }
         let packet = Packet { at_s, tx_start_s: now_s, lead_s: 0.0, ..packet };
         self.reach(flow, first_access_link, hop + 1, packet);
@@ -78,24 +79,16 @@ impl<T: Tracer> Datapath<T> {
     /// The station of a link learns when its next transmission starts.
     #[inline]
     fn schedule_service(&mut self, index: u32) {
-        let next_s = self.links[index as usize].next_service_s().0;
+        let next_s = self.links[index as usize].next_service_s();
         self.stations.set_service(self.station_of[index as usize] as usize, next_s);
     }
 
     /// Processes the packets that the queue dropped at `now_s`.
     #[inline]
     fn drain_drops(&mut self, index: u32, now_s: f64) {
-        if self.links[index as usize].has_drops() {
-            self.drain_all_drops(index, now_s);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn drain_all_drops(&mut self, index: u32, now_s: f64) {
         while let Some(routed) = self.links[index as usize].pop_drop() {
             let packet = Packet { at_s: now_s, ..routed.packet };
-            self.end_trip(routed.flow, routed.hop(), packet, LOST);
+            self.on_dropped(routed.flow, routed.hop(), packet);
         }
     }
 
@@ -105,7 +98,7 @@ impl<T: Tracer> Datapath<T> {
         for index in 0..self.links.len() {
             self.links[index].finish(end_s);
             while let Some(routed) = self.links[index].drain_at_end(end_s) {
-                self.end_trip(routed.flow, routed.hop(), routed.packet, f64::MAX);
+                self.on_unfinished(routed.flow, routed.hop(), routed.packet);
             }
         }
     }

@@ -5,13 +5,15 @@
 //! in order from the same one, a receiver) are computed as soon as their inputs are known. This is
 //! exact because such a stage sees its packets in order of time whatever other flows do.
 
+use crate::endpoint::external::Fate;
 use crate::endpoint::tcp::ack_options;
 use crate::event::arrival_queue::NEVER;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::network::datapath::Datapath;
+use crate::network::link::Transit;
 use crate::network::route::{Entry, Hop, Stage};
-use crate::packet::{CROSS, Flags, FlowIndices, LOST, Packet, RoutedPacket};
+use crate::packet::{CROSS, Flags, FlowIndices, Packet, RoutedPacket, Times};
 
 /// Packets of cross traffic that wait at a station at most before it processes them.
 const MOST_SENT: usize = 1 << 10;
@@ -55,26 +57,20 @@ impl<T: Tracer> Datapath<T> {
                     let passed = self.links[link as usize]
                         .arrive(at_s, tx_start_s, number, size_bytes, flow, flags);
                     match passed {
-                        Ok(times) => (at_s, tx_start_s, lead_s, flags) = times,
-                        Err(flags) => {
-                            let packet = Packet {
-                                at_s,
-                                tx_start_s,
-                                lead_s,
-                                number,
-                                sent_s,
-                                size_bytes,
-                                flags,
-                                options,
-                            };
+                        Transit::Forwarded(times, new) => {
+                            Times { at_s, tx_start_s, lead_s } = times;
+                            flags = new;
+                        }
+                        Transit::Dropped(new) => {
+                            flags = new;
                             let index = index!();
-                            self.end_trip(flow, index, packet, LOST);
+                            self.on_dropped(flow, index, packet!());
                             return None;
                         }
                     }
                 }
                 Stage::AccessLink(offset) => {
-                    (at_s, tx_start_s, lead_s) = self.access_links.transmit(
+                    Times { at_s, tx_start_s, lead_s } = self.access_links.transmit(
                         first_access_link + offset,
                         at_s,
                         size_bytes,
@@ -109,7 +105,7 @@ impl<T: Tracer> Datapath<T> {
             }
             let hop = hops.next()?;
             if hop.access_link != Hop::NO_ACCESS_LINK {
-                (at_s, tx_start_s, lead_s) = self.access_links.transmit(
+                Times { at_s, tx_start_s, lead_s } = self.access_links.transmit(
                     first_access_link + hop.access_link,
                     at_s,
                     size_bytes,
@@ -118,7 +114,7 @@ impl<T: Tracer> Datapath<T> {
             }
             if at_s > self.end_s {
                 let before = index!() - 1;
-                self.end_trip(flow, before, packet!(), at_s);
+                self.on_unfinished(flow, before, packet!());
                 return None;
             }
             match hop.entry {
@@ -227,7 +223,7 @@ impl<T: Tracer> Datapath<T> {
             };
         }
         if hop.access_link != Hop::NO_ACCESS_LINK {
-            (at_s, tx_start_s, lead_s) = self.access_links.transmit(
+            Times { at_s, tx_start_s, lead_s } = self.access_links.transmit(
                 first_access_link + hop.access_link,
                 at_s,
                 size_bytes,
@@ -236,7 +232,7 @@ impl<T: Tracer> Datapath<T> {
         }
         if at_s > self.end_s {
             let before = if hop.is_first { index } else { index - 1 };
-            return self.end_trip(flow, before, packet!(), at_s);
+            return self.on_unfinished(flow, before, packet!());
         }
         match hop.entry {
             Entry::Immediate => {
@@ -287,49 +283,55 @@ impl<T: Tracer> Datapath<T> {
         }
     }
 
-    /// Ends the trip of a packet that was dropped at a hop (`at_s` is [`LOST`]) or that reaches
-    /// the next stage after the end of the run, at `at_s`.
+    /// A packet is dropped at a hop, at its own time.
     #[cold]
     #[inline(never)]
-    pub(crate) fn end_trip(&mut self, flow: u32, hop: u32, packet: Packet, at_s: f64) {
-        if packet.options > 0 {
-            self.options.remove(packet.options);
-        }
-        if let Some(link) = self.hops[hop as usize].stage.link() {
-            self.note_overflow(self.links[link as usize].overflowed);
-        }
-        // What ends behind the receiver is an ACK.
-        let Hop { is_data, stage, .. } = self.hops[hop as usize];
-        let is_data = is_data && stage != Stage::Sink;
+    pub(crate) fn on_dropped(&mut self, flow: u32, hop: u32, packet: Packet) {
+        let is_data = self.end_trip(hop, &packet);
+        let inside = u64::from(self.sinks.window.contains(packet.at_s));
         if flow >= CROSS {
-            let sink = &mut self.sinks.cross[(flow & !CROSS) as usize];
-            sink.dropped += u64::from(at_s == LOST && self.sinks.window.contains(packet.at_s));
+            self.sinks.cross[(flow & !CROSS) as usize].dropped += inside;
             return;
         }
-        if at_s == LOST
-            && let Some(external) = &mut self.sinks.external
-        {
-            return external.leave(flow, !is_data, &packet, at_s);
+        if let Some(external) = &mut self.sinks.external {
+            return external.leave(flow, !is_data, &packet, Fate::Dropped);
         }
         let Some(sink) = self.sinks.receivers.get_mut(flow as usize) else { return };
         let slot = (flow as usize)
             .checked_sub(self.sinks.first_slot)
             .and_then(|slot| self.sinks.slot_losses.get_mut(slot));
-        if let Some(slot) = slot.filter(|_| at_s == LOST) {
+        if let Some(slot) = slot {
             slot.last_s = slot.last_s.max(packet.at_s);
             slot.acks += u64::from(!is_data);
         }
-        if !is_data {
-            return;
+        if is_data {
+            sink.total_dropped += 1;
+            sink.dropped += inside;
+            if T::ON {
+                self.trace.packet(row(PacketEvent::Drop, flow, &packet));
+            }
         }
-        if at_s < LOST {
-            sink.in_flight += 1;
-            return;
+    }
+
+    /// A packet that left a hop reaches the next stage after the end of the run.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_unfinished(&mut self, flow: u32, hop: u32, packet: Packet) {
+        let is_data = self.end_trip(hop, &packet);
+        let sink = self.sinks.receivers.get_mut(flow as usize).filter(|_| is_data);
+        sink.into_iter().for_each(|sink| sink.in_flight += 1);
+    }
+
+    /// The trip of a packet ends at a hop; returns whether it is data.
+    fn end_trip(&mut self, hop: u32, packet: &Packet) -> bool {
+        if packet.options > 0 {
+            self.options.remove(packet.options);
         }
-        sink.total_dropped += 1;
-        sink.dropped += u64::from(self.sinks.window.contains(packet.at_s));
-        if T::ON {
-            self.trace.packet(row(PacketEvent::Drop, flow, &packet));
+        let Hop { is_data, stage, .. } = self.hops[hop as usize];
+        if let Some(link) = stage.link() {
+            self.note_overflow(self.links[link as usize].overflowed());
         }
+        // What ends behind the receiver is an ACK.
+        is_data && stage != Stage::Sink
     }
 }

@@ -4,6 +4,6 @@ pub mod cellular;
 pub mod opportunities;
 pub mod outages;
 pub mod piecewise;
-pub mod serializer;
 pub mod token_bucket;
 pub mod trace_driven;
+pub mod transmitter;

@@ -5,7 +5,7 @@ use crate::network::impairment::jitter::Jitter;
 use crate::network::impairment::loss_model::{LossModel, LossOutcome};
 use crate::network::impairment::marker::TokenBucketMarker;
 use crate::network::impairment::policer::{Policed, Policer};
-use crate::packet::{Flags, LOST};
+use crate::packet::Flags;
 use crate::rate::outages::Outages;
 use cwndlab_scenario::EcnMangling;
 use cwndlab_tcp::Ecn;
@@ -82,14 +82,14 @@ impl Impairments {
     }
 
     /// Applies impairments after transmission to a packet that would arrive at `at_s`; returns its
-    /// arrival time, [`LOST`] if it is dropped.
-    pub fn after_transmission(&mut self, at_s: f64, flow: u32) -> f64 {
+    /// arrival time, none if it is dropped.
+    pub fn after_transmission(&mut self, at_s: f64, flow: u32) -> Option<f64> {
         // Every loss model counts the packet, even behind one that drops it.
         let lost = self
             .losses
             .iter_mut()
             .fold(false, |lost, loss| (loss.apply(flow, true) == LossOutcome::Drop) | lost);
-        if lost { LOST } else { self.delay(at_s) }
+        (!lost).then(|| self.delay(at_s))
     }
 
     fn delay(&mut self, at_s: f64) -> f64 {

@@ -42,6 +42,21 @@ pub struct LinkCounts {
     pub backlog: u64,
 }
 
+/// What has left the queue of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Departures {
+    /// Packets departed, without those lost.
+    pub packets: u64,
+    /// Bits departed.
+    pub bits: u64,
+    /// Packets lost after transmission.
+    pub lost: u64,
+    /// Time integral of the number of waiting packets, packet seconds.
+    pub waiting_area_s: f64,
+    /// Packets that wait or are in service.
+    pub backlog: u64,
+}
+
 /// Samples of the queue length at a regular interval.
 #[derive(Clone, Debug)]
 pub struct QueueSampler {
@@ -99,10 +114,15 @@ impl LinkMetrics {
             sampler,
         }
     }
-}
 
-/// Counts packets that the queue or an impairment of a link dropped: `dropped` is its counter.
-#[inline]
-pub fn count_drops(dropped: &mut u64, packets: u64) {
-    *dropped += packets;
+    /// The measurement window starts or ends, with these counters.
+    pub fn pass_window_edge(&mut self, counts: LinkCounts) {
+        if self.next_window_edge_s == self.window.from_s {
+            self.counts_at_window_start = counts;
+            (self.measuring, self.next_window_edge_s) = (true, self.window.to_s);
+        } else {
+            self.counts_at_window_end = counts;
+            (self.measuring, self.next_window_edge_s) = (false, f64::INFINITY);
+        }
+    }
 }

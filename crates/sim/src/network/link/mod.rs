@@ -1,23 +1,353 @@
-//! A one-way link: impairments, a queue, a serializer and a propagation delay.
-//!
-//! Departures of a FIFO queue are known at arrival, so a packet is processed once here: the backlog
-//! is the list of pending departures. If a departure and an arrival coincide, the one that was
-//! scheduled first precedes: the arrival counts from the start of its transmission on the link in
-//! front, the departure from the start of its own. This is the insertion order of ns-2. It decides
-//! drops in slow start, where packets arrive in pairs, the first of each exactly when a packet
-//! departs.
+//! A one-way link: impairments, a queue, a transmitter and a propagation delay.
 
-mod admission;
-mod arrival;
-mod backlog;
+mod fifo;
 mod impairments;
 mod metrics;
-mod samples;
-mod scheduled_queue;
-mod service;
-mod state;
+mod scheduled;
 
+pub use fifo::FifoQueue;
 pub use impairments::Impairments;
 pub use metrics::{LinkCounts, LinkMetrics, QueueSampler};
-pub use scheduled_queue::ScheduledQueue;
-pub use state::{Link, LinkConfig};
+pub use scheduled::ScheduledQueue;
+
+use crate::measure::trace_hash::TraceHash;
+use crate::packet::{Flags, RoutedPacket, Times};
+use crate::rate::transmitter::Transmitter;
+use metrics::{Departures, Marks};
+
+/// A one-way link.
+#[derive(Debug)]
+pub struct Link {
+    line: Line,
+    queue: LinkQueue,
+    impairments: Option<Box<Impairments>>,
+    arrived: u64,
+    dropped: u64,
+    marks: Marks,
+    /// Time of the next window edge, queue sample or deadline of the discipline: the only time that
+    /// an arrival must compare with.
+    next_due_s: f64,
+    /// What is measured within the window.
+    pub metrics: LinkMetrics,
+    /// Hash of arrivals and their outcome.
+    pub hash: TraceHash,
+}
+
+/// The queue of a link, by when it decides.
+#[derive(Debug)]
+pub enum LinkQueue {
+    /// At arrival.
+    Fifo(FifoQueue),
+    /// At departure.
+    Scheduled(Box<ScheduledQueue>),
+}
+
+/// How a link sends what its queue lets through.
+#[derive(Debug)]
+pub struct Line {
+    /// Its rate.
+    pub transmitter: Transmitter,
+    /// Propagation delay, seconds.
+    pub delay_s: f64,
+}
+
+/// What becomes of a packet at a link with a FIFO queue, and its flags, which the link may have
+/// changed.
+#[derive(Clone, Copy, Debug)]
+pub enum Transit {
+    /// It arrives at the other end.
+    Forwarded(Times, Flags),
+    /// It is dropped by the queue or lost on the way.
+    Dropped(Flags),
+}
+
+impl Link {
+    /// An idle link.
+    pub fn new(
+        line: Line,
+        queue: LinkQueue,
+        impairments: Impairments,
+        metrics: LinkMetrics,
+    ) -> Self {
+        Self {
+            line,
+            queue,
+            impairments: (!impairments.is_empty()).then(|| Box::new(impairments)),
+            arrived: 0,
+            dropped: 0,
+            marks: Marks::default(),
+            next_due_s: 0.0,
+            metrics,
+            hash: TraceHash::default(),
+        }
+    }
+
+    /// A packet of `flow` arrives at a FIFO queue at `now_s`; its last transmission started at
+    /// `tx_start_s`.
+    ///
+    /// Times are passed in registers, and departures are counted only when the count matters: each
+    /// halves the cost of a packet.
+    #[inline(always)]
+    pub fn arrive(
+        &mut self,
+        now_s: f64,
+        tx_start_s: f64,
+        number: i64,
+        size_bytes: u16,
+        flow: u32,
+        flags: Flags,
+    ) -> Transit {
+        let size_bytes = u32::from(size_bytes);
+        let LinkQueue::Fifo(queue) = &mut self.queue else { return Transit::Dropped(flags) };
+        let latest_start_s = queue.note_arrival(now_s, tx_start_s);
+        if now_s >= self.next_due_s || !queue.accepts_for_certain(size_bytes) {
+            let starts = (tx_start_s, latest_start_s);
+            return self.arrive_slow_path(now_s, starts, number, size_bytes, flow, flags);
+        }
+        self.arrived += 1;
+        self.hash.add(arrival(now_s, number, flow) ^ ACCEPTED);
+        let times =
+            queue.transmit(now_s, tx_start_s, size_bytes, &mut self.line, &mut self.metrics);
+        queue.push_departure(size_bytes, times.tx_start_s, flags, false);
+        Transit::Forwarded(times, flags)
+    }
+
+    /// The same if the packet may be impaired or dropped.
+    #[inline(never)]
+    fn arrive_slow_path(
+        &mut self,
+        now_s: f64,
+        (tx_start_s, latest_start_s): (f64, f64),
+        number: i64,
+        size_bytes: u32,
+        flow: u32,
+        flags: Flags,
+    ) -> Transit {
+        if now_s >= self.next_due_s {
+            self.run_due_samples(now_s);
+        }
+        self.arrived += 1;
+        let (is_lost, mut flags) = self.impair(now_s, size_bytes, flow, flags);
+        let LinkQueue::Fifo(queue) = &mut self.queue else { return Transit::Dropped(flags) };
+        let mut accepted = !is_lost;
+        if accepted {
+            let (is_accepted, is_marked) =
+                queue.admit(now_s, latest_start_s, size_bytes, flow, flags);
+            accepted = is_accepted;
+            if is_marked {
+                self.marks.count(flags, flags.marked());
+                flags = flags.marked();
+            }
+        }
+        self.hash.add(arrival(now_s, number, flow) ^ if accepted { ACCEPTED } else { 0 });
+        if !accepted {
+            self.dropped += 1;
+            return Transit::Dropped(flags);
+        }
+        let times =
+            queue.transmit(now_s, tx_start_s, size_bytes, &mut self.line, &mut self.metrics);
+        let mut at_s = Some(times.at_s);
+        if let Some(impairments) = &mut self.impairments {
+            flags = impairments.mangle(flags);
+            at_s = impairments.after_transmission(times.at_s, flow);
+        }
+        queue.push_departure(size_bytes, times.tx_start_s, flags, at_s.is_none());
+        match at_s {
+            Some(at_s) => Transit::Forwarded(Times { at_s, ..times }, flags),
+            None => Transit::Dropped(flags),
+        }
+    }
+
+    /// Applies impairments in front of the queue; returns whether the packet is dropped, and its
+    /// flags.
+    #[inline]
+    fn impair(&mut self, now_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> (bool, Flags) {
+        let Some(impairments) = &mut self.impairments else { return (false, flags) };
+        let (is_lost, new) = impairments.before_queue(now_s, size_bytes, flow, flags);
+        self.marks.count(flags, new);
+        (is_lost, new)
+    }
+
+    /// A packet arrives at a scheduled queue. Returns whether the link is idle, so that a
+    /// transmission must start now. Dropped packets are fetched by [`Link::pop_drop`].
+    #[inline(always)]
+    pub fn enqueue(&mut self, mut routed: RoutedPacket) -> bool {
+        let now_s = routed.packet.at_s;
+        if now_s >= self.next_due_s {
+            self.run_due_samples(now_s);
+        }
+        self.arrived += 1;
+        let (flags, size_bytes) = (routed.packet.flags, u32::from(routed.packet.size_bytes));
+        let (is_lost, flags) = self.impair(now_s, size_bytes, routed.flow, flags);
+        routed.packet.flags = flags;
+        let LinkQueue::Scheduled(queue) = &mut self.queue else { return false };
+        self.hash.add(arrival(now_s, routed.packet.number, routed.flow));
+        if is_lost {
+            self.dropped += 1;
+            queue.drops.push(routed);
+            return false;
+        }
+        let (dropped, starts) = queue.enqueue(routed);
+        self.dropped += dropped;
+        starts
+    }
+
+    /// The link is free: a scheduled queue starts the next transmission. Returns the packet and its
+    /// arrival time at the other end, seconds; none if it is lost on the way.
+    #[inline(always)]
+    pub fn start_transmission(&mut self, now_s: f64) -> Option<(RoutedPacket, Option<f64>)> {
+        if now_s >= self.next_due_s {
+            self.run_due_samples(now_s);
+        }
+        let LinkQueue::Scheduled(queue) = &mut self.queue else { return None };
+        let (dropped, served) = queue.dequeue(now_s);
+        self.dropped += dropped;
+        let item = served?;
+        let mut routed = item.packet;
+        if item.marked {
+            self.marks.count(routed.packet.flags, routed.packet.flags.marked());
+            routed.packet.flags = routed.packet.flags.marked();
+        }
+        self.hash.add(arrival(now_s, routed.packet.number, routed.flow) ^ ACCEPTED);
+        let (end_s, at_s) =
+            self.line.transmitter.transmit(now_s, item.size_bytes, self.line.delay_s);
+        let mut at_s = Some(at_s);
+        if self.metrics.window.contains(item.enqueued_s) {
+            if now_s > item.enqueued_s {
+                self.metrics.waiting.add(now_s - item.enqueued_s);
+            } else {
+                self.metrics.waiting.add_zero();
+            }
+        }
+        if let Some(impairments) = &mut self.impairments {
+            routed.packet.flags = impairments.mangle(routed.packet.flags);
+            at_s = at_s.and_then(|at_s| impairments.after_transmission(at_s, routed.flow));
+        }
+        queue.serve(now_s, end_s, item.size_bytes, at_s.is_none());
+        Some((routed, at_s))
+    }
+
+    /// A packet that a scheduled queue just dropped.
+    #[inline]
+    pub fn pop_drop(&mut self) -> Option<RoutedPacket> {
+        let LinkQueue::Scheduled(queue) = &mut self.queue else { return None };
+        queue.drops.pop()
+    }
+
+    /// Start of the transmission in progress or of the last one of a scheduled queue, seconds.
+    pub fn service_start_s(&self) -> f64 {
+        match &self.queue {
+            LinkQueue::Fifo(_) => f64::INFINITY,
+            LinkQueue::Scheduled(queue) => queue.tx_start_s,
+        }
+    }
+
+    /// When a scheduled queue starts the next transmission, if packets wait for it, seconds.
+    pub fn next_service_s(&self) -> f64 {
+        match &self.queue {
+            LinkQueue::Scheduled(queue) if queue.has_packets() => queue.tx_end_s,
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// When the last packet accepted so far, or the one in service of a scheduled queue, will have
+    /// been transmitted, seconds.
+    pub fn free_s(&self) -> f64 {
+        match &self.queue {
+            LinkQueue::Fifo(queue) => queue.free_s(),
+            LinkQueue::Scheduled(queue) => queue.tx_end_s,
+        }
+    }
+
+    /// Whether the queue exceeds the memory limit.
+    pub fn overflowed(&self) -> bool {
+        match &self.queue {
+            LinkQueue::Fifo(queue) => queue.overflowed,
+            LinkQueue::Scheduled(queue) => queue.overflowed,
+        }
+    }
+
+    /// Processes what is due beside packets: edges of the measurement window, queue samples,
+    /// deadlines of the discipline.
+    #[cold]
+    #[inline(never)]
+    fn run_due_samples(&mut self, now_s: f64) {
+        loop {
+            let sample_s =
+                self.metrics.sampler.as_ref().map_or(f64::INFINITY, QueueSampler::next_time_s);
+            let deadline_s = match &self.queue {
+                LinkQueue::Fifo(queue) => queue.next_update_s(),
+                LinkQueue::Scheduled(_) => f64::INFINITY,
+            };
+            let next_time_s = self.metrics.next_window_edge_s.min(sample_s).min(deadline_s);
+            if next_time_s > now_s {
+                self.next_due_s = next_time_s;
+                return;
+            }
+            if next_time_s == self.metrics.next_window_edge_s {
+                self.depart_until(next_time_s);
+                let counts = self.counts(next_time_s);
+                self.metrics.pass_window_edge(counts);
+            } else if next_time_s == sample_s {
+                let (length, average, probability) = match &mut self.queue {
+                    LinkQueue::Fifo(queue) => queue.sample(next_time_s),
+                    LinkQueue::Scheduled(queue) => queue.sample(next_time_s),
+                };
+                if let Some(sampler) = &mut self.metrics.sampler {
+                    sampler.samples.push(length as u32);
+                    sampler.averages.extend(average);
+                    sampler.probabilities.extend(probability);
+                }
+            } else if let LinkQueue::Fifo(queue) = &mut self.queue {
+                queue.update(next_time_s);
+            }
+        }
+    }
+
+    /// Counts all departures up to now.
+    fn depart_until(&mut self, now_s: f64) {
+        if let LinkQueue::Fifo(queue) = &mut self.queue {
+            queue.depart_until(now_s, f64::INFINITY);
+        }
+    }
+
+    /// Counters at `now_s`; departures up to then must have been counted.
+    pub fn counts(&self, now_s: f64) -> LinkCounts {
+        let Departures { packets, bits, lost, waiting_area_s, backlog } = match &self.queue {
+            LinkQueue::Fifo(queue) => {
+                queue.departures(now_s, self.arrived - self.dropped, self.metrics.window.to_s)
+            }
+            LinkQueue::Scheduled(queue) => queue.departures(now_s),
+        };
+        LinkCounts {
+            arrived: self.arrived,
+            dropped: self.dropped + lost,
+            marks: self.marks,
+            departed: packets,
+            departed_bits: bits,
+            waiting_area_s,
+            backlog,
+        }
+    }
+
+    /// Updates counters and samples up to the end of the run.
+    pub fn finish(&mut self, end_s: f64) {
+        self.run_due_samples(end_s);
+        self.depart_until(end_s);
+    }
+
+    /// Removes one packet that waits in a scheduled queue after the end of the run.
+    pub fn drain_at_end(&mut self, now_s: f64) -> Option<RoutedPacket> {
+        let LinkQueue::Scheduled(queue) = &mut self.queue else { return None };
+        queue.drain(now_s)
+    }
+}
+
+/// What is hashed of a packet at a link.
+#[inline(always)]
+fn arrival(now_s: f64, number: i64, flow: u32) -> u64 {
+    now_s.to_bits() ^ ((number as u64) << 20) ^ (u64::from(flow) << 50)
+}
+
+/// What is added to that if the packet is accepted, or starts its transmission.
+const ACCEPTED: u64 = 1 << 63;

@@ -1,4 +1,4 @@
-//! Serializer: transmission times on a link or source, at a constant rate, a varying rate or
+//! Transmitter: transmission times on a link or source, at a constant rate, a varying rate or
 //! delivery opportunities.
 //!
 //! Rates are piecewise constant and known ahead (a waveform is a function of its seed), so a
@@ -15,7 +15,7 @@ use cwndlab_scenario::{Shape, TokenBucketSpec, Waveform};
 
 /// Transmits packets one after the other.
 #[derive(Clone, Debug)]
-pub enum Serializer {
+pub enum Transmitter {
     /// A constant rate.
     Constant(ConstantRate),
     /// A rate that changes.
@@ -30,7 +30,7 @@ pub enum Serializer {
 #[derive(Clone, Debug)]
 pub struct Shaped {
     bucket: TokenBucket,
-    serializer: Serializer,
+    transmitter: Transmitter,
 }
 
 /// A constant rate.
@@ -108,9 +108,9 @@ impl VaryingRate {
     }
 }
 
-impl Serializer {
-    /// Serializer of a waveform with random draws from `stream`. With `link_rate_bps` the waveform
-    /// is an available rate, and the serializer takes the rest of the link.
+impl Transmitter {
+    /// Transmitter of a waveform with random draws from `stream`. With `link_rate_bps` the waveform
+    /// is an available rate, and the transmitter takes the rest of the link.
     pub fn new(
         waveform: &Waveform,
         stream: RandomStream,
@@ -135,7 +135,7 @@ impl Serializer {
         }
     }
 
-    /// Serializer of a link with outages; a packet in service continues after an outage.
+    /// Transmitter of a link with outages; a packet in service continues after an outage.
     pub fn with_outages(
         waveform: &Waveform,
         stream: RandomStream,
@@ -162,10 +162,10 @@ impl Serializer {
         Self::TraceDriven(Box::new(TraceDriven::new(opportunities, outages, horizon_s)))
     }
 
-    /// This serializer behind a token bucket: its rate is then the peak rate.
+    /// This transmitter behind a token bucket: its rate is then the peak rate.
     pub fn shaped(self, shaper: &TokenBucketSpec) -> Self {
         let bucket = TokenBucket::new(shaper.rate, shaper.burst);
-        Self::Shaped(Box::new(Shaped { bucket, serializer: self }))
+        Self::Shaped(Box::new(Shaped { bucket, transmitter: self }))
     }
 
     fn varying(rate: PiecewiseRate, horizon_s: f64) -> Self {
@@ -216,7 +216,7 @@ impl Serializer {
                 let conforming_s = shaped.bucket.holds_at_s(start_s, size_bytes);
                 shaped.bucket.tokens_bytes(conforming_s);
                 shaped.bucket.take(size_bytes);
-                let (end_s, _) = shaped.serializer.finish(conforming_s, size_bytes);
+                let (end_s, _) = shaped.transmitter.finish(conforming_s, size_bytes);
                 (end_s, end_s - start_s)
             }
         }
@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn a_rate_that_does_not_divide_evenly_does_not_drift() {
         // 8320 bits at 1.5 Mbit/s take 5546666.67 ns: 3000 packets take 16.64 s.
-        let mut serializer = Serializer::Constant(ConstantRate::new(1_500_000));
-        let end = (0..3000).fold(0.0, |now, _| serializer.finish(now, 1040).0);
+        let mut transmitter = Transmitter::Constant(ConstantRate::new(1_500_000));
+        let end = (0..3000).fold(0.0, |now, _| transmitter.finish(now, 1040).0);
         assert!((end - 16.64f64).abs() < 1e-9, "{end}");
     }
 
@@ -250,12 +250,12 @@ mod tests {
             ],
             repeat: None,
         });
-        let mut once = Serializer::new(&points, RandomStream::new(1, "x"), 100.0, None);
+        let mut once = Transmitter::new(&points, RandomStream::new(1, "x"), 100.0, None);
         assert!((once.finish(0.0, 1000).0 - 0.005).abs() < 1e-12);
         // Alternating: 4000 bits, then 1000, then 3000 of the 4000 that fit: 2.75 ms.
         let square =
             waveform(r#"{"kind": "square", "high": "4Mbit", "low": "1Mbit", "every": "1ms"}"#);
-        let mut again = Serializer::new(&square, RandomStream::new(1, "x"), 100.0, None);
+        let mut again = Transmitter::new(&square, RandomStream::new(1, "x"), 100.0, None);
         assert!((again.finish(0.0, 1000).0 - 0.00275).abs() < 1e-12);
     }
 
@@ -263,11 +263,11 @@ mod tests {
     fn packets_that_wait_beyond_the_end_of_the_run_take_the_last_rate() {
         let square =
             waveform(r#"{"kind": "square", "high": "4Mbit", "low": "1Mbit", "every": "1ms"}"#);
-        let mut serializer = Serializer::new(&square, RandomStream::new(1, "x"), 0.0015, None);
+        let mut transmitter = Transmitter::new(&square, RandomStream::new(1, "x"), 0.0015, None);
         // 4000 bits by 1 ms, then 1 Mbit/s forever, because the next change (2 ms) is past the end:
         // 8000 bits end at 5 ms, 8000 more at 13 ms.
-        assert!((serializer.finish(0.0, 1000).0 - 0.005).abs() < 1e-12);
-        assert!((serializer.finish(0.005, 1000).0 - 0.013).abs() < 1e-12);
+        assert!((transmitter.finish(0.0, 1000).0 - 0.005).abs() < 1e-12);
+        assert!((transmitter.finish(0.005, 1000).0 - 0.013).abs() < 1e-12);
     }
 
     #[test]
@@ -276,7 +276,7 @@ mod tests {
         let constant = waveform(r#""8Mbit""#);
         let shaper = serde_json::from_str(r#"{"rate": "8kbit", "burst": "3kB"}"#).unwrap();
         let mut link =
-            Serializer::new(&constant, RandomStream::new(1, "x"), 100.0, None).shaped(&shaper);
+            Transmitter::new(&constant, RandomStream::new(1, "x"), 100.0, None).shaped(&shaper);
         let mut now_s = 0.0;
         let mut ends_s = [0.0; 5];
         for end_s in &mut ends_s {
@@ -292,14 +292,15 @@ mod tests {
     #[test]
     fn a_full_link_leaves_nothing() {
         let constant = waveform(r#""10Mbit""#);
-        let mut none = Serializer::new(&constant, RandomStream::new(1, "x"), 1.0, Some(10_000_000));
+        let mut none =
+            Transmitter::new(&constant, RandomStream::new(1, "x"), 1.0, Some(10_000_000));
         assert!(none.finish(0.0, 1000).0 > 1.0);
     }
 
     #[test]
     fn an_outage_interrupts_the_packet_in_service() {
         let outages = crate::rate::outages::tests::outages(&[(3, 10), (12, 20)]);
-        let mut link = Serializer::with_outages(
+        let mut link = Transmitter::with_outages(
             &waveform(r#""1Mbit""#),
             RandomStream::new(1, "x"),
             100.0,
@@ -309,7 +310,7 @@ mod tests {
         assert!((link.finish(0.0, 1000).0 - 0.023).abs() < 1e-12);
         assert!((link.finish(0.023, 1000).0 - 0.031).abs() < 1e-12);
         // A packet that arrives while the link is down starts when the link is up.
-        let mut late = Serializer::with_outages(
+        let mut late = Transmitter::with_outages(
             &waveform(r#""1Mbit""#),
             RandomStream::new(1, "x"),
             100.0,
