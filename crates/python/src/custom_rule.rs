@@ -180,7 +180,6 @@ pub struct PythonRule {
     /// The argument of a rule whose methods read no field of it.
     unread_ack: Option<Py<PyAck>>,
     needs: Needs,
-    halves_in_slow_start: bool,
     fault: Option<String>,
     raised: Raised,
 }
@@ -213,6 +212,9 @@ impl PythonRule {
                 }
             }
         }
+        needs.halves_in_slow_start = instance
+            .getattr_opt("halves_in_slow_start")?
+            .is_some_and(|halves| halves.is_truthy().unwrap_or(false));
         let (increase, slow_start, on_mark) =
             (needed("increase")?, method("slow_start")?, method("on_mark")?);
         let mut unread_ack = None;
@@ -239,9 +241,6 @@ impl PythonRule {
             rate: None,
             leave: py.import("cwndlab.custom_rules")?.getattr("Leave")?.unbind(),
             needs,
-            halves_in_slow_start: instance
-                .getattr_opt("halves_in_slow_start")?
-                .is_some_and(|halves| halves.is_truthy().unwrap_or(false)),
             instance: instance.clone().unbind(),
             fault: None,
             raised,
@@ -274,7 +273,6 @@ impl PythonRule {
             leave: none(),
             unread_ack: None,
             needs: Needs { faults: true, ..Needs::default() },
-            halves_in_slow_start: false,
             fault: None,
             raised: raised.clone(),
         };
@@ -522,9 +520,5 @@ impl WindowRule for PythonRule {
 
     fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
-    }
-
-    fn halves_in_slow_start(&self) -> bool {
-        self.halves_in_slow_start
     }
 }

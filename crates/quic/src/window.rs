@@ -271,8 +271,8 @@ impl Window {
         let answered = self.recovery.filter(|recovery| sent <= recovery.since);
         match (answered, cause) {
             (None, _) => Some(self.cut(now, cause)),
-            // A cut for a mark may be too shallow for a loss (`mark_covers_loss`).
-            (Some(recovery), Cause::Loss) if recovery.by_mark && !self.rule.mark_covers_loss() => {
+            // A cut for a mark may be too shallow for a loss (`Needs::cut_after_mark`).
+            (Some(recovery), Cause::Loss) if recovery.by_mark && self.needs.cut_after_mark => {
                 Some(self.cut(now, cause))
             }
             (Some(_), Cause::PersistentCongestion) if self.cwnd > MIN_CWND => {
@@ -290,7 +290,7 @@ impl Window {
             Cause::Mark => Congestion::Ecn,
             Cause::PersistentCongestion => Congestion::Timeout,
         };
-        let halves = in_slow_start && self.rule.halves_in_slow_start();
+        let halves = in_slow_start && self.needs.halves_in_slow_start;
         let asked = self.rule.decrease(before, congestion);
         let target = self.checked(if halves { before / 2.0 } else { asked });
         self.ssthresh = target;

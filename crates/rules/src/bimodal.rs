@@ -166,10 +166,6 @@ impl WindowRule for Bimodal {
         }))
     }
 
-    fn halves_in_ns2(&self) -> bool {
-        false
-    }
-
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {
         report("fair_share_packets", self.fair_share().unwrap_or(f64::NAN));
     }

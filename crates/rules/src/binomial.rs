@@ -64,12 +64,9 @@ impl WindowRule for Binomial {
         cwnd - beta * power(cwnd, self.l)
     }
 
-    fn halves_in_ns2(&self) -> bool {
-        1.0 - self.beta == 0.5
-    }
-
     fn needs(&self) -> Needs {
-        Needs { ack: AckFields::None, ..Needs::default() }
+        let factor_is_half = 1.0 - self.beta == 0.5;
+        Needs { ack: AckFields::None, factor_is_half, ..Needs::default() }
     }
 }
 
@@ -160,8 +157,8 @@ mod tests {
 
     #[test]
     fn ns2_halves_where_decrease_num_is_a_half() {
-        assert!(rule(1.0, 0.0, 1.0, 0.5).halves_in_ns2());
-        assert!(!rule(1.0, 0.0, 1.0, 0.500001).halves_in_ns2());
+        assert!(rule(1.0, 0.0, 1.0, 0.5).needs().factor_is_half);
+        assert!(!rule(1.0, 0.0, 1.0, 0.500001).needs().factor_is_half);
         let ns2 = Binomial { arithmetic: Arithmetic::Ns2, ..rule(0.0, 1.0, 1.0, 0.1) };
         // 1 - (1 - 0.1) is not 0.1 in binary: 0.09999999999999998, and that is what ns-2 takes off.
         assert_eq!(ns2.clone().decrease(1.0, Congestion::Ecn), 0.9);

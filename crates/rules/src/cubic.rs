@@ -23,7 +23,7 @@
 //! The endpoint undoes spurious congestion events (section 4.9, knob `undo`).
 
 use crate::family::{choice, fraction, no_check, option, positive};
-use crate::{Ack, Congestion, FamilyOf, SlowStart, WindowRule};
+use crate::{Ack, Congestion, FamilyOf, Needs, SlowStart, WindowRule};
 
 /// CUBIC.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,8 +142,8 @@ impl WindowRule for Cubic {
         cwnd
     }
 
-    fn has_hystart_in_linux(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { hystart: true, ..Needs::default() }
     }
 
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {

@@ -76,14 +76,9 @@ impl WindowRule for Dctcp {
         MarkResponse::Reduce
     }
 
-    /// A loss is handled as by any TCP (RFC 8257 section 3.5): reductions for marks are usually
-    /// smaller.
-    fn mark_covers_loss(&self) -> bool {
-        false
-    }
-
     fn needs(&self) -> Needs {
-        Needs { exact_marks: true, rounds: true, ..Needs::default() }
+        // A loss is handled as by any TCP (RFC 8257 section 3.5).
+        Needs { exact_marks: true, rounds: true, cut_after_mark: true, ..Needs::default() }
     }
 
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {

@@ -179,7 +179,8 @@ pub enum AckFields {
     All,
 }
 
-/// What a rule needs the endpoint to measure; everything else costs nothing.
+/// What a rule asks of the endpoint: to measure something, where everything else costs nothing, or
+/// to treat its windows in a way of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// The fields of [`Ack`] that the rule reads. The endpoint may leave the others empty.
@@ -209,6 +210,17 @@ pub struct Needs {
     pub encoder: bool,
     /// [`WindowRule::fault`](crate::WindowRule::fault) may return an error.
     pub faults: bool,
+    /// A loss reduces the window although a mark in the same window of data did, against RFC 3168
+    /// section 6.1.2: the reduction for a mark is smaller.
+    pub cut_after_mark: bool,
+    /// A reduction in slow start halves, whatever [`decrease`](crate::WindowRule::decrease)
+    /// returns: only the endpoint knows whether it is in slow start.
+    pub halves_in_slow_start: bool,
+    /// The factor of its decrease is exactly one half, so that an endpoint may halve whatever its
+    /// other parameters (ns-2's `TcpAgent::slowdown` with `decrease_num_` 0.5).
+    pub factor_is_half: bool,
+    /// HyStart, where the slow-start scheme is that which the rule has in Linux.
+    pub hystart: bool,
 }
 
 #[cfg(test)]

@@ -38,16 +38,13 @@ impl WindowRule for Gaimd {
         self.beta * cwnd
     }
 
-    fn halves_in_slow_start(&self) -> bool {
-        true
-    }
-
-    fn halves_in_ns2(&self) -> bool {
-        self.beta == 0.5
-    }
-
     fn needs(&self) -> Needs {
-        Needs { ack: AckFields::None, ..Needs::default() }
+        Needs {
+            ack: AckFields::None,
+            halves_in_slow_start: true,
+            factor_is_half: self.beta == 0.5,
+            ..Needs::default()
+        }
     }
 }
 
@@ -75,6 +72,6 @@ mod tests {
         assert_eq!(rule.increase(8.0, &ack), 8.03875); // 0.31/8 = 0.03875
         assert_eq!(rule.decrease(16.0, Congestion::FastRetransmit), 14.0);
         assert_eq!(rule.decrease(16.0, Congestion::Timeout), 14.0);
-        assert!(rule.halves_in_slow_start());
+        assert!(rule.needs().halves_in_slow_start);
     }
 }

@@ -56,14 +56,12 @@ impl WindowRule for Linear {
         self.ad + self.bd * cwnd
     }
 
-    fn halves_in_ns2(&self) -> bool {
-        // decrease_num_ is b for a factor, and 1 - d for a subtraction (windowOption_ 6 with l =
-        // 0).
-        if self.ad == 0.0 { self.bd == 0.5 } else { self.bd == 1.0 && 1.0 + self.ad == 0.5 }
-    }
-
     fn needs(&self) -> Needs {
-        Needs { ack: AckFields::None, ..Needs::default() }
+        // ns-2's decrease_num_ is b for a factor, and 1 - d for a subtraction (windowOption_ 6 with l
+        // = 0).
+        let factor_is_half =
+            if self.ad == 0.0 { self.bd == 0.5 } else { self.bd == 1.0 && 1.0 + self.ad == 0.5 };
+        Needs { ack: AckFields::None, factor_is_half, ..Needs::default() }
     }
 }
 

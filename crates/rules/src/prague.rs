@@ -212,10 +212,6 @@ impl WindowRule for Prague {
         self.pacing_rate_packets_s
     }
 
-    fn mark_covers_loss(&self) -> bool {
-        false
-    }
-
     fn needs(&self) -> Needs {
         Needs {
             exact_marks: true,
@@ -223,6 +219,7 @@ impl WindowRule for Prague {
             rounds: true,
             pacing: true,
             delivery_rate: true,
+            cut_after_mark: true,
             ..Needs::default()
         }
     }

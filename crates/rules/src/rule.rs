@@ -171,20 +171,4 @@ impl WindowRule for Rule {
     fn fault(&self) -> Option<&str> {
         with!(self, rule => rule.fault())
     }
-
-    fn halves_in_ns2(&self) -> bool {
-        with!(self, rule => rule.halves_in_ns2())
-    }
-
-    fn mark_covers_loss(&self) -> bool {
-        with!(self, rule => rule.mark_covers_loss())
-    }
-
-    fn halves_in_slow_start(&self) -> bool {
-        with!(self, rule => rule.halves_in_slow_start())
-    }
-
-    fn has_hystart_in_linux(&self) -> bool {
-        with!(self, rule => rule.has_hystart_in_linux())
-    }
 }

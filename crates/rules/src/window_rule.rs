@@ -60,7 +60,7 @@ pub trait WindowRule {
         *self = saved;
     }
 
-    /// What the endpoint must measure. Constant over the rule's life.
+    /// What the rule asks of the endpoint. Constant over the rule's life.
     fn needs(&self) -> Needs {
         Needs::default()
     }
@@ -78,30 +78,6 @@ pub trait WindowRule {
     /// since then.
     fn fault(&self) -> Option<&str> {
         None
-    }
-
-    /// Whether ns-2's `decrease_num_` is exactly 0.5 for this rule, so that ns-2 halves whatever
-    /// the rule's other parameters (`TcpAgent::slowdown`). Only profiles that imitate ns-2 use it.
-    fn halves_in_ns2(&self) -> bool {
-        false
-    }
-
-    /// Whether a reduction for ECE also covers a loss in the same window of data (RFC 3168 section
-    /// 6.1.2): false where it is smaller than the one for a loss.
-    fn mark_covers_loss(&self) -> bool {
-        true
-    }
-
-    /// Whether a reduction in slow start halves, whatever [`decrease`](Self::decrease) returns:
-    /// only the endpoint knows whether it is in slow start.
-    fn halves_in_slow_start(&self) -> bool {
-        false
-    }
-
-    /// Whether Linux's implementation of the rule has HyStart. Only profiles that imitate Linux use
-    /// it.
-    fn has_hystart_in_linux(&self) -> bool {
-        false
     }
 }
 
@@ -152,21 +128,5 @@ impl<R: WindowRule + Copy> WindowRule for Arc<R> {
 
     fn fault(&self) -> Option<&str> {
         (**self).fault()
-    }
-
-    fn halves_in_ns2(&self) -> bool {
-        (**self).halves_in_ns2()
-    }
-
-    fn mark_covers_loss(&self) -> bool {
-        (**self).mark_covers_loss()
-    }
-
-    fn halves_in_slow_start(&self) -> bool {
-        (**self).halves_in_slow_start()
-    }
-
-    fn has_hystart_in_linux(&self) -> bool {
-        (**self).has_hystart_in_linux()
     }
 }

@@ -59,7 +59,8 @@ fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioErro
                     .map_or(path.as_str(), |parent| parent.trim_end_matches('.'));
                 let parent = if parent.is_empty() { "scenario" } else { parent };
                 let in_tcp = parent == "tcp" || parent.ends_with(".tcp");
-                if let Some((old, new)) = RENAMED.iter().find(|(old, _)| in_tcp && *old == unknown.name)
+                if let Some((old, new)) =
+                    RENAMED.iter().find(|(old, _)| in_tcp && *old == unknown.name)
                 {
                     let message = format!("key \"{old}\" is a part of \"{new}\" now");
                     return ScenarioError::at(parent, message);

@@ -110,18 +110,6 @@ impl WindowRule for Shielded {
     fn needs(&self) -> Needs {
         self.rule.needs()
     }
-
-    fn mark_covers_loss(&self) -> bool {
-        self.rule.mark_covers_loss()
-    }
-
-    fn halves_in_slow_start(&self) -> bool {
-        self.rule.halves_in_slow_start()
-    }
-
-    fn has_hystart_in_linux(&self) -> bool {
-        self.rule.has_hystart_in_linux()
-    }
 }
 
 /// Grows by a packet at the start of each round trip, which it does not declare.

@@ -197,8 +197,8 @@ impl Tcb {
             ((window / 2) as f64, self.rule.decrease(window as f64, congestion).trunc())
         };
         let slow_start = self.cwnd < self.ssthresh;
-        let halve = (config.quirks.halve_early_cuts && self.first_reduction)
-            || (slow_start && (config.quirks.halve_early_cuts || self.rule.halves_in_slow_start()));
+        let is_early = config.quirks.halve_early_cuts && (self.first_reduction || slow_start);
+        let halve = is_early || (slow_start && self.needs.halves_in_slow_start);
         let halve_ssthresh =
             halve || (config.quirks.halve_after_timeout && congestion == Congestion::Timeout);
         let ssthresh = if halve_ssthresh { half } else { target };
@@ -213,7 +213,7 @@ impl Tcb {
         self.cwnd = match reduction {
             Reduction::ToOnePacket(_) => 1.0,
             Reduction::ToTarget(_)
-                if halve || (config.quirks.halve_if_half && self.rule.halves_in_ns2()) =>
+                if halve || (config.quirks.halve_if_half && self.needs.factor_is_half) =>
             {
                 half
             }

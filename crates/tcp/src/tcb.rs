@@ -417,7 +417,7 @@ impl Tcb {
     /// now (RFC 3168 section 6.1.2).
     pub(crate) fn reduced_by_ece(&self, config: &TcpConfig) -> bool {
         self.ecn.reduced_last
-            && self.rule.mark_covers_loss()
+            && !self.needs.cut_after_mark
             && (config.quirks.ns2_ecn || self.highest_ack < self.recover)
     }
 

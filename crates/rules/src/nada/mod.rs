@@ -173,12 +173,9 @@ impl WindowRule for Nada {
             delivery_rate: true,
             prompt_acks: true,
             encoder: true,
+            cut_after_mark: true,
             ..Needs::default()
         }
-    }
-
-    fn mark_covers_loss(&self) -> bool {
-        false
     }
 
     /// Modes of RFC 8698 section 4.2.

@@ -6,7 +6,7 @@ use super::rack::{DetectedLosses, Rack};
 use crate::cwnd::Reduction;
 use crate::tcb::{CongestionState, Tcb};
 use crate::{AckSegment, Output, SackBlocks, TcpConfig};
-use cwndlab_rules::{Congestion, WindowRule};
+use cwndlab_rules::Congestion;
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
 const TIMEOUT_MIN_S: f64 = 0.002;
@@ -436,7 +436,7 @@ fn leave_state(tcb: &mut Tcb) -> bool {
 fn enter_recovery(tcb: &mut Tcb, config: &TcpConfig) {
     // RFC 3168 section 6.1.2: the reduction for ECE covers a loss in the same window, if the rule
     // says so.
-    let already_reduced = tcb.state == CongestionState::Cwr && tcb.rule.mark_covers_loss();
+    let already_reduced = tcb.state == CongestionState::Cwr && !tcb.needs.cut_after_mark;
     tcb.timer.forget_packet();
     if already_reduced {
         tcb.enter(CongestionState::Recovery);

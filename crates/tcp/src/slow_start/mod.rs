@@ -78,7 +78,7 @@ impl SlowStart {
     /// State at the start of a flow; none for standard slow start.
     pub(crate) fn new(rule: &Rule, config: &TcpConfig) -> Option<Box<Self>> {
         let scheme = match config.growth.slow_start {
-            SlowStartScheme::Linux if rule.has_hystart_in_linux() => SlowStartScheme::HyStart,
+            SlowStartScheme::Linux if rule.needs().hystart => SlowStartScheme::HyStart,
             SlowStartScheme::Linux => SlowStartScheme::Standard,
             scheme => scheme,
         };
