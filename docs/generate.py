@@ -140,6 +140,7 @@ def generate(name: str) -> str:
         "metrics": columns.metrics,
         "measures": columns.measures,
         "dated knobs": tables.dated_knobs,
+        "often changed knobs": tables.often_changed_knobs,
         "rules": tables.rules,
         "events": families.events,
         "luck": four.luck,
