@@ -86,6 +86,14 @@ impl<T: Tracer> Datapath<T> {
     /// Processes the packets that the queue dropped at `now_s`.
     #[inline]
     fn drain_drops(&mut self, index: u32, now_s: f64) {
+        if self.links[index as usize].has_drops() {
+            self.drain_all_drops(index, now_s);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drain_all_drops(&mut self, index: u32, now_s: f64) {
         while let Some(routed) = self.links[index as usize].pop_drop() {
             let packet = Packet { at_s: now_s, ..routed.packet };
             self.on_dropped(routed.flow, routed.hop(), packet);

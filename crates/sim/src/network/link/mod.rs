@@ -13,6 +13,7 @@ pub use scheduled::ScheduledQueue;
 use crate::measure::trace_hash::TraceHash;
 use crate::packet::{Flags, RoutedPacket, Times};
 use crate::rate::transmitter::Transmitter;
+use cwndlab_queues::QueueItem;
 use metrics::{Departures, Marks};
 
 /// A one-way link.
@@ -200,21 +201,20 @@ impl Link {
             self.run_due_samples(now_s);
         }
         let LinkQueue::Scheduled(queue) = &mut self.queue else { return None };
-        let (dropped, served) = queue.dequeue(now_s);
-        self.dropped += dropped;
-        let item = served?;
-        let mut routed = item.packet;
-        if item.marked {
+        let before = queue.drops.len();
+        let item = queue.dequeue(now_s);
+        self.dropped += (queue.drops.len() - before) as u64;
+        let QueueItem { size_bytes, marked, enqueued_s, packet: mut routed, .. } = item?;
+        if marked {
             self.marks.count(routed.packet.flags, routed.packet.flags.marked());
             routed.packet.flags = routed.packet.flags.marked();
         }
         self.hash.add(arrival(now_s, routed.packet.number, routed.flow) ^ ACCEPTED);
-        let (end_s, at_s) =
-            self.line.transmitter.transmit(now_s, item.size_bytes, self.line.delay_s);
+        let (end_s, at_s) = self.line.transmitter.transmit(now_s, size_bytes, self.line.delay_s);
         let mut at_s = Some(at_s);
-        if self.metrics.window.contains(item.enqueued_s) {
-            if now_s > item.enqueued_s {
-                self.metrics.waiting.add(now_s - item.enqueued_s);
+        if self.metrics.window.contains(enqueued_s) {
+            if now_s > enqueued_s {
+                self.metrics.waiting.add(now_s - enqueued_s);
             } else {
                 self.metrics.waiting.add_zero();
             }
@@ -223,12 +223,17 @@ impl Link {
             routed.packet.flags = impairments.mangle(routed.packet.flags);
             at_s = at_s.and_then(|at_s| impairments.after_transmission(at_s, routed.flow));
         }
-        queue.serve(now_s, end_s, item.size_bytes, at_s.is_none());
+        queue.serve(now_s, end_s, size_bytes, at_s.is_none());
         Some((routed, at_s))
     }
 
-    /// A packet that a scheduled queue just dropped.
+    /// Whether a scheduled queue just dropped packets.
     #[inline]
+    pub fn has_drops(&self) -> bool {
+        matches!(&self.queue, LinkQueue::Scheduled(queue) if !queue.drops.is_empty())
+    }
+
+    /// A packet that a scheduled queue just dropped.
     pub fn pop_drop(&mut self) -> Option<RoutedPacket> {
         let LinkQueue::Scheduled(queue) = &mut self.queue else { return None };
         queue.drops.pop()

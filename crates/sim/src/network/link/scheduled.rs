@@ -86,10 +86,9 @@ impl ScheduledQueue {
         (dropped as u64, is_idle)
     }
 
-    /// Takes the next packet to transmit, if there is one; returns how many packets are dropped
-    /// before it.
+    /// Takes the next packet to transmit, if there is one.
     #[inline(always)]
-    pub(super) fn dequeue(&mut self, now_s: f64) -> (u64, Option<QueueItem<RoutedPacket>>) {
+    pub(super) fn dequeue(&mut self, now_s: f64) -> Option<QueueItem<RoutedPacket>> {
         self.accumulate_waiting_area(now_s);
         let before = self.drops.len();
         let drops = &mut self.drops;
@@ -99,7 +98,7 @@ impl ScheduledQueue {
         let dropped = self.drops.len() - before;
         self.waiting -= dropped as u32 + u32::from(item.is_some());
         debug_assert_eq!(u64::from(self.waiting), self.discipline.packets());
-        (dropped as u64, item)
+        item
     }
 
     /// A packet is in service until `end_s`, and lost then, perhaps.
