@@ -39,7 +39,7 @@ impl Tcb {
     /// Grows cwnd by slow start or by the rule's increase, in one step per ACK, however many packets
     /// it acknowledges.
     #[inline(always)]
-    pub(crate) fn grow<const STEADY: bool>(
+    pub(crate) fn grow<const PREDICTED: bool>(
         &mut self,
         now_s: f64,
         ack: AckSegment,
@@ -48,7 +48,7 @@ impl Tcb {
         config: &TcpConfig,
     ) {
         let mut decision = Decision::STANDARD;
-        if !STEADY && self.slow_start.is_some() {
+        if !PREDICTED && self.slow_start.is_some() {
             decision = self.slow_start_decision(now_s, now_s - ack.sent_s, config);
         }
         let is_limited = !config.growth.grow_when_limited || self.is_cwnd_limited();
@@ -56,7 +56,7 @@ impl Tcb {
             Decision::Grow { share, most_packets } => (self.cwnd, share, most_packets),
             Decision::Leave | Decision::Over => (self.cwnd, 1.0, u64::MAX),
         };
-        let by_packets = !STEADY && config.growth.grow_by_packets;
+        let by_packets = !PREDICTED && config.growth.grow_by_packets;
         let growth = Growth {
             is_limited,
             packets: match by_packets {
@@ -71,7 +71,7 @@ impl Tcb {
             AckFields::None if growth.packets == 0 => return,
             AckFields::None if by_packets => self.grow_by_rtt(now_s - ack.sent_s, growth, config),
             AckFields::Rtt => self.grow_by_rtt(now_s - ack.sent_s, growth, config),
-            AckFields::All if !STEADY => {
+            AckFields::All if !PREDICTED => {
                 self.grow_by_ack_context(now_s, ack, acked, growth, flight, config);
             }
             _ => self.grow_by_cwnd(),
@@ -79,7 +79,7 @@ impl Tcb {
         if !is_limited && !self.needs.delivery_rate {
             self.cwnd = self.cwnd.min(before);
         }
-        if !STEADY && share < 1.0 {
+        if !PREDICTED && share < 1.0 {
             self.cwnd = before + share * (self.cwnd - before);
         }
         if config.limits.cap_window {
@@ -190,7 +190,7 @@ impl Tcb {
             self.slow_start = None;
         }
         let (half, target) = if config.growth.precise_reduction {
-            let window = (self.cwnd + self.dupwnd as f64).min(config.limits.window);
+            let window = (self.cwnd + self.window_inflation as f64).min(config.limits.window);
             (window / 2.0, self.rule.decrease(window, congestion))
         } else {
             let window = self.send_window();
@@ -287,7 +287,7 @@ impl Tcb {
         if new_window && !config.quirks.ns2_ecn {
             self.cancel_cwnd_reduction();
             stays_in_recovery = false;
-            self.dupwnd = 0;
+            self.window_inflation = 0;
         }
         if !(new_window || (config.quirks.ns2_ecn && self.state == CongestionState::Loss)) {
             return;
@@ -372,7 +372,7 @@ impl Tcb {
         }
         self.rule.undo(rule);
         self.enter(CongestionState::Open);
-        (self.dupwnd, self.dupacks) = (0, 0);
+        (self.window_inflation, self.dupacks) = (0, 0);
         // Duplicate ACKs for packets sent before now can show another loss.
         self.recover = self.recover.min(self.highest_ack);
         self.last_ack = self.last_ack.max(self.highest_ack);

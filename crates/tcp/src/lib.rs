@@ -12,7 +12,7 @@ mod config;
 mod counters;
 mod cwnd;
 mod ecn;
-mod fast_path;
+mod header_prediction;
 mod misbehavior;
 mod ns2_history;
 mod output;

@@ -16,7 +16,7 @@ impl Tcb {
     /// The congestion window, whole packets, with its inflation by duplicate ACKs.
     #[inline]
     pub(crate) fn congestion_window(&self) -> i64 {
-        i64::from(self.cwnd as u32) + self.dupwnd
+        i64::from(self.cwnd as u32) + self.window_inflation
     }
 
     /// The last packet that the window and the application's data allow, for schemes that count
@@ -106,19 +106,19 @@ impl Tcb {
 
     /// Packet `number`, and the state after it is sent.
     #[inline(always)]
-    pub(crate) fn segment<const STEADY: bool>(
+    pub(crate) fn segment<const PREDICTED: bool>(
         &mut self,
         now_s: f64,
         number: i64,
         flight: Flight,
         config: &TcpConfig,
     ) -> DataSegment {
-        let nothing_outstanding = !STEADY && self.highest_ack == self.highest_sent;
-        let retransmission = !STEADY && number <= self.highest_sent;
+        let nothing_outstanding = !PREDICTED && self.highest_ack == self.highest_sent;
+        let retransmission = !PREDICTED && number <= self.highest_sent;
         self.counters.sent += 1;
         self.counters.retransmitted += u64::from(retransmission);
         self.last_sent_s = now_s;
-        if !STEADY && self.pacer.is_some() {
+        if !PREDICTED && self.pacer.is_some() {
             self.on_packet_sent(now_s, nothing_outstanding, flight, config);
         }
         let (ecn, cwr) = if config.ecn.ecn {
@@ -127,7 +127,7 @@ impl Tcb {
             (Ecn::NotEct, false)
         };
         let size_bytes = match &self.short_packet {
-            _ if STEADY => config.data_wire_size(),
+            _ if PREDICTED => config.data_wire_size(),
             Some(short) if short.number == number => config.wire_size_of(short.payload_bytes),
             _ => config.wire_size(number),
         };
@@ -140,7 +140,7 @@ impl Tcb {
             self.highest_sent = number;
             self.timer.time_packet(now_s, number);
         }
-        if !STEADY && (!self.timer.is_armed() || nothing_outstanding) {
+        if !PREDICTED && (!self.timer.is_armed() || nothing_outstanding) {
             self.arm_timer(now_s);
         }
         DataSegment { number, size_bytes, retransmission, ecn, cwr, cwnd, ssthresh }

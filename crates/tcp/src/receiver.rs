@@ -22,8 +22,8 @@ pub struct Receiver {
     /// Whether out-of-order packets exist or existed at the last ACK. True before the first packet,
     /// which therefore takes the slow path.
     has_gap: bool,
-    /// Whether the next packet in order only has to be acknowledged.
-    is_plain: bool,
+    /// Whether the next packet is predicted to be in order and to need nothing but an ACK.
+    predicts: bool,
     /// Delayed-ACK state; allocated at the first delayed ACK.
     delayed_ack: Option<Box<DelayedAck>>,
     /// The SYN-ACK, as long as no data shows that it arrived.
@@ -94,7 +94,7 @@ impl Receiver {
             echo_s: 0.0,
             out_of_order: None,
             has_gap: true,
-            is_plain: false,
+            predicts: false,
             delayed_ack: None,
             syn_ack: None,
             syn_acks_repeated: 0,
@@ -110,12 +110,12 @@ impl Receiver {
     /// Tells which packet is a short one.
     pub fn set_short_packet(&mut self, short: Option<ShortPacket>) {
         self.short_packet = short.map(Box::new);
-        self.is_plain = false;
+        self.predicts = false;
     }
 
     /// No packet [`Receiver::is_in_order`] from now on: the caller looks at RCV.NXT after each.
     pub fn observe(&mut self) {
-        (self.is_observed, self.is_plain) = (true, false);
+        (self.is_observed, self.predicts) = (true, false);
     }
 
     /// Next packet expected (RCV.NXT).
@@ -147,7 +147,7 @@ impl Receiver {
     #[inline(always)]
     pub fn is_in_order(&self, number: i64, sent_s: f64) -> bool {
         // RFC 7323 section 4.3: a packet sent before the one last echoed is not echoed.
-        self.is_plain && number == self.rcv_nxt && sent_s >= self.echo_s
+        self.predicts && number == self.rcv_nxt && sent_s >= self.echo_s
     }
 
     /// Acknowledges a packet without CE and CWR that [`Receiver::is_in_order`]; returns the ECN
@@ -178,7 +178,7 @@ impl Receiver {
             return (true, Some(ack));
         }
         let done = self.on_data_slow_path(now_s, number, sent_s, ce, cwr, config);
-        self.is_plain = !self.has_gap
+        self.predicts = !self.has_gap
             && !config.receiver.delayed_ack
             && self.syn_ack.is_none()
             && self.ce_counter.is_none()

@@ -1,6 +1,7 @@
 //! TCP sender: a transmission control block and a recovery scheme. Each event handler takes the
 //! time, changes the state and passes segments to `out`.
 
+use crate::header_prediction;
 use crate::recovery::LossRecovery;
 use crate::tcb::{Phase, Tcb};
 use crate::undo::Verdict;
@@ -14,9 +15,9 @@ use cwndlab_rules::{Rule, WindowRule};
 pub struct Sender {
     pub(crate) tcb: Tcb,
     pub(crate) recovery: LossRecovery,
-    /// Whether ACKs may take the fast path, ever and now.
-    pub(crate) permits_fast_path: bool,
-    pub(crate) fast_path: bool,
+    /// Whether ACKs may be predicted, ever and now.
+    pub(crate) permits_prediction: bool,
+    pub(crate) predicts: bool,
 }
 
 impl Sender {
@@ -31,9 +32,9 @@ impl Sender {
     ) -> Self {
         let recovery = LossRecovery::new(recovery, config);
         let tcb = Tcb::new(rule, packets, timer_phase_s, recovery.records_sent(), config);
-        let permits_fast_path = tcb.permits_fast_path(config);
-        let mut new = Self { tcb, recovery, permits_fast_path, fast_path: false };
-        new.update_fast_path();
+        let permits_prediction = header_prediction::permits_prediction(&tcb, config);
+        let mut new = Self { tcb, recovery, permits_prediction, predicts: false };
+        new.update_prediction();
         new
     }
 
@@ -55,7 +56,7 @@ impl Sender {
     /// Makes a packet of the data given so far a short one.
     pub fn set_short_packet(&mut self, short: Option<ShortPacket>) {
         self.tcb.short_packet = short.map(Box::new);
-        self.update_fast_path();
+        self.update_prediction();
     }
 
     /// Starts sending.
@@ -74,11 +75,11 @@ impl Sender {
         config: &TcpConfig,
         out: &mut impl Output,
     ) {
-        if !self.is_steady(ack) {
+        if !self.is_predicted(ack) {
             return self.on_ack_slow_path(now_s, ack, sack, config, out);
         }
-        let last = self.on_steady_ack(now_s, ack, config);
-        while let Some(segment) = self.next_steady_segment(now_s, last, config) {
+        let last = self.on_predicted_ack(now_s, ack, config);
+        while let Some(segment) = self.next_predicted_segment(now_s, last, config) {
             out.send(segment);
         }
     }
@@ -105,7 +106,7 @@ impl Sender {
         }
         self.process_ack(now_s, ack, sack, config, out);
         self.tcb.ecn.is_marked = false;
-        self.update_fast_path();
+        self.update_prediction();
     }
 
     /// Processes an ACK of all packets up to `ack.ack` and a part of the next one (ACK division).
@@ -141,7 +142,7 @@ impl Sender {
             tcb.grow::<false>(now_s, ack, 0, flight, config);
             self.send_pending_data(now_s, config, out);
         }
-        self.update_fast_path();
+        self.update_prediction();
     }
 
     /// What an ACK does once its ECN feedback is read.
@@ -201,7 +202,7 @@ impl Sender {
         if !self.tcb.is_repaired() {
             self.tcb.check_app_limited(self.recovery.flight(&self.tcb, config));
             self.recovery.on_timer(&mut self.tcb, now_s, config, out);
-            self.update_fast_path();
+            self.update_prediction();
         }
     }
 
@@ -234,7 +235,7 @@ impl Sender {
         self.recovery.send_supply(&mut self.tcb, now_s, config, out);
         // It reopens a cwnd below one packet, which sent nothing.
         self.tcb.timer.resume_idle();
-        self.update_fast_path();
+        self.update_prediction();
     }
 
     /// Rate at which a media encoder shall produce its next frame, packets/s; none where the rule

@@ -68,7 +68,7 @@ pub(crate) struct Tcb {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
     /// Window inflation by duplicate ACKs, packets (ns-2 `dupwnd_`).
-    pub(crate) dupwnd: i64,
+    pub(crate) window_inflation: i64,
     /// The receiver's advertised window, whole packets (RFC 5681 rwnd).
     pub(crate) rwnd: u32,
     /// cwnd was never reduced.
@@ -139,7 +139,7 @@ impl Tcb {
                 config.limits.initial_window
             },
             ssthresh: if config.growth.integer_ssthresh { ssthresh.trunc() } else { ssthresh },
-            dupwnd: 0,
+            window_inflation: 0,
             // A window above 2^32 packets has no effect: conversion saturates.
             rwnd: config.limits.window as u32,
             first_reduction: true,
@@ -214,24 +214,24 @@ impl Tcb {
     /// Advances the state for an ACK of new data: RTT sample, timer, SND.UNA and SND.NXT (ns-2
     /// `newack`).
     #[inline(always)]
-    pub(crate) fn new_ack<const STEADY: bool>(
+    pub(crate) fn new_ack<const PREDICTED: bool>(
         &mut self,
         now_s: f64,
         ack: AckSegment,
         config: &TcpConfig,
     ) {
-        if !STEADY && !config.rto.timer_after_sample {
+        if !PREDICTED && !config.rto.timer_after_sample {
             self.restart_timer(now_s, ack.ack);
         }
         self.dupacks = 0;
         self.last_ack = ack.ack;
         self.previous_highest_ack = self.highest_ack;
         self.highest_ack = ack.ack;
-        if !STEADY {
+        if !PREDICTED {
             self.snd_nxt = self.snd_nxt.max(ack.ack + 1);
         }
         self.update_rtt(now_s, ack, config);
-        if STEADY {
+        if PREDICTED {
             self.arm_timer(now_s);
         } else if config.rto.timer_after_sample {
             self.restart_timer(now_s, ack.ack);
@@ -241,7 +241,7 @@ impl Tcb {
     /// Growth after an ACK of new data (ns-2 `recv_newack_helper`), and the initial window after
     /// the SYN. `acked`: packets that the ACK acknowledges.
     #[inline(always)]
-    pub(crate) fn grow_after_new_ack<const STEADY: bool>(
+    pub(crate) fn grow_after_new_ack<const PREDICTED: bool>(
         &mut self,
         now_s: f64,
         ack: AckSegment,
@@ -249,15 +249,15 @@ impl Tcb {
         flight: Flight,
         config: &TcpConfig,
     ) {
-        self.ecn.ece_at_one_packet &= !STEADY && self.ecn.is_marked;
-        if STEADY
+        self.ecn.ece_at_one_packet &= !PREDICTED && self.ecn.is_marked;
+        if PREDICTED
             || !self.ecn.requests_reduction()
             || self.ecn.complete_negotiation()
             || self.is_repairing_after_timeout(config)
         {
-            self.grow::<STEADY>(now_s, ack, acked, flight, config);
+            self.grow::<PREDICTED>(now_s, ack, acked, flight, config);
         }
-        if !STEADY {
+        if !PREDICTED {
             self.stop_timer_if_repaired();
             if self.last_ack == 0 && config.handshake.delay_growth {
                 self.cwnd = self.initial_window(config);

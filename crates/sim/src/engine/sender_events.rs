@@ -178,7 +178,7 @@ fn deliver_ack<T: Tracer>(
     packet: Packet,
 ) -> bool {
     let ack = ack_segment(&packet);
-    if packet.options > 0 || !endpoint.sender.is_steady(ack) {
+    if packet.options > 0 || !endpoint.sender.is_predicted(ack) {
         // A copy, as in `ArrivalQueue::push`: what a call takes lies in memory, the original need not.
         return deliver_ack_slow_path(endpoint, datapath, config, flow, Packet { ..packet });
     }
@@ -191,11 +191,11 @@ fn deliver_ack<T: Tracer>(
         datapath.trace.before(now_s, flow, &endpoint.sender, config);
     }
     let cause = (packet.tx_start_s, packet.lead_s);
-    let last = endpoint.sender.on_steady_ack(now_s, ack, config);
+    let last = endpoint.sender.on_predicted_ack(now_s, ack, config);
     // Nearly every ACK releases one packet.
-    if let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, config) {
+    if let Some(segment) = endpoint.sender.next_predicted_segment(now_s, last, config) {
         send(endpoint, datapath, flow, now_s, cause, &segment);
-        if let Some(segment) = endpoint.sender.next_steady_segment(now_s, last, config) {
+        if let Some(segment) = endpoint.sender.next_predicted_segment(now_s, last, config) {
             send_burst(endpoint, datapath, config, flow, (now_s, cause, last), segment);
         }
     }
@@ -206,7 +206,7 @@ fn deliver_ack<T: Tracer>(
 }
 
 /// The same for any ACK: with SACK blocks, a timestamp echo of its own or the AccECN option, or for
-/// a sender that is not in its steady state.
+/// a sender that does not predict it.
 #[inline(never)]
 fn deliver_ack_slow_path<T: Tracer>(
     endpoint: &mut SenderEndpoint,
@@ -248,7 +248,7 @@ fn send_burst<T: Tracer>(
 ) {
     for _ in 1..MAX_SEGMENTS_PER_EVENT {
         send(endpoint, datapath, flow, now_s, cause, &segment);
-        match endpoint.sender.next_steady_segment(now_s, last, config) {
+        match endpoint.sender.next_predicted_segment(now_s, last, config) {
             Some(next) => segment = next,
             None => return,
         }

@@ -139,7 +139,7 @@ impl LossRecovery {
         match self {
             Self::Tahoe => tcb.handle_rto(now_s, config),
             Self::Reno(_) => {
-                (tcb.dupwnd, tcb.dupacks) = (0, 0);
+                (tcb.window_inflation, tcb.dupacks) = (0, 0);
                 tcb.handle_rto(now_s, config);
             }
             Self::Sack(scheme) => scheme.on_rto(tcb, now_s, config),

@@ -38,12 +38,12 @@ impl FastRecovery {
             if tcb.dupacks == config.recovery.dupack_threshold {
                 self.fast_retransmit(tcb, now_s, config, out);
                 if !config.newreno.exit_fast_retransmit {
-                    tcb.dupwnd = i64::from(config.recovery.dupack_threshold);
+                    tcb.window_inflation = i64::from(config.recovery.dupack_threshold);
                 }
             } else if tcb.dupacks > config.recovery.dupack_threshold
                 && (!config.newreno.exit_fast_retransmit || tcb.state == CongestionState::Recovery)
             {
-                tcb.dupwnd += 1;
+                tcb.window_inflation += 1;
             } else if tcb.dupacks < config.recovery.dupack_threshold {
                 tcb.limited_transmit(now_s, config, out);
             }
@@ -65,14 +65,14 @@ impl FastRecovery {
 
     /// An ACK that ends recovery, or any new ACK outside recovery.
     fn full_ack(&mut self, tcb: &mut Tcb, now_s: f64, ack: AckSegment, config: &TcpConfig) {
-        if tcb.state == CongestionState::Recovery && (!self.newreno || tcb.dupwnd > 0) {
+        if tcb.state == CongestionState::Recovery && (!self.newreno || tcb.window_inflation > 0) {
             tcb.enter(CongestionState::Open);
         }
-        if self.newreno && tcb.dupwnd > 0 && config.newreno.exit_recovery_fix {
+        if self.newreno && tcb.window_inflation > 0 && config.newreno.exit_recovery_fix {
             // RFC 6582 section 3.2 step 3, option 1: no burst when little is outstanding.
             tcb.cwnd = tcb.ssthresh.min((tcb.highest_sent - ack.ack + 1) as f64);
         }
-        tcb.dupwnd = 0;
+        tcb.window_inflation = 0;
         self.partial_ack_seen = false;
         tcb.new_ack_and_grow(now_s, ack, config);
     }
@@ -103,7 +103,7 @@ impl FastRecovery {
         }
         tcb.restart_timer_after_reduction(now_s);
         tcb.transmit(now_s, tcb.last_ack + 1, config, out);
-        tcb.dupwnd = i64::from(config.recovery.dupack_threshold);
+        tcb.window_inflation = i64::from(config.recovery.dupack_threshold);
     }
 
     /// A partial ACK: new data, but not up to the recovery point (RFC 6582 section 3.2 step 3).
@@ -116,7 +116,7 @@ impl FastRecovery {
         out: &mut impl Output,
     ) {
         if !config.newreno.partial_window_deflation {
-            tcb.dupwnd = 0;
+            tcb.window_inflation = 0;
         }
         if !config.newreno.impatient || !self.partial_ack_seen {
             self.partial_ack_seen = true;
@@ -124,12 +124,12 @@ impl FastRecovery {
         }
         if config.newreno.partial_window_deflation {
             let acked = ack.ack - tcb.last_ack;
-            if tcb.dupwnd > acked {
-                tcb.dupwnd -= acked - 1;
+            if tcb.window_inflation > acked {
+                tcb.window_inflation -= acked - 1;
             } else {
-                tcb.cwnd -= (acked - tcb.dupwnd) as f64;
+                tcb.cwnd -= (acked - tcb.window_inflation) as f64;
                 // A value above zero means that recovery continues.
-                tcb.dupwnd = 1;
+                tcb.window_inflation = 1;
             }
             tcb.cwnd = tcb.cwnd.max(1.0);
         }

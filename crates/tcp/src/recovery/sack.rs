@@ -97,7 +97,7 @@ impl Sack {
 
     /// An ACK of new data outside recovery, with nothing on the scoreboard.
     #[inline(always)]
-    pub(crate) fn on_steady_ack(&mut self) {
+    pub(crate) fn on_predicted_ack(&mut self) {
         self.ignores_dupacks = false;
     }
 
@@ -314,7 +314,7 @@ impl Sack {
     }
 
     pub(crate) fn on_rto(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) {
-        tcb.dupwnd = 0;
+        tcb.window_inflation = 0;
         tcb.dupacks = 0;
         tcb.cancel_cwnd_reduction();
         self.ignores_dupacks = true;

@@ -1,4 +1,4 @@
-//! Two senders, with and without the fast path, stay equal in every field: through losses, marks,
+//! Two senders, with and without header prediction, stay equal in every field: through losses, marks,
 //! reordering, lost and duplicated ACKs, timeouts, idle periods and a stop.
 
 use super::*;
@@ -80,7 +80,7 @@ struct Pair {
     way: VecDeque<(f64, i64, bool)>,
     receiver: Receiver,
     last: Option<(AckSegment, Option<SackBlocks>)>,
-    fast_path_acks: u32,
+    predicted_acks: u32,
 }
 
 impl Pair {
@@ -98,7 +98,7 @@ impl Pair {
     fn acknowledge(&mut self, ack: Option<AckSegment>, blocks: Option<SackBlocks>) {
         let Some(ack) = ack else { return };
         self.last = Some((ack, blocks));
-        self.fast_path_acks += u32::from(self.fast.is_steady(ack));
+        self.predicted_acks += u32::from(self.fast.is_predicted(ack));
         self.both(|sender, now_s, config, mut out| {
             sender.on_ack(now_s, ack, blocks.as_ref(), config, &mut out)
         });
@@ -169,7 +169,7 @@ fn pair(rule: &str, config: TcpConfig, packets: Option<u64>) -> Pair {
     let rule: RuleSpec = rule.parse().unwrap();
     let fast = Sender::new(rule.build(arithmetic), Recovery::Sack, packets, 0.0, &config);
     let mut slow = fast.clone();
-    (slow.permits_fast_path, slow.fast_path) = (false, false);
+    (slow.permits_prediction, slow.predicts) = (false, false);
     let mut pair = Pair {
         fast,
         slow,
@@ -178,7 +178,7 @@ fn pair(rule: &str, config: TcpConfig, packets: Option<u64>) -> Pair {
         way: VecDeque::new(),
         receiver: Receiver::new(true),
         last: None,
-        fast_path_acks: 0,
+        predicted_acks: 0,
     };
     pair.both(|sender, now_s, config, mut out| sender.start(now_s, config, &mut out));
     pair
@@ -225,9 +225,9 @@ fn a_long_flow_takes_the_fast_path() {
         }
         let acks = pair.fast.counters(pair.now_s).rtt_count;
         assert!(
-            f64::from(pair.fast_path_acks) > 0.85 * acks as f64,
+            f64::from(pair.predicted_acks) > 0.85 * acks as f64,
             "{profile:?}: {} of {acks}",
-            pair.fast_path_acks
+            pair.predicted_acks
         );
     }
 }

@@ -1,0 +1,74 @@
+//! Header prediction (V. Jacobson 1990, "4BSD Header Prediction"): an ACK of new data at a SACK sender
+//! with an empty scoreboard, whose rule and settings need no more than a new window and the next
+//! packet. Functions with `PREDICTED` true leave out the tests whose results are known then; the unit
+//! tests compare both paths field by field.
+
+use crate::recovery::{Flight, LossRecovery};
+use crate::tcb::Tcb;
+use crate::{AckSegment, DataSegment, Sender, TcpConfig};
+use cwndlab_rules::AckFields;
+
+/// Whether rule and settings permit prediction.
+pub(crate) fn permits_prediction(tcb: &Tcb, config: &TcpConfig) -> bool {
+    let sends_at_once = tcb.pacer.is_none() && config.limits.max_burst == 0;
+    let asks_little = tcb.needs.ack != AckFields::All && !config.growth.grow_by_packets;
+    sends_at_once && asks_little && config.rto.timer_after_sample
+}
+
+impl Sender {
+    /// Notes whether ACKs may be predicted from now on. Called after whatever can change that: slow
+    /// start with a scheme, SACK information, recovery and undo.
+    pub(crate) fn update_prediction(&mut self) {
+        self.predicts = self.permits_prediction
+            // Packet 0, which may be a SYN, is acknowledged, and only new data is left to send.
+            && self.tcb.last_ack >= 0
+            && self.tcb.snd_nxt == self.tcb.highest_sent + 1
+            && self.tcb.slow_start.is_none()
+            && self.tcb.undo.is_none()
+            && self.tcb.short_packet.is_none()
+            && matches!(&self.recovery, LossRecovery::Sack(sack) if sack.is_idle(&self.tcb));
+    }
+
+    /// Whether `ack` is as predicted: it acknowledges new data, but not all, and has no ECE.
+    #[inline(always)]
+    pub fn is_predicted(&self, ack: AckSegment) -> bool {
+        self.predicts
+            && ack.echo == self.tcb.ecn.unmarked
+            && ack.ack > self.tcb.last_ack
+            && ack.ack <= self.tcb.highest_sent
+            && ack.ack < self.tcb.data_end - 1
+    }
+
+    /// Processes an ACK that is as predicted, up to sending. Returns the last packet that may be sent
+    /// now, for [`Sender::next_predicted_segment`].
+    #[inline(always)]
+    pub fn on_predicted_ack(&mut self, now_s: f64, ack: AckSegment, config: &TcpConfig) -> i64 {
+        self.tcb.accumulate_cwnd_area(now_s);
+        self.tcb.count_rtt(now_s, ack);
+        self.tcb.new_ack::<true>(now_s, ack, config);
+        self.tcb.grow_after_new_ack::<true>(now_s, ack, 0, Flight::default(), config);
+        if let LossRecovery::Sack(sack) = &mut self.recovery {
+            sack.on_predicted_ack();
+        }
+        self.tcb.send_limit()
+    }
+
+    /// The next packet after such an ACK, up to packet `last`.
+    #[inline(always)]
+    pub fn next_predicted_segment(
+        &mut self,
+        now_s: f64,
+        last: i64,
+        config: &TcpConfig,
+    ) -> Option<DataSegment> {
+        let number = self.tcb.snd_nxt;
+        if number > last {
+            return None;
+        }
+        self.tcb.snd_nxt = number + 1;
+        Some(self.tcb.segment::<true>(now_s, number, Flight::default(), config))
+    }
+}
+
+#[cfg(test)]
+mod tests;
