@@ -18,7 +18,7 @@ pub struct ExternalFlow {
     pub start_s: f64,
     /// Time at which its application stops, seconds; infinite for never.
     pub stop_s: f64,
-    /// TcpConfig of its endpoints.
+    /// Settings of its endpoints.
     pub config: TcpConfig,
 }
 
@@ -27,15 +27,15 @@ pub struct ExternalFlow {
 pub fn external_flows(network: &mut BuiltNetwork<()>) -> Vec<ExternalFlow> {
     let engine = &mut network.engine;
     let mut times = vec![(NEVER, NEVER); network.flows.base_rtts_s.len()];
-    let senders = engine.datapath.stations.senders() as usize;
-    while let Some((at_s, kind, flow)) = engine.datapath.stations.take_timer(senders) {
+    let senders = engine.network.stations.senders() as usize;
+    while let Some((at_s, kind, flow)) = engine.network.stations.take_timer(senders) {
         match (kind, times.get_mut(flow as usize)) {
             (TimerKind::FlowStart, Some(times)) => times.0 = at_s,
             (TimerKind::AppStop, Some(times)) => times.1 = at_s,
             _ => {}
         }
     }
-    engine.datapath.stations.settle(senders);
+    engine.network.stations.settle(senders);
     let flow_of = |(flow, (start_s, stop_s)): (usize, (f64, f64))| {
         let (group, number) = network.flows.of(flow as u32)?;
         let config = engine.senders[flow].config as usize;

@@ -37,21 +37,21 @@ type Network = BuiltNetwork<()>;
 
 /// The links of a scenario with the packets on them.
 pub struct NetworkPath {
-    network: Network,
+    built: Network,
     flows: Vec<ExternalFlow>,
 }
 
 impl NetworkPath {
     /// An idle network at time 0, without the flows of `[[arrivals]]`.
     pub fn new(scenario: &Scenario) -> Self {
-        let mut network: Network = build(scenario, Options { look_ahead: false }, ());
-        let flows = external_flows(&mut network);
-        let datapath = &mut network.engine.datapath;
-        datapath.sinks.receivers = Vec::new();
-        datapath.sinks.external = Some(ExternalEndpoints::default());
+        let mut built: Network = build(scenario, Options { look_ahead: false }, ());
+        let flows = external_flows(&mut built);
+        let network = &mut built.engine.network;
+        network.receivers.list = Vec::new();
+        network.external = Some(ExternalEndpoints::default());
         // The caller decides when the run ends.
-        datapath.end_s = f64::MAX;
-        Self { network, flows }
+        network.end_s = f64::MAX;
+        Self { built, flows }
     }
 
     /// The listed flows.
@@ -61,7 +61,7 @@ impl NetworkPath {
 
     /// Time of the next event, seconds; infinite for never.
     pub fn next_event_s(&self) -> f64 {
-        self.network.engine.datapath.stations.first_s()
+        self.built.engine.network.stations.first_s()
     }
 
     /// Sends a packet into the path at `now_s`, which never decreases. `out` receives the packets
@@ -74,17 +74,16 @@ impl NetworkPath {
     ) {
         self.advance(now_s, out);
         let ExternalPacket { token, flow, reverse, size_bytes, ecn } = packet;
-        let engine = &mut self.network.engine;
+        let engine = &mut self.built.engine;
         let endpoint = &engine.senders[flow as usize];
         let (indices, flags) = (endpoint.indices, endpoint.flags.with_ecn(ecn));
-        let Route { first, sink, .. } = engine.datapath.routes[indices.route as usize];
+        let Route { first, sink, .. } = engine.network.routes[indices.route as usize];
         let mut packet = Packet::sent(engine.clock_s, i64::from(token), size_bytes, flags);
         let stage = if reverse { sink + 1 } else { first };
         if !reverse {
-            packet.at_s =
-                engine.datapath.access_links.host_jitter.departure_s(flow, engine.clock_s);
+            packet.at_s = engine.network.access_links.host_jitter.departure_s(flow, engine.clock_s);
         }
-        engine.datapath.reach(flow, indices.first_access_link, stage, packet);
+        engine.network.reach(flow, indices.first_access_link, stage, packet);
         self.advance(now_s, out);
     }
 
@@ -92,12 +91,12 @@ impl NetworkPath {
     /// deliveries in order of time.
     pub fn advance(&mut self, now_s: f64, out: &mut impl FnMut(PacketOutcome)) {
         // `has_overflowed` reports the only error that there can be without simulated senders.
-        let _ = self.network.engine.advance_to(now_s);
+        let _ = self.built.engine.advance_to(now_s);
         self.fetch(out);
     }
 
     fn fetch(&mut self, out: &mut impl FnMut(PacketOutcome)) {
-        if let Some(external) = &mut self.network.engine.datapath.sinks.external {
+        if let Some(external) = &mut self.built.engine.network.external {
             external.outcomes.drain(..).for_each(out);
         }
     }
@@ -105,36 +104,31 @@ impl NetworkPath {
     /// Ends the run at `end_s` and updates all counters. Returns the number of packets in flight.
     pub fn finish(&mut self, end_s: f64) -> usize {
         self.advance(end_s, &mut |_| {});
-        let datapath = &mut self.network.engine.datapath;
-        datapath.links.iter_mut().for_each(|link| link.finish(end_s));
-        datapath.stations.packets() as usize
+        let network = &mut self.built.engine.network;
+        network.links.iter_mut().for_each(|link| link.finish(end_s));
+        network.stations.packets() as usize
     }
 
     /// Whether a queue exceeds the memory limit.
     pub fn has_overflowed(&self) -> bool {
-        self.network.engine.datapath.links.iter().any(|link| link.overflowed())
+        self.built.engine.network.links.iter().any(|link| link.overflowed())
     }
 
     /// Results of the links, after [`NetworkPath::finish`].
     pub fn links(&self) -> Vec<LinkResult> {
-        link_results(&self.network, &[])
+        link_results(&self.built, &[])
     }
 
     /// Results of cross traffic, after [`NetworkPath::finish`].
     pub fn cross(&self, scenario: &Scenario) -> Vec<CrossResult> {
-        cross_results(&self.network, scenario)
+        cross_results(&self.built, scenario)
     }
 
     /// Sampling interval (seconds) and queue length samples (packets) of each link, if the scenario
     /// traces queues.
     pub fn queue_samples(&self) -> Vec<(f64, &[u32])> {
-        let samplers = self
-            .network
-            .engine
-            .datapath
-            .links
-            .iter()
-            .filter_map(|link| link.metrics.sampler.as_ref());
+        let samplers =
+            self.built.engine.network.links.iter().filter_map(|link| link.metrics.sampler.as_ref());
         samplers.map(|sampler| (sampler.every_s, sampler.samples.as_slice())).collect()
     }
 }

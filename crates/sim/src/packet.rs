@@ -18,7 +18,7 @@ pub struct Packet {
     /// seconds: orders events that were scheduled at the same instant, longest first. Only its
     /// order matters (`AccessLinks::transmit`). It does not stand beside `tx_start_s`: the compiler
     /// would read both at once, which stalls after they were written one by one.
-    pub lead_s: f64,
+    pub tie_break_s: f64,
     /// Send time of the data packet, seconds; an ACK carries that of the packet which it
     /// acknowledges.
     pub sent_s: f64,
@@ -37,8 +37,8 @@ pub struct Times {
     pub at_s: f64,
     /// As [`Packet::tx_start_s`].
     pub tx_start_s: f64,
-    /// As [`Packet::lead_s`].
-    pub lead_s: f64,
+    /// As [`Packet::tie_break_s`].
+    pub tie_break_s: f64,
 }
 
 impl Packet {
@@ -47,7 +47,7 @@ impl Packet {
         Self {
             at_s: now_s,
             tx_start_s: now_s,
-            lead_s: 0.0,
+            tie_break_s: 0.0,
             number,
             sent_s: now_s,
             size_bytes,
@@ -171,7 +171,7 @@ pub struct AckOptions {
 /// Flow numbers from here on denote cross traffic sources; lower ones denote TCP flows.
 pub const CROSS: u32 = 1 << 31;
 
-/// Indices of a flow in the tables of the datapath.
+/// Indices of a flow in the tables of the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowIndices {
     /// Its route.
@@ -222,8 +222,8 @@ impl RoutedPacket {
     /// Sort key.
     #[inline(always)]
     pub fn key(&self) -> (f64, f64, f64, u32, u32) {
-        let Packet { at_s, tx_start_s, lead_s, .. } = self.packet;
-        (at_s, tx_start_s, -lead_s, self.flow, self.hop)
+        let Packet { at_s, tx_start_s, tie_break_s, .. } = self.packet;
+        (at_s, tx_start_s, -tie_break_s, self.flow, self.hop)
     }
 }
 

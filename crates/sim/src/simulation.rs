@@ -65,7 +65,7 @@ trait Run: Send + Sync {
 }
 
 struct NetworkRun<T: Tracer> {
-    network: BuiltNetwork<T>,
+    built: BuiltNetwork<T>,
 }
 
 /// Access to the recorder of a tracer that has one.
@@ -87,37 +87,37 @@ impl HasRecorder for TraceRecorder {
 
 impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
     fn advance(&mut self, events: u64) -> Status {
-        self.network.engine.advance(events)
+        self.built.engine.advance(events)
     }
 
     fn advance_to(&mut self, until_s: f64) -> Status {
-        self.network.engine.advance_to(until_s)
+        self.built.engine.advance_to(until_s)
     }
 
     fn has_finished(&self, flow: u64) -> bool {
-        self.network.engine.senders[flow as usize].has_finished()
+        self.built.engine.senders[flow as usize].has_finished()
     }
 
     fn progress(&self) -> (f64, u64) {
-        (self.network.engine.clock_s, self.network.engine.datapath.sinks.delivered)
+        (self.built.engine.clock_s, self.built.engine.network.receivers.delivered)
     }
 
     fn rounds(&self) -> u64 {
-        self.network.engine.rounds
+        self.built.engine.rounds
     }
 
     fn collect(&self, scenario: &Scenario) -> RunResult {
-        collect(&self.network, scenario)
+        collect(&self.built, scenario)
     }
 
     fn error(&self, scenario: &Scenario) -> SimulationError {
-        let engine = &self.network.engine;
+        let engine = &self.built.engine;
         let Some((fault_s, number)) = engine.fault else { return SimulationError::OutOfMemory };
         let endpoint = &engine.senders[number as usize];
         let arrived = || {
             endpoint.transfer().and_then(|transfer| scenario.arrivals.get(transfer.group as usize))
         };
-        let (flow, rule) = match (self.network.flows.of(number), arrived()) {
+        let (flow, rule) = match (self.built.flows.of(number), arrived()) {
             (Some((group, number)), _) => (group.instance(number.into()), group.rule.clone()),
             (None, Some(group)) => (group.name.clone(), group.rule.0.to_string()),
             (None, None) => Default::default(),
@@ -127,23 +127,23 @@ impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
     }
 
     fn traces(&self) -> Traces<'_> {
-        let engine = &self.network.engine;
+        let engine = &self.built.engine;
         let queues =
-            engine.datapath.links.iter().filter_map(|link| link.metrics.sampler.as_ref()).collect();
+            engine.network.links.iter().filter_map(|link| link.metrics.sampler.as_ref()).collect();
         let available = self
-            .network
+            .built
             .links
             .iter()
             .map(|link| link.available_bps.as_slice())
             .filter(|bins| !bins.is_empty())
             .collect();
-        let groups = self.network.transfer_groups.as_slice();
-        let transfers = engine.datapath.sinks.transfers.as_slice();
+        let groups = self.built.transfer_groups.as_slice();
+        let transfers = engine.network.receivers.transfers.as_slice();
         let transfers = (!groups.is_empty()).then_some((transfers, groups));
         Traces {
-            recorder: engine.datapath.trace.recorder(),
+            recorder: engine.network.trace.recorder(),
             queues,
-            end_s: engine.datapath.end_s,
+            end_s: engine.network.end_s,
             available,
             transfers,
         }
@@ -156,10 +156,10 @@ fn network_run(scenario: &Scenario, options: Options) -> Box<dyn Run> {
     let samples = trace.cwnd.is_some() || trace.rule.is_some() || trace.rate.is_some();
     if trace.packets || trace.rtt || trace.shares || samples {
         return Box::new(NetworkRun {
-            network: build::<TraceRecorder>(scenario, options, TraceRecorder::new(scenario)),
+            built: build::<TraceRecorder>(scenario, options, TraceRecorder::new(scenario)),
         });
     }
-    Box::new(NetworkRun { network: build::<()>(scenario, options, ()) })
+    Box::new(NetworkRun { built: build::<()>(scenario, options, ()) })
 }
 
 impl<'a> Simulation<'a> {

@@ -22,7 +22,7 @@ pub struct Sender {
 
 impl Sender {
     /// A sender that has not started. `packets`: initial data, unlimited if none; `timer_phase_s`:
-    /// offset of its clock ticks. Every later call takes the same config.
+    /// offset of its clock ticks. Every later call takes the same settings.
     pub fn new(
         rule: Rule,
         recovery: Recovery,
@@ -84,7 +84,7 @@ impl Sender {
         }
     }
 
-    /// Processes any ACK, for every rule and all config.
+    /// Processes any ACK, for every rule and all settings.
     #[inline(never)]
     fn on_ack_slow_path(
         &mut self,

@@ -13,7 +13,7 @@ use cwndlab_units::Time;
 use std::collections::VecDeque;
 
 impl Builder<'_> {
-    /// The packet sizes of a group of arriving flows; appends the config of each.
+    /// The packet sizes of a group of arriving flows; appends the settings of each.
     pub(super) fn packet_sizes(
         &self,
         group: &FlowGroup,
@@ -71,7 +71,7 @@ impl Builder<'_> {
         let (mut connections, delays) = self.plan.arrival_draws(index);
         let start_s = arrivals.start.seconds();
         if let Some(first_s) = connections.next_time_s(start_s) {
-            engine.datapath.stations.arm(first_s, TimerKind::FlowArrival, index as u32);
+            engine.network.stations.arm(first_s, TimerKind::FlowArrival, index as u32);
         }
         engine.groups.push(ArrivalGroup {
             template,

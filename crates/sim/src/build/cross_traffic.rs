@@ -24,9 +24,9 @@ impl Builder<'_> {
             for number in 0..numbers.as_ref().map_or(spec.count, SourcePopulation::most) {
                 let mut source = self.source(index, spec, number, numbers.as_ref());
                 let start_s = self.plan.source_start_s(spec, number);
-                let first_access_link = engine.datapath.access_links.len() as u32;
+                let first_access_link = engine.network.access_links.len() as u32;
                 if let Some(own) = self.plan.source_access(spec, number) {
-                    engine.datapath.access_links.push(own.rate_bps, own.delay_s);
+                    engine.network.access_links.push(own.rate_bps, own.delay_s);
                 }
                 let indices = FlowIndices { route, first_access_link };
                 source.next_s = if spec.first_at_start {
@@ -34,9 +34,9 @@ impl Builder<'_> {
                 } else {
                     source.first_s(start_s)
                 };
-                engine.datapath.trace.source(index as u32);
-                engine.datapath.cross.push((source, indices));
-                engine.datapath.sinks.cross.push(CrossSink::default());
+                engine.network.trace.source(index as u32);
+                engine.network.cross.push((source, indices));
+                engine.network.cross_sinks.push(CrossSink::default());
             }
         }
     }

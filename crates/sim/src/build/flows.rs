@@ -36,11 +36,11 @@ impl Builder<'_> {
         });
         let flows = spec.count as usize;
         engine.senders.reserve_exact(flows);
-        engine.datapath.sinks.receivers.reserve_exact(flows);
+        engine.network.receivers.list.reserve_exact(flows);
         let stages = self.stages(group);
-        engine.datapath.access_links.reserve(flows * stages.1.len());
+        engine.network.access_links.reserve(flows * stages.1.len());
         infos.base_rtts_s.reserve_exact(flows);
-        let video = self.video_law(group, engine.datapath.sinks.window);
+        let video = self.video_law(group, engine.network.receivers.window);
         let first_flow = engine.senders.len() as u32;
         let transfers = spec.has_transfers().then(|| {
             transfer_groups.push(spec.name.clone());
@@ -54,7 +54,7 @@ impl Builder<'_> {
             let flow = engine.senders.len() as u32;
             let access = self.plan.access(spec, i as u64);
             let indices = self.add_route(group, &stages, &access, engine);
-            engine.datapath.access_links.host_jitter.push(&name);
+            engine.network.access_links.host_jitter.push(&name);
             let timer_phase_s = self.plan.timer_phase_s(spec, i as u64);
             let base_rtt_s = self.plan.links_rtt_s(&group.path)
                 + 2.0 * (access.source.delay_s + access.sink.delay_s);
@@ -77,10 +77,10 @@ impl Builder<'_> {
                 None => spec.segments(&config),
             };
             if start_s < NEVER && spec.page.is_none() {
-                engine.datapath.stations.arm(start_s, TimerKind::FlowStart, flow);
+                engine.network.stations.arm(start_s, TimerKind::FlowStart, flow);
             }
             if stop_s < NEVER {
-                engine.datapath.stations.arm(stop_s, TimerKind::AppStop, flow);
+                engine.network.stations.arm(stop_s, TimerKind::AppStop, flow);
             }
             let rule =
                 if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
@@ -97,12 +97,12 @@ impl Builder<'_> {
                 receiver,
                 knobs_index,
                 (config.ack_wire_size() as u16, spec.priority),
-                engine.datapath.sinks.window.from_s,
+                engine.network.receivers.window.from_s,
             );
             if let Some(frames) = frames {
                 receiver.expect_frames(frames);
             }
-            engine.datapath.sinks.receivers.push(receiver);
+            engine.network.receivers.list.push(receiver);
             infos.base_rtts_s.push(base_rtt_s);
         }
     }

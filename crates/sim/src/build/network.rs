@@ -2,11 +2,11 @@
 
 use super::builder::Builder;
 use super::info::{FlowInfos, LinkInfo, Options};
-use crate::endpoint::sinks::Sinks;
+use crate::endpoint::receivers::Receivers;
 use crate::engine::state::Engine;
 use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
-use crate::network::datapath::Datapath;
+use crate::network::Network;
 use crate::network::route::Entry;
 use cwndlab_scenario::Scenario;
 use std::sync::Arc;
@@ -41,10 +41,10 @@ impl Builder<'_> {
         let window = MeasurementWindow { from_s: from.seconds(), to_s: to.seconds() };
         let (end_s, bin_s) = (scenario.duration.seconds(), scenario.rate_bin.seconds());
         let stations = self.stations();
-        let datapath = Datapath::new(trace, Sinks::new(window, bin_s), stations, end_s);
-        let mut engine = Engine::new(datapath, window, self.options.look_ahead);
+        let network = Network::new(trace, Receivers::new(window, bin_s), stations, end_s);
+        let mut engine = Engine::new(network, window, self.options.look_ahead);
         let jitter_s = scenario.host_jitter.seconds();
-        engine.datapath.access_links.host_jitter.set(jitter_s, scenario.seed);
+        engine.network.access_links.host_jitter.set(jitter_s, scenario.seed);
         let groups = std::mem::take(&mut self.plan.groups);
         let (listed_flows, arriving) = groups.split_at(scenario.flows.len());
         let mut infos = FlowInfos::default();
@@ -54,7 +54,7 @@ impl Builder<'_> {
             self.add_flows(group, i as u32, &mut transfer_groups, &mut engine, &mut infos);
         }
         engine.listed_flows = engine.senders.len();
-        engine.datapath.sinks.first_slot = engine.listed_flows;
+        engine.network.receivers.first_slot = engine.listed_flows;
         let mut config: Vec<_> =
             listed_flows.iter().map(|group| self.plan.tcp_config(&group.spec)).collect();
         for (i, group) in arriving.iter().enumerate() {
@@ -65,21 +65,21 @@ impl Builder<'_> {
         self.plan.groups = groups;
         self.add_cross(&mut engine);
         let (links, link_infos) = self.plan.build_links(&infos, window);
-        engine.datapath.links = links;
+        engine.network.links = links;
         if self.options.look_ahead {
-            self.set_delays(&mut engine.datapath.stations);
+            self.set_delays(&mut engine.network.stations);
         }
         engine.prefetches = engine.senders.len() >= MANY_FLOWS || !engine.groups.is_empty();
         let cross_counts =
             scenario.cross.iter().enumerate().map(|(i, spec)| self.plan.sources(i, spec)).collect();
-        (engine.config, engine.datapath.sinks.config) = (config.clone(), config);
-        (engine.datapath.routes, engine.datapath.hops) = (self.routes, self.hops);
-        engine.datapath.station_of = self.station_of;
-        for source in 0..engine.datapath.cross.len() as u32 {
-            let route = engine.datapath.cross[source as usize].1.route;
-            let first = engine.datapath.routes[route as usize].first;
-            if let Entry::Wait(station) = engine.datapath.hops[first as usize].entry {
-                engine.datapath.schedule_source(station as usize, source);
+        (engine.config, engine.network.receivers.config) = (config.clone(), config);
+        (engine.network.routes, engine.network.hops) = (self.routes, self.hops);
+        engine.network.station_of = self.station_of;
+        for source in 0..engine.network.cross.len() as u32 {
+            let route = engine.network.cross[source as usize].1.route;
+            let first = engine.network.routes[route as usize].first;
+            if let Entry::Wait(station) = engine.network.hops[first as usize].entry {
+                engine.network.schedule_source(station as usize, source);
             }
         }
         BuiltNetwork { engine, links: link_infos, flows: infos, transfer_groups, cross_counts }

@@ -110,12 +110,12 @@ impl Builder<'_> {
         access: &DrawnAccessLinks,
         engine: &mut Engine<T>,
     ) -> FlowIndices {
-        let first_access_link = engine.datapath.access_links.len() as u32;
+        let first_access_link = engine.network.access_links.len() as u32;
         let [source, sink] = [access.source, access.sink].map(|own| (own.rate_bps, own.delay_s));
         let own = [source, sink, (None, self.plan.back_delay_s(&group.path))];
         access_links
             .iter()
-            .for_each(|&which| engine.datapath.access_links.push(own[which].0, own[which].1));
+            .for_each(|&which| engine.network.access_links.push(own[which].0, own[which].1));
         // Objects of a page that one connection completes make the browser send on another.
         let route = self.route(stages.clone(), group.spec.page.is_some());
         FlowIndices { route, first_access_link }

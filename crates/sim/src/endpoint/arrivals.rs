@@ -39,7 +39,7 @@ pub struct FlowTemplate {
 /// A size of data packets that an arriving flow may draw.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawnPacketSize {
-    /// Index of the config with it.
+    /// Index of the settings with it.
     pub config: u32,
     /// Transmission time of a data packet on the bottleneck, seconds.
     pub bottleneck_tx_s: f64,
@@ -110,7 +110,7 @@ impl GroupCounters {
         self.timeouts += u64::from(added.timeouts);
     }
 
-    /// Adds the counters of a receiver; `config`: all of them.
+    /// Adds the counters of a receiver; `config`: all settings.
     pub fn add_received(&mut self, sink: &ReceiverEndpoint, config: &[TcpConfig]) {
         self.delivered += sink.delivered;
         self.delivered_bytes += sink.delivered_bytes(&config[sink.config as usize]);

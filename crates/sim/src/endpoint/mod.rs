@@ -7,7 +7,7 @@ pub mod connections;
 pub mod cross_traffic;
 pub mod external;
 pub mod page_loader;
-pub mod sinks;
+pub mod receivers;
 pub mod source_population;
 pub mod tcp;
 pub mod transfer;

@@ -12,9 +12,9 @@ use cwndlab_tcp::{AckSegment, EcnEcho, NEVER, Receiver, Sender, TcpConfig};
 pub struct SenderEndpoint {
     /// TCP sender.
     pub sender: Sender,
-    /// Indices of the flow in the tables of the datapath.
+    /// Indices of the flow in the tables of the network.
     pub indices: FlowIndices,
-    /// Index of its config.
+    /// Index of its settings.
     pub config: u32,
     /// Header bits of its packets: the priority.
     pub flags: Flags,
@@ -108,7 +108,7 @@ impl SenderEndpoint {
 pub struct ReceiverEndpoint {
     /// TCP receiver.
     pub receiver: Receiver,
-    /// Index of its config.
+    /// Index of its settings.
     pub config: u32,
     /// Size of an ACK without options on the wire, bytes.
     pub ack_bytes: u16,

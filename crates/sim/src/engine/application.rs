@@ -99,20 +99,20 @@ impl<T: Tracer> Engine<T> {
 
     fn arm_page_request(&mut self, browser: u32) {
         if let Some(time_s) = self.browsers[browser as usize].0.next_timer_s(self.now_s) {
-            self.datapath.stations.arm(time_s, TimerKind::PageRequest, browser);
+            self.network.stations.arm(time_s, TimerKind::PageRequest, browser);
         }
     }
 
     /// If the flow sends frames: the one that its sender is about to be given, up to packet `end`,
     /// is on its way to the receiver.
     pub(crate) fn add_frame(&mut self, flow: u32, end: i64) {
-        let sinks = &mut self.datapath.sinks;
-        let Some(frames) = &mut sinks.receivers[flow as usize].frames else { return };
+        let receivers = &mut self.network.receivers;
+        let Some(frames) = &mut receivers.list[flow as usize].frames else { return };
         let Some(transfer) = self.senders[flow as usize].transfer() else { return };
         let frame = Frame { start_s: self.now_s, packets: transfer.packets, end };
         frames.pending.push_back(frame);
-        let overflows = sinks.transfers.len() > MAX_TRANSFERS;
-        self.datapath.note_overflow(overflows);
+        let overflows = receivers.transfers.len() > MAX_TRANSFERS;
+        self.network.note_overflow(overflows);
     }
 
     /// Schedules the next data of a flow that does not wait for those before: a media frame, or a
@@ -130,7 +130,7 @@ impl<T: Tracer> Engine<T> {
         let Some(next_time_s) = wait_s.map(|wait_s| self.now_s + wait_s) else { return };
         if next_time_s < app.stop_s {
             app.request_s = next_time_s;
-            self.datapath.stations.arm(next_time_s, TimerKind::Request, flow);
+            self.network.stations.arm(next_time_s, TimerKind::Request, flow);
         }
     }
 }

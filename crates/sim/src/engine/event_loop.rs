@@ -28,7 +28,7 @@ type ItemKey = (f64, bool, f64, u32, u32);
 impl<T: Tracer> Engine<T> {
     /// Processes about `events` items, until the end of the run.
     pub fn advance(&mut self, events: u64) -> Status {
-        let status = self.process(events, self.datapath.end_s);
+        let status = self.process(events, self.network.end_s);
         if status == Status::Done {
             self.finish();
         }
@@ -37,7 +37,7 @@ impl<T: Tracer> Engine<T> {
 
     /// Processes all that is due up to `until_s`, and ends the run if it ends by then.
     pub fn advance_to(&mut self, until_s: f64) -> Status {
-        let ends = until_s >= self.datapath.end_s;
+        let ends = until_s >= self.network.end_s;
         let mut status = Status::Running;
         while status == Status::Running {
             status = if ends { self.advance(u64::MAX) } else { self.process(u64::MAX, until_s) };
@@ -71,10 +71,10 @@ impl<T: Tracer> Engine<T> {
 
     /// Whether packets in the network or recorded rows exceed the memory limit.
     fn exceeds_memory(&self) -> bool {
-        self.datapath.overflowed
-            || self.datapath.trace.overflowed()
-            || self.datapath.acks.len() > MOST_ACKS
-            || self.datapath.stations.overflowed && self.datapath.sinks.external.is_none()
+        self.network.overflowed
+            || self.network.trace.overflowed()
+            || self.network.acks.len() > MOST_ACKS
+            || self.network.stations.overflowed && self.network.external.is_none()
     }
 
     /// Nothing at this time or later is processed yet, seconds.
@@ -87,14 +87,14 @@ impl<T: Tracer> Engine<T> {
     fn round(&mut self, end: u64) -> Option<Status> {
         self.rounds += 1;
         let limit_s = self.limit_s();
-        if let Some((_, ack)) = self.datapath.acks.front() {
+        if let Some((_, ack)) = self.network.acks.front() {
             if ack.at_s < limit_s {
                 self.clock_s = self.clock_s.max(ack.at_s);
             }
             self.run_acks(limit_s);
             return None;
         }
-        let (station, first_s) = self.datapath.stations.earliest();
+        let (station, first_s) = self.network.stations.earliest();
         if first_s >= limit_s {
             return self.pass_limit(limit_s);
         }
@@ -105,9 +105,9 @@ impl<T: Tracer> Engine<T> {
             self.run_station(station, horizon_s);
         } else {
             self.run_first_item(first_s);
-            while self.datapath.acks.len() == 0
+            while self.network.acks.len() == 0
                 && self.processed < end
-                && self.datapath.stations.first_s() == first_s
+                && self.network.stations.first_s() == first_s
                 && !self.exceeds_memory()
             {
                 self.run_first_item(first_s);
@@ -136,13 +136,13 @@ impl<T: Tracer> Engine<T> {
 
     /// The earliest time at which anything that happens elsewhere may reach a station, seconds.
     fn horizon_s(&mut self, station: usize) -> f64 {
-        let stations = &self.datapath.stations;
+        let stations = &self.network.stations;
         let (receivers, senders) = (stations.receivers() as usize, stations.senders() as usize);
         let mut horizon_s = stations.horizon_of_links_s(station);
         for number in [receivers, senders] {
-            let delay_s = self.datapath.stations.delay_s(number, station);
+            let delay_s = self.network.stations.delay_s(number, station);
             loop {
-                let first_s = self.datapath.stations.first_of_s(number);
+                let first_s = self.network.stations.first_of_s(number);
                 if first_s + delay_s >= horizon_s || !self.renew_first_timer(number) {
                     horizon_s = horizon_s.min(first_s + delay_s);
                     break;
@@ -154,10 +154,10 @@ impl<T: Tracer> Engine<T> {
 
     /// A station processes what is due before `until_s`, or part of it.
     fn run_station(&mut self, station: usize, until_s: f64) {
-        match self.datapath.stations.list[station].kind {
+        match self.network.stations.list[station].kind {
             StationKind::Link(link) => self.run_link(station, link, until_s),
             StationKind::Queue(link) => {
-                let items = self.datapath.run_queue(station, link, until_s, LONGEST_RUN);
+                let items = self.network.run_queue(station, link, until_s, LONGEST_RUN);
                 self.processed += items as u64;
             }
             StationKind::Receivers | StationKind::Senders | StationKind::Groups => {
@@ -170,9 +170,9 @@ impl<T: Tracer> Engine<T> {
     fn run_link(&mut self, station: usize, link: u32, until_s: f64) {
         let mut limit_s = self.limit_s();
         let end = self.processed + LONGEST_RUN as u64;
-        let until_s = self.datapath.emit(station, until_s);
-        while self.processed < end && !self.datapath.overflowed {
-            let waiting = &mut self.datapath.stations.list[station].arrivals;
+        let until_s = self.network.emit(station, until_s);
+        while self.processed < end && !self.network.overflowed {
+            let waiting = &mut self.network.stations.list[station].arrivals;
             let Some(&routed) = waiting.peek_before(until_s) else { break };
             waiting.take();
             if self.prefetches {
@@ -180,33 +180,33 @@ impl<T: Tracer> Engine<T> {
             }
             self.processed += 1;
             let flow = routed.flow;
-            let Some(ack) = self.datapath.traverse(routed) else { continue };
-            if self.datapath.acks.len() == 0 {
+            let Some(ack) = self.network.traverse(routed) else { continue };
+            if self.network.acks.len() == 0 {
                 self.run_ack(flow, ack, &mut limit_s);
             } else {
                 // Behind those of the same flow.
-                self.datapath.acks.push_back((flow, Packet { ..ack }));
+                self.network.acks.push_back((flow, Packet { ..ack }));
             }
         }
-        self.datapath.stations.settle(station);
-        self.datapath.stations.set_free(station, self.datapath.links[link as usize].free_s());
+        self.network.stations.settle(station);
+        self.network.stations.set_free(station, self.network.links[link as usize].free_s());
     }
 
     /// Prefetches state of upcoming packets: the structs of their flows first, and later the memory
     /// that these point to.
     #[inline(always)]
     fn fetch_ahead(&self, station: usize) {
-        let datapath = &self.datapath;
-        let arrivals = &datapath.stations.list[station].arrivals;
+        let network = &self.network;
+        let arrivals = &network.stations.list[station].arrivals;
         if let Some(soon) = arrivals.peek_ahead(6) {
             let flow = soon.flow as usize;
-            datapath.sinks.receivers.get(flow).inspect(|sink| prefetch(*sink));
+            network.receivers.list.get(flow).inspect(|sink| prefetch(*sink));
             self.senders.get(flow).inspect(|endpoint| prefetch(*endpoint));
-            datapath.access_links.prefetch(soon.first_access_link);
+            network.access_links.prefetch(soon.first_access_link);
         }
         if let Some(next) = arrivals.peek_ahead(2) {
             let flow = next.flow as usize;
-            datapath.sinks.receivers.get(flow).inspect(|sink| sink.receiver.prefetch());
+            network.receivers.list.get(flow).inspect(|sink| sink.receiver.prefetch());
             self.senders.get(flow).inspect(|endpoint| endpoint.sender.prefetch());
         }
     }
@@ -214,26 +214,26 @@ impl<T: Tracer> Engine<T> {
     /// Timers of a station expire and packets leave it, in order of time.
     fn run_timers(&mut self, station: usize, until_s: f64) {
         let end = self.processed + LONGEST_RUN as u64;
-        while self.processed < end && !self.datapath.overflowed {
-            if self.datapath.stations.list[station].first_s() >= until_s {
+        while self.processed < end && !self.network.overflowed {
+            if self.network.stations.list[station].first_s() >= until_s {
                 break;
             }
             self.run_first_of(station);
         }
-        self.datapath.stations.settle(station);
+        self.network.stations.settle(station);
     }
 
     /// Processes the first item of a station that stands for endpoints.
     fn run_first_of(&mut self, station: usize) {
-        let own_s = self.datapath.stations.list[station].own_s;
+        let own_s = self.network.stations.list[station].own_s;
         let limit_s = if own_s < NEVER { own_s.next_up() } else { NEVER };
-        let first = self.datapath.stations.list[station].arrivals.peek_before(limit_s).copied();
+        let first = self.network.stations.list[station].arrivals.peek_before(limit_s).copied();
         let first = first.filter(|routed| {
             routed.packet.at_s < own_s || routed.packet.tx_start_s < self.armed_s(station)
         });
         match first {
             Some(routed) => {
-                let waiting = &mut self.datapath.stations.list[station];
+                let waiting = &mut self.network.stations.list[station];
                 waiting.arrivals.take();
                 self.processed += 1;
                 self.on_packet(routed);
@@ -245,9 +245,9 @@ impl<T: Tracer> Engine<T> {
     /// A packet leaves a station: it enters its stage.
     fn on_packet(&mut self, routed: RoutedPacket) {
         self.now_s = routed.packet.at_s;
-        match self.datapath.hops[routed.hop() as usize].stage {
+        match self.network.hops[routed.hop() as usize].stage {
             Stage::Source => self.on_ack(routed.flow, routed.packet),
-            _ => self.datapath.enter(routed),
+            _ => self.network.enter(routed),
         }
     }
 
@@ -256,9 +256,9 @@ impl<T: Tracer> Engine<T> {
     #[inline(never)]
     fn run_first_item(&mut self, now_s: f64) {
         let mut first: Option<(ItemKey, usize)> = None;
-        for station in 0..self.datapath.stations.list.len() {
-            while self.datapath.emit(station, now_s.next_up()) <= now_s {}
-            if self.datapath.stations.first_of_s(station) == now_s {
+        for station in 0..self.network.stations.list.len() {
+            while self.network.emit(station, now_s.next_up()) <= now_s {}
+            if self.network.stations.first_of_s(station) == now_s {
                 let key = self.first_key(station, now_s);
                 if first.is_none_or(|(least, _)| key < least) {
                     first = Some((key, station));
@@ -266,7 +266,7 @@ impl<T: Tracer> Engine<T> {
             }
         }
         let Some((_, station)) = first else { return };
-        match self.datapath.stations.list[station].kind {
+        match self.network.stations.list[station].kind {
             StationKind::Receivers | StationKind::Senders | StationKind::Groups => {
                 self.run_first_of(station)
             }
@@ -274,14 +274,14 @@ impl<T: Tracer> Engine<T> {
                 self.run_first_of_link(station, link, now_s)
             }
         }
-        self.datapath.stations.settle(station);
+        self.network.stations.settle(station);
     }
 
     /// Processes the first item of a link, which is due at `now_s`.
     fn run_first_of_link(&mut self, station: usize, link: u32, now_s: f64) {
         self.processed += 1;
         self.now_s = now_s;
-        let waiting = &mut self.datapath.stations.list[station];
+        let waiting = &mut self.network.stations.list[station];
         let (kind, own_s) = (waiting.kind, waiting.own_s);
         let arrival = waiting.arrivals.peek_before(now_s.next_up()).copied();
         match (kind, arrival) {
@@ -289,23 +289,23 @@ impl<T: Tracer> Engine<T> {
                 if own_s == now_s
                     && arrival.is_none_or(|routed| {
                         routed.packet.tx_start_s
-                            > self.datapath.links[link as usize].service_start_s()
+                            > self.network.links[link as usize].service_start_s()
                     }) =>
             {
-                self.datapath.start_transmission(link, own_s)
+                self.network.start_transmission(link, own_s)
             }
             (_, Some(routed)) => {
-                self.datapath.stations.list[station].arrivals.take();
-                self.datapath.enter(routed);
+                self.network.stations.list[station].arrivals.take();
+                self.network.enter(routed);
             }
             (_, None) => {}
         }
-        self.datapath.stations.set_free(station, self.datapath.links[link as usize].free_s());
+        self.network.stations.set_free(station, self.network.links[link as usize].free_s());
     }
 
     /// The key of the first item of a station, which is due at `now_s`.
     fn first_key(&mut self, station: usize, now_s: f64) -> ItemKey {
-        let waiting = &mut self.datapath.stations.list[station];
+        let waiting = &mut self.network.stations.list[station];
         let (kind, own_s) = (waiting.kind, waiting.own_s);
         let arrival = waiting.arrivals.peek_before(now_s.next_up()).map_or(
             (NEVER, true, NEVER, u32::MAX, u32::MAX),
@@ -319,7 +319,7 @@ impl<T: Tracer> Engine<T> {
         }
         let own = match kind {
             StationKind::Queue(link) => {
-                let start_s = self.datapath.links[link as usize].service_start_s();
+                let start_s = self.network.links[link as usize].service_start_s();
                 (start_s, true, 0.0, u32::MAX, u32::MAX)
             }
             _ => {
@@ -332,7 +332,7 @@ impl<T: Tracer> Engine<T> {
 
     /// The first timer of a station, which has one.
     fn first_timer(&self, station: usize) -> (f64, TimerKind, u32) {
-        self.datapath.stations.list[station].timers.first().unwrap_or((
+        self.network.stations.list[station].timers.first().unwrap_or((
             NEVER,
             TimerKind::default(),
             0,
@@ -346,19 +346,19 @@ impl<T: Tracer> Engine<T> {
     }
 
     fn finish(&mut self) {
-        let end_s = self.datapath.end_s;
+        let end_s = self.network.end_s;
         self.now_s = end_s;
         self.clock_s = end_s;
-        self.datapath.finish();
-        self.datapath.release();
+        self.network.finish();
+        self.network.release();
         for (flow, endpoint) in self.senders.iter().enumerate() {
-            self.datapath.trace.before(
+            self.network.trace.before(
                 end_s,
                 flow as u32,
                 &endpoint.sender,
                 &self.config[endpoint.config as usize],
             );
         }
-        self.datapath.trace.finish();
+        self.network.trace.finish();
     }
 }

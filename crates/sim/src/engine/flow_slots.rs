@@ -24,9 +24,9 @@ impl<T: Tracer> Engine<T> {
         let (packets, exchanges) =
             group.connections.next(now_s, packet_size, group.largest_packet_size);
         if let Some(next_time_s) = group.connections.next_time_s(now_s) {
-            self.datapath.stations.arm(next_time_s, TimerKind::FlowArrival, index);
+            self.network.stations.arm(next_time_s, TimerKind::FlowArrival, index);
         }
-        group.counters.arrived += u64::from(self.datapath.sinks.window.contains(now_s));
+        group.counters.arrived += u64::from(self.network.receivers.window.contains(now_s));
         let flow = match self.reusable_slot(index) {
             Some(flow) => flow,
             None => self.add_slot(index),
@@ -39,7 +39,7 @@ impl<T: Tracer> Engine<T> {
         let config = &self.config[drawn.config as usize];
         let endpoint = &mut self.senders[flow as usize];
         endpoint.config = drawn.config;
-        self.datapath.sinks.receivers[flow as usize].config = drawn.config;
+        self.network.receivers.list[flow as usize].config = drawn.config;
         endpoint.sender.reset(rule, recovery, Some(packets), timer_phase_s, config);
         endpoint.finish_s = NEVER;
         let transfer = ActiveTransfer {
@@ -67,11 +67,9 @@ impl<T: Tracer> Engine<T> {
         let now_s = self.now_s;
         let group = &self.groups[index as usize];
         let is_quiet = |&(_, flow): &(u64, u32)| {
-            let (sender, sink) = (
-                &self.senders[flow as usize].sender,
-                &self.datapath.sinks.receivers[flow as usize],
-            );
-            let losses = &self.datapath.sinks.slot_losses[flow as usize - self.listed_flows];
+            let (sender, sink) =
+                (&self.senders[flow as usize].sender, &self.network.receivers.list[flow as usize]);
+            let losses = &self.network.receivers.slot_losses[flow as usize - self.listed_flows];
             let counters = sender.counters(now_s);
             let data_gone = counters.sent == sink.total_delivered + sink.total_dropped;
             let acks_gone = counters.rtt_count + losses.acks == sink.acks()
@@ -86,10 +84,10 @@ impl<T: Tracer> Engine<T> {
             .position(is_quiet)?;
         let group = &mut self.groups[index as usize];
         let (_, flow) = group.retired.remove(place)?;
-        let sink = &mut self.datapath.sinks.receivers[flow as usize];
+        let sink = &mut self.network.receivers.list[flow as usize];
         group.counters.add_received(sink, &self.config);
         sink.reset(group.template.recovery.uses_sack());
-        self.datapath.sinks.slot_losses[flow as usize - self.listed_flows] = SlotLosses::NONE;
+        self.network.receivers.slot_losses[flow as usize - self.listed_flows] = SlotLosses::NONE;
         Some(flow)
     }
 
@@ -97,22 +95,22 @@ impl<T: Tracer> Engine<T> {
     fn add_slot(&mut self, index: u32) -> u32 {
         let template = &self.groups[index as usize].template;
         let flow = self.senders.len() as u32;
-        let datapath = &mut self.datapath;
-        let first_access_link = datapath.access_links.len() as u32;
+        let network = &mut self.network;
+        let first_access_link = network.access_links.len() as u32;
         let indices = FlowIndices { route: template.route, first_access_link };
         template
             .access_links
             .iter()
-            .for_each(|&(_, (rate, ..))| datapath.access_links.push(rate, 0.0));
-        datapath.trace.slot(index);
-        datapath.sinks.slot_losses.push(SlotLosses::NONE);
+            .for_each(|&(_, (rate, ..))| network.access_links.push(rate, 0.0));
+        network.trace.slot(index);
+        network.receivers.slot_losses.push(SlotLosses::NONE);
         let knobs_index = template.packet_sizes[0].config;
         let config = &self.config[knobs_index as usize];
-        datapath.sinks.receivers.push(ReceiverEndpoint::new(
+        network.receivers.list.push(ReceiverEndpoint::new(
             Receiver::new(template.recovery.uses_sack()),
             knobs_index,
             (config.ack_wire_size() as u16, template.flags.priority()),
-            datapath.sinks.window.from_s,
+            network.receivers.window.from_s,
         ));
         let sender = Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, config);
         let priority = template.flags.priority();
@@ -131,7 +129,7 @@ impl<T: Tracer> Engine<T> {
             let delay_s = *drawn[which].get_or_insert_with(|| {
                 if low_s == high_s { low_s } else { delays.between(low_s, high_s) }
             });
-            self.datapath.access_links.reset(first + i, delay_s);
+            self.network.access_links.reset(first + i, delay_s);
             sum_s += delay_s;
         }
         sum_s
@@ -140,7 +138,7 @@ impl<T: Tracer> Engine<T> {
     /// When the last packet of a transfer that completes now arrived at the receiver, seconds. One
     /// that acknowledges packets before they arrive may not have it yet: then it is now.
     fn received_s(&self, flow: u32) -> f64 {
-        let sink = &self.datapath.sinks.receivers[flow as usize];
+        let sink = &self.network.receivers.list[flow as usize];
         let is_optimistic = self.config[sink.config as usize].receiver.optimistic_acks > 0;
         if is_optimistic { self.now_s } else { sink.received_s }
     }
@@ -156,10 +154,10 @@ impl<T: Tracer> Engine<T> {
         let Some(transfer) = app.transfer.as_mut().filter(|transfer| !transfer.is_truncated) else {
             return;
         };
-        let transfers = &mut self.datapath.sinks.transfers;
+        let transfers = &mut self.network.receivers.transfers;
         transfers.extend(transfer.complete(now_s, received_s));
         let overflows = transfers.len() > MAX_TRANSFERS;
-        self.datapath.note_overflow(overflows);
+        self.network.note_overflow(overflows);
         let wait_s = match &mut transfer.next {
             Some(NextTransfer::Response { think, .. }) => Some(think.next()),
             Some(NextTransfer::Segment(player)) => Some(player.receive(now_s)),
@@ -180,7 +178,7 @@ impl<T: Tracer> Engine<T> {
             let next_time_s = now_s + wait_s;
             if next_time_s < app.stop_s {
                 app.request_s = next_time_s;
-                self.datapath.stations.arm(next_time_s, TimerKind::Request, flow);
+                self.network.stations.arm(next_time_s, TimerKind::Request, flow);
             }
             return;
         }
@@ -192,7 +190,7 @@ impl<T: Tracer> Engine<T> {
         let place =
             group.retired.iter().rposition(|other| *other < slot).map_or(0, |before| before + 1);
         group.retired.insert(place, slot);
-        if self.datapath.sinks.window.contains(now_s) {
+        if self.network.receivers.window.contains(now_s) {
             group.counters.add_sent(&added);
         }
     }

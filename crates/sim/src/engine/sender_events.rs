@@ -10,7 +10,7 @@ use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, NO_EVENT, Send
 use crate::engine::state::Engine;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
-use crate::network::datapath::Datapath;
+use crate::network::Network;
 use crate::packet::{Flags, Packet};
 use cwndlab_tcp::{AckSegment, DataSegment, NEVER, SackBlocks, Sender, TcpConfig};
 
@@ -19,7 +19,7 @@ impl<T: Tracer> Engine<T> {
     /// flow alone on its links adds as many as it takes.
     pub(crate) fn run_acks(&mut self, mut limit_s: f64) {
         for _ in 0..LONGEST_RUN {
-            let Some((flow, ack)) = self.datapath.acks.pop_front() else { return };
+            let Some((flow, ack)) = self.network.acks.pop_front() else { return };
             self.run_ack(flow, ack, &mut limit_s);
         }
     }
@@ -30,11 +30,11 @@ impl<T: Tracer> Engine<T> {
     #[inline(always)]
     pub(crate) fn run_ack(&mut self, flow: u32, ack: Packet, limit_s: &mut f64) {
         self.processed += 1;
-        let Self { senders, datapath, config, .. } = self;
+        let Self { senders, network, config, .. } = self;
         let endpoint = &mut senders[flow as usize];
         let is_next = ack.at_s < *limit_s && ack.at_s < endpoint.first_timer_s();
         let config = &config[endpoint.config as usize];
-        if !is_next || deliver_ack(endpoint, datapath, config, flow, ack) {
+        if !is_next || deliver_ack(endpoint, network, config, flow, ack) {
             // A copy: what a call takes lies in memory, the original need not.
             self.run_notable_ack(flow, Packet { ..ack }, *limit_s, is_next);
             *limit_s = self.limit_s();
@@ -52,7 +52,7 @@ impl<T: Tracer> Engine<T> {
         } else if !self.deliver_between_timers(flow, ack, limit_s) {
             return self.held_acks.push((flow, ack));
         }
-        self.expire_own_timers(flow, ack.at_s, (ack.at_s, (ack.tx_start_s, ack.lead_s)));
+        self.expire_own_timers(flow, ack.at_s, (ack.at_s, (ack.tx_start_s, ack.tie_break_s)));
     }
 
     /// The timers that precede an ACK expire, and the ACK is delivered; returns false if it has to
@@ -73,7 +73,7 @@ impl<T: Tracer> Engine<T> {
         }
         let endpoint = &mut self.senders[flow as usize];
         let config = &self.config[endpoint.config as usize];
-        if deliver_ack(endpoint, &mut self.datapath, config, flow, ack) {
+        if deliver_ack(endpoint, &mut self.network, config, flow, ack) {
             self.note_completion_or_fault(flow, ack.at_s);
         }
         true
@@ -81,7 +81,7 @@ impl<T: Tracer> Engine<T> {
 
     /// The limit has moved: ACKs that waited for that are due like all others.
     pub(crate) fn release_acks(&mut self) {
-        let acks = &mut self.datapath.acks;
+        let acks = &mut self.network.acks;
         while let Some(ack) = acks.pop_front() {
             self.held_acks.push(ack);
         }
@@ -91,22 +91,21 @@ impl<T: Tracer> Engine<T> {
     /// An ACK reaches its sender, which processes ACKs in order of time with others.
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, flow: u32, packet: Packet) {
-        if self.datapath.sinks.external.is_some() {
-            let Datapath { sinks, trace, .. } = &mut self.datapath;
-            return sinks.leave(flow, true, &packet, trace);
+        if self.network.external.is_some() {
+            return self.network.leave(flow, true, &packet);
         }
-        self.cause = (packet.tx_start_s, packet.lead_s);
+        self.cause = (packet.tx_start_s, packet.tie_break_s);
         let endpoint = &mut self.senders[flow as usize];
         if deliver_ack(
             endpoint,
-            &mut self.datapath,
+            &mut self.network,
             &self.config[endpoint.config as usize],
             flow,
             packet,
         ) {
             self.note_completion_or_fault(flow, packet.at_s);
         }
-        let last = (packet.at_s, (packet.tx_start_s, packet.lead_s));
+        let last = (packet.at_s, (packet.tx_start_s, packet.tie_break_s));
         self.expire_own_timers(flow, packet.at_s, last);
     }
 
@@ -119,7 +118,7 @@ impl<T: Tracer> Engine<T> {
         let endpoint = &mut self.senders[flow as usize];
         if dispatch(
             endpoint,
-            &mut self.datapath,
+            &mut self.network,
             &self.config[endpoint.config as usize],
             flow,
             self.now_s,
@@ -133,7 +132,7 @@ impl<T: Tracer> Engine<T> {
     /// Arms the timers of a sender.
     pub(crate) fn arm_timers(&mut self, flow: u32) {
         let (endpoint, now_s) = (&mut self.senders[flow as usize], self.now_s);
-        arm_timers(endpoint, &mut self.datapath, flow, now_s);
+        arm_timers(endpoint, &mut self.network, flow, now_s);
     }
 
     /// Records that a sender has completed at `at_s`, or that its rule returned an invalid window.
@@ -172,7 +171,7 @@ fn ack_segment(packet: &Packet) -> AckSegment {
 #[inline(always)]
 fn deliver_ack<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<T>,
+    network: &mut Network<T>,
     config: &TcpConfig,
     flow: u32,
     packet: Packet,
@@ -180,29 +179,29 @@ fn deliver_ack<T: Tracer>(
     let ack = ack_segment(&packet);
     if packet.options > 0 || !endpoint.sender.is_predicted(ack) {
         // A copy, as in `ArrivalQueue::push`: what a call takes lies in memory, the original need not.
-        return deliver_ack_slow_path(endpoint, datapath, config, flow, Packet { ..packet });
+        return deliver_ack_slow_path(endpoint, network, config, flow, Packet { ..packet });
     }
     let now_s = packet.at_s;
-    if datapath.trace.records_packets() {
-        trace_ack(endpoint, datapath, config, flow, &packet, ack, None);
+    if network.trace.records_packets() {
+        trace_ack(endpoint, network, config, flow, &packet, ack, None);
     }
     if T::ON {
-        datapath.trace.rtt(now_s, flow, now_s - packet.sent_s);
-        datapath.trace.before(now_s, flow, &endpoint.sender, config);
+        network.trace.rtt(now_s, flow, now_s - packet.sent_s);
+        network.trace.before(now_s, flow, &endpoint.sender, config);
     }
-    let cause = (packet.tx_start_s, packet.lead_s);
+    let cause = (packet.tx_start_s, packet.tie_break_s);
     let last = endpoint.sender.on_predicted_ack(now_s, ack, config);
     // Nearly every ACK releases one packet.
     if let Some(segment) = endpoint.sender.next_predicted_segment(now_s, last, config) {
-        send(endpoint, datapath, flow, now_s, cause, &segment);
+        send(endpoint, network, flow, now_s, cause, &segment);
         if let Some(segment) = endpoint.sender.next_predicted_segment(now_s, last, config) {
-            send_burst(endpoint, datapath, config, flow, (now_s, cause, last), segment);
+            send_burst(endpoint, network, config, flow, (now_s, cause, last), segment);
         }
     }
     if T::ON {
-        datapath.trace.after(now_s, flow, &endpoint.sender, config);
+        network.trace.after(now_s, flow, &endpoint.sender, config);
     }
-    arm_timers(endpoint, datapath, flow, now_s)
+    arm_timers(endpoint, network, flow, now_s)
 }
 
 /// The same for any ACK: with SACK blocks, a timestamp echo of its own or the AccECN option, or for
@@ -210,24 +209,24 @@ fn deliver_ack<T: Tracer>(
 #[inline(never)]
 fn deliver_ack_slow_path<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<T>,
+    network: &mut Network<T>,
     config: &TcpConfig,
     flow: u32,
     packet: Packet,
 ) -> bool {
     let (mut ack, mut sack) = (ack_segment(&packet), None);
     if packet.options > 0 {
-        let options = datapath.options.remove(packet.options);
+        let options = network.options.remove(packet.options);
         (ack.echo_s, ack.echo, sack) = (options.echo_s, options.echo, Some(options.sack));
     }
     let sack = sack.as_ref().filter(|sack| !sack.is_empty());
-    datapath.trace.rtt(packet.at_s, flow, packet.at_s - packet.sent_s);
-    if datapath.trace.records_packets() {
-        trace_ack(endpoint, datapath, config, flow, &packet, ack, sack);
+    network.trace.rtt(packet.at_s, flow, packet.at_s - packet.sent_s);
+    if network.trace.records_packets() {
+        trace_ack(endpoint, network, config, flow, &packet, ack, sack);
     }
-    let cause = (packet.tx_start_s, packet.lead_s);
+    let cause = (packet.tx_start_s, packet.tie_break_s);
     let acks_part = packet.flags.has(Flags::ACKS_PART);
-    dispatch(endpoint, datapath, config, flow, packet.at_s, cause, |sender, now_s, config, out| {
+    dispatch(endpoint, network, config, flow, packet.at_s, cause, |sender, now_s, config, out| {
         if acks_part {
             sender.on_ack_of_part(now_s, ack, sack, config, out);
         } else {
@@ -240,25 +239,25 @@ fn deliver_ack_slow_path<T: Tracer>(
 #[inline(never)]
 fn send_burst<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<T>,
+    network: &mut Network<T>,
     config: &TcpConfig,
     flow: u32,
     (now_s, cause, last): (f64, Cause, i64),
     mut segment: DataSegment,
 ) {
     for _ in 1..MAX_SEGMENTS_PER_EVENT {
-        send(endpoint, datapath, flow, now_s, cause, &segment);
+        send(endpoint, network, flow, now_s, cause, &segment);
         match endpoint.sender.next_predicted_segment(now_s, last, config) {
             Some(next) => segment = next,
             None => return,
         }
     }
-    datapath.note_overflow(true);
+    network.note_overflow(true);
 }
 
 fn trace_ack<T: Tracer>(
     endpoint: &SenderEndpoint,
-    datapath: &mut Datapath<T>,
+    network: &mut Network<T>,
     config: &TcpConfig,
     flow: u32,
     packet: &Packet,
@@ -269,14 +268,14 @@ fn trace_ack<T: Tracer>(
     let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
     let (marked, echo_s, echo) = (sender.is_marked(ack, config), ack.echo_s, ack.echo);
     let row = row(PacketEvent::Ack, flow, packet);
-    datapath.trace.ack(PacketRow { cwnd, ssthresh, echo_s, marked, echo, ..row }, sack);
+    network.trace.ack(PacketRow { cwnd, ssthresh, echo_s, marked, echo, ..row }, sack);
 }
 
 /// Dispatches an event to a sender and arms its timers; returns whether the sender has completed or
 /// its rule is at fault.
 fn dispatch<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<T>,
+    network: &mut Network<T>,
     config: &TcpConfig,
     flow: u32,
     now_s: f64,
@@ -285,15 +284,15 @@ fn dispatch<T: Tracer>(
 ) -> bool {
     let SenderEndpoint { sender, indices, flags, hash, .. } = endpoint;
     if T::ON {
-        datapath.trace.before(now_s, flow, sender, config);
+        network.trace.before(now_s, flow, sender, config);
     }
     let left = MAX_SEGMENTS_PER_EVENT;
-    let mut out = SenderOutput { datapath, hash, flow, indices, flags: *flags, now_s, cause, left };
+    let mut out = SenderOutput { network, hash, flow, indices, flags: *flags, now_s, cause, left };
     event(sender, now_s, config, &mut out);
     if T::ON {
-        datapath.trace.after(now_s, flow, sender, config);
+        network.trace.after(now_s, flow, sender, config);
     }
-    arm_timers(endpoint, datapath, flow, now_s)
+    arm_timers(endpoint, network, flow, now_s)
 }
 
 /// Arms the timers of a sender after an event at `now_s`; returns whether the sender has completed, its rule is at
@@ -301,7 +300,7 @@ fn dispatch<T: Tracer>(
 #[inline(always)]
 fn arm_timers<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<T>,
+    network: &mut Network<T>,
     flow: u32,
     now_s: f64,
 ) -> bool {
@@ -309,13 +308,13 @@ fn arm_timers<T: Tracer>(
     let deadline_s = sender.deadline_s();
     if deadline_s < *rto_entry_s {
         *rto_entry_s = deadline_s;
-        datapath.stations.arm(deadline_s, TimerKind::Retransmission, flow);
+        network.stations.arm(deadline_s, TimerKind::Retransmission, flow);
     }
     if let Some(app) = app
         && sender.pacing_deadline_s() < app.pacing_entry_s
     {
         app.pacing_entry_s = sender.pacing_deadline_s();
-        datapath.stations.arm(app.pacing_entry_s, TimerKind::Pacing, flow);
+        network.stations.arm(app.pacing_entry_s, TimerKind::Pacing, flow);
     }
     let is_due = app.is_some() && sender.pacing_deadline_s() <= now_s;
     is_due || endpoint.sender.is_faulty() || (deadline_s == NEVER && endpoint.is_over())

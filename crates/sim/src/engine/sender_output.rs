@@ -3,7 +3,7 @@
 use crate::endpoint::tcp::SenderEndpoint;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::measure::trace_hash::TraceHash;
-use crate::network::datapath::Datapath;
+use crate::network::Network;
 use crate::packet::{Flags, FlowIndices, Packet};
 use cwndlab_tcp::{DataSegment, Output};
 
@@ -11,7 +11,7 @@ use cwndlab_tcp::{DataSegment, Output};
 /// interrupted.
 pub(crate) const MAX_SEGMENTS_PER_EVENT: u32 = 20_000_000;
 
-/// When the event in which a sender sends was scheduled, and the lead of that (`Packet::lead_s`),
+/// When the event in which a sender sends was scheduled, and the lead of that (`Packet::tie_break_s`),
 /// seconds. Without an access link its packets enter a queue within this event and rank as it does.
 pub(crate) type Cause = (f64, f64);
 
@@ -30,7 +30,7 @@ pub(crate) fn later_cause(now_s: f64, own: Cause, last: Event) -> Cause {
 
 /// Output of one sender during one event.
 pub(crate) struct SenderOutput<'a, T: Tracer> {
-    pub(crate) datapath: &'a mut Datapath<T>,
+    pub(crate) network: &'a mut Network<T>,
     pub(crate) hash: &'a mut TraceHash,
     pub(crate) flow: u32,
     pub(crate) indices: &'a FlowIndices,
@@ -44,13 +44,13 @@ pub(crate) struct SenderOutput<'a, T: Tracer> {
 impl<T: Tracer> Output for SenderOutput<'_, T> {
     fn send(&mut self, segment: DataSegment) {
         if self.left == 0 {
-            self.datapath.note_overflow(true);
+            self.network.note_overflow(true);
             return;
         }
         self.left -= 1;
-        let Self { datapath, hash, flow, indices, flags, now_s, cause, .. } = self;
+        let Self { network, hash, flow, indices, flags, now_s, cause, .. } = self;
         let route = (*flow, **indices, *flags);
-        put_on_route(datapath, hash, route, *now_s, *cause, &segment);
+        put_on_route(network, hash, route, *now_s, *cause, &segment);
     }
 }
 
@@ -58,23 +58,23 @@ impl<T: Tracer> Output for SenderOutput<'_, T> {
 #[inline(always)]
 pub(crate) fn send<T: Tracer>(
     endpoint: &mut SenderEndpoint,
-    datapath: &mut Datapath<T>,
+    network: &mut Network<T>,
     flow: u32,
     now_s: f64,
     cause: Cause,
     segment: &DataSegment,
 ) {
     let SenderEndpoint { hash, indices, flags, .. } = endpoint;
-    put_on_route(datapath, hash, (flow, *indices, *flags), now_s, cause, segment)
+    put_on_route(network, hash, (flow, *indices, *flags), now_s, cause, segment)
 }
 
 #[inline(always)]
 fn put_on_route<T: Tracer>(
-    datapath: &mut Datapath<T>,
+    network: &mut Network<T>,
     hash: &mut TraceHash,
     (flow, indices, flags): (u32, FlowIndices, Flags),
     now_s: f64,
-    (tx_start_s, lead_s): Cause,
+    (tx_start_s, tie_break_s): Cause,
     segment: &DataSegment,
 ) {
     let (number, size_bytes) = (segment.number, segment.size_bytes as u16);
@@ -84,17 +84,17 @@ fn put_on_route<T: Tracer>(
         .with_ecn(segment.ecn)
         .with(Flags::CWR, segment.cwr);
     let mut packet =
-        Packet { tx_start_s, lead_s, ..Packet::sent(now_s, number, size_bytes, flags) };
-    if datapath.trace.records_packets() {
+        Packet { tx_start_s, tie_break_s, ..Packet::sent(now_s, number, size_bytes, flags) };
+    if network.trace.records_packets() {
         let &DataSegment { cwnd, ssthresh, .. } = segment;
         let row = row(PacketEvent::Send, flow, &packet);
-        datapath.trace.packet(PacketRow { cwnd, ssthresh, ..row });
+        network.trace.packet(PacketRow { cwnd, ssthresh, ..row });
     }
-    let departure_s = datapath.access_links.host_jitter.departure_s(flow, now_s);
+    let departure_s = network.access_links.host_jitter.departure_s(flow, now_s);
     if departure_s > now_s {
         // A host sends in order: among packets that leave together the first one is first.
         (packet.at_s, packet.tx_start_s) = (departure_s, now_s);
     }
-    let first = datapath.routes[indices.route as usize].first;
-    datapath.reach(flow, indices.first_access_link, first, packet);
+    let first = network.routes[indices.route as usize].first;
+    network.reach(flow, indices.first_access_link, first, packet);
 }

@@ -6,12 +6,12 @@ use crate::endpoint::tcp::SenderEndpoint;
 use crate::engine::sender_output::{Cause, Event};
 use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
-use crate::network::datapath::Datapath;
+use crate::network::Network;
 use crate::packet::Packet;
 use cwndlab_tcp::{Counters, TcpConfig};
 use std::sync::Arc;
 
-/// Senders, the datapath between them, and what is due.
+/// Senders, the network between them, and what is due.
 pub struct Engine<T: Tracer> {
     /// Senders of the listed flows, then the slots of arriving flows.
     pub(crate) senders: Vec<SenderEndpoint>,
@@ -25,7 +25,7 @@ pub struct Engine<T: Tracer> {
     /// Browsers, the first of the flows that are the connections of each, and the last event that
     /// completed an object.
     pub(crate) browsers: Vec<(PageLoader, u32, Event)>,
-    pub(crate) datapath: Datapath<T>,
+    pub(crate) network: Network<T>,
     pub(crate) config: Arc<[TcpConfig]>,
     /// Time of the item in progress, seconds. Stations and senders run ahead of each other.
     pub(crate) now_s: f64,
@@ -73,14 +73,14 @@ pub enum Status {
 
 impl<T: Tracer> Engine<T> {
     /// An engine at time 0 without senders.
-    pub fn new(datapath: Datapath<T>, window: MeasurementWindow, looks_ahead: bool) -> Self {
+    pub fn new(network: Network<T>, window: MeasurementWindow, looks_ahead: bool) -> Self {
         Self {
             senders: Vec::new(),
             listed_flows: 0,
             groups: Vec::new(),
             fault: None,
             browsers: Vec::new(),
-            datapath,
+            network,
             config: Arc::from([]),
             now_s: 0.0,
             clock_s: 0.0,

@@ -13,8 +13,8 @@ use cwndlab_tcp::{Counters, NEVER};
 impl<T: Tracer> Engine<T> {
     /// The first timer of a station comes up.
     pub(crate) fn on_timer(&mut self, station: usize) {
-        let Some((at_s, kind, flow)) = self.datapath.stations.take_timer(station) else { return };
-        (self.now_s, self.cause) = (at_s, (0.0, kind.lead_s()));
+        let Some((at_s, kind, flow)) = self.network.stations.take_timer(station) else { return };
+        (self.now_s, self.cause) = (at_s, (0.0, kind.tie_break_s()));
         self.processed += 1;
         match kind {
             TimerKind::FlowStart => {
@@ -26,14 +26,14 @@ impl<T: Tracer> Engine<T> {
             TimerKind::PageRequest => self.on_page_request(flow),
             TimerKind::Receiver => {
                 let endpoint = &self.senders[flow as usize];
-                let sink = self.datapath.routes[endpoint.indices.route as usize].sink;
+                let sink = self.network.routes[endpoint.indices.route as usize].sink;
                 let first_access_link = endpoint.indices.first_access_link;
                 self.clear_entry(at_s, kind, flow);
-                let receiver = &self.datapath.sinks.receivers[flow as usize];
+                let receiver = &self.network.receivers.list[flow as usize];
                 if receiver.receiver.deadline_s() == at_s {
-                    self.datapath.expire_receiver(flow, first_access_link, sink);
+                    self.network.expire_receiver(flow, first_access_link, sink);
                 }
-                self.datapath.arm_receiver(flow);
+                self.network.arm_receiver(flow);
             }
             TimerKind::Request
             | TimerKind::Pacing
@@ -49,13 +49,13 @@ impl<T: Tracer> Engine<T> {
     /// If the deadline of the first timer of a station has moved: arms the timer again, and returns
     /// true.
     pub(crate) fn renew_first_timer(&mut self, station: usize) -> bool {
-        let Some((at_s, kind, flow)) = self.datapath.stations.list[station].timers.first() else {
+        let Some((at_s, kind, flow)) = self.network.stations.list[station].timers.first() else {
             return false;
         };
         let index = flow as usize;
         let app = || self.senders[index].app.as_deref();
         let deadline_s = match kind {
-            TimerKind::Receiver => self.datapath.sinks.receivers[index].receiver.deadline_s(),
+            TimerKind::Receiver => self.network.receivers.list[index].receiver.deadline_s(),
             TimerKind::Retransmission => self.senders[index].sender.deadline_s(),
             TimerKind::Pacing => self.senders[index].sender.pacing_deadline_s(),
             TimerKind::Request => app().map_or(NEVER, |app| app.request_s),
@@ -65,11 +65,11 @@ impl<T: Tracer> Engine<T> {
         if deadline_s == at_s {
             return false;
         }
-        self.datapath.stations.take_timer(station);
-        self.datapath.stations.settle(station);
+        self.network.stations.take_timer(station);
+        self.network.stations.settle(station);
         if self.clear_entry(at_s, kind, flow) {
             match kind {
-                TimerKind::Receiver => self.datapath.arm_receiver(flow),
+                TimerKind::Receiver => self.network.arm_receiver(flow),
                 _ => self.arm_timers(flow),
             }
         }
@@ -84,7 +84,7 @@ impl<T: Tracer> Engine<T> {
             (TimerKind::Retransmission, _) => &mut endpoint.rto_entry_s,
             (TimerKind::Pacing, Some(app)) => &mut app.pacing_entry_s,
             (TimerKind::Receiver, _) => {
-                &mut self.datapath.sinks.receivers[flow as usize].timer_entry_s
+                &mut self.network.receivers.list[flow as usize].timer_entry_s
             }
             _ => return false,
         };
@@ -131,7 +131,7 @@ impl<T: Tracer> Engine<T> {
     pub(crate) fn expire_own_timer(&mut self, flow: u32, last: Event) -> Event {
         let (at_s, armed_s, kind) = self.first_own_timer(flow);
         self.processed += 1;
-        self.cause = later_cause(at_s, (armed_s, kind.lead_s()), last);
+        self.cause = later_cause(at_s, (armed_s, kind.tie_break_s()), last);
         self.now_s = at_s;
         match kind {
             TimerKind::Request => self.on_request(flow),
@@ -176,7 +176,7 @@ impl<T: Tracer> Engine<T> {
     /// The measurement window starts or ends.
     pub(crate) fn measure(&mut self) {
         let now_s = self.now_s;
-        if now_s == self.datapath.sinks.window.from_s {
+        if now_s == self.network.receivers.window.from_s {
             if now_s > 0.0 {
                 self.counters_at_window_start =
                     self.senders.iter().map(|endpoint| endpoint.sender.counters(now_s)).collect();
@@ -186,8 +186,8 @@ impl<T: Tracer> Engine<T> {
         self.measure_groups();
         // If the run ends with the window and nothing else is due now, the counters stay what they
         // are and need no copy.
-        let is_last = now_s == self.datapath.end_s && self.held_acks.is_empty();
-        if !is_last || self.datapath.stations.first_s() <= now_s {
+        let is_last = now_s == self.network.end_s && self.held_acks.is_empty();
+        if !is_last || self.network.stations.first_s() <= now_s {
             self.measured = (0..self.senders.len()).map(|flow| self.added(flow)).collect();
         }
     }
@@ -218,7 +218,7 @@ impl<T: Tracer> Engine<T> {
     pub(crate) fn armed_at_s(&self, at_s: f64, kind: TimerKind, flow: u32) -> f64 {
         let (deadline_s, armed_at_s) = match kind {
             TimerKind::Receiver => {
-                let receiver = &self.datapath.sinks.receivers[flow as usize].receiver;
+                let receiver = &self.network.receivers.list[flow as usize].receiver;
                 (receiver.deadline_s(), receiver.armed_at_s())
             }
             TimerKind::Retransmission => {
@@ -249,7 +249,7 @@ impl<T: Tracer> Engine<T> {
                 ssthresh: sender.ssthresh(),
                 ..row(PacketEvent::Timeout, flow, &packet)
             };
-            self.datapath.trace.packet(row);
+            self.network.trace.packet(row);
         }
     }
 }

@@ -29,9 +29,9 @@ pub enum TimerKind {
 }
 
 impl TimerKind {
-    /// Lead of the packets that the timer causes (`Packet::lead_s`), seconds: at one instant they
+    /// Lead of the packets that the timer causes (`Packet::tie_break_s`), seconds: at one instant they
     /// precede those of all packets, in the order of kinds.
-    pub fn lead_s(self) -> f64 {
+    pub fn tie_break_s(self) -> f64 {
         f64::MAX / (2.0 + f64::from(self as u8))
     }
 }

@@ -20,7 +20,7 @@ pub struct AccessLinks {
 struct AccessLink {
     free_s: f64,
     /// Lead of the last transmission, as the next packet of the same busy period continues it.
-    lead_s: f64,
+    tie_break_s: f64,
     delay_s: f64,
     /// Transmission time of the last packet size seen, seconds: most packets have one size.
     transmission_s: f64,
@@ -78,7 +78,14 @@ impl AccessLinks {
                 self.rates_bps.len() - 1
             }) as u32
         });
-        AccessLink { free_s: 0.0, lead_s: 0.0, delay_s, transmission_s: 0.0, rate, size_bytes: 0 }
+        AccessLink {
+            free_s: 0.0,
+            tie_break_s: 0.0,
+            delay_s,
+            transmission_s: 0.0,
+            rate,
+            size_bytes: 0,
+        }
     }
 
     /// A packet enters at `now_s`; its last transmission started at `tx_start_s`. Returns when it
@@ -91,25 +98,25 @@ impl AccessLinks {
     #[inline(always)]
     pub fn transmit(&mut self, index: u32, now_s: f64, size_bytes: u16, tx_start_s: f64) -> Times {
         let link = &mut self.access_links[index as usize];
-        let mut lead_s = now_s - tx_start_s;
+        let mut tie_break_s = now_s - tx_start_s;
         if link.rate == UNLIMITED {
-            return Times { at_s: now_s + link.delay_s, tx_start_s: now_s, lead_s };
+            return Times { at_s: now_s + link.delay_s, tx_start_s: now_s, tie_break_s };
         }
         let mut start_s = now_s;
         // Of an arrival and an end of transmission at one instant, the first scheduled is first.
-        if link.free_s < now_s || (link.free_s == now_s && lead_s <= link.transmission_s) {
-            link.lead_s = lead_s;
+        if link.free_s < now_s || (link.free_s == now_s && tie_break_s <= link.transmission_s) {
+            link.tie_break_s = tie_break_s;
         } else {
-            let rest_s = link.lead_s - link.transmission_s;
-            (start_s, lead_s) = (link.free_s, link.transmission_s + SECOND_ORDER * rest_s);
-            link.lead_s = link.transmission_s + rest_s / 4.0;
+            let rest_s = link.tie_break_s - link.transmission_s;
+            (start_s, tie_break_s) = (link.free_s, link.transmission_s + SECOND_ORDER * rest_s);
+            link.tie_break_s = link.transmission_s + rest_s / 4.0;
         }
         if size_bytes != link.size_bytes {
             link.divide(&self.rates_bps, size_bytes);
         }
         link.free_s = start_s + link.transmission_s;
         let at_s = start_s + (link.transmission_s + link.delay_s);
-        Times { at_s, tx_start_s: start_s, lead_s }
+        Times { at_s, tx_start_s: start_s, tie_break_s }
     }
 }
 

@@ -2,10 +2,10 @@
 //! decides at departure.
 
 use crate::measure::trace::Tracer;
-use crate::network::datapath::Datapath;
+use crate::network::Network;
 use crate::packet::{Packet, RoutedPacket};
 
-impl<T: Tracer> Datapath<T> {
+impl<T: Tracer> Network<T> {
     /// The packets that wait for a scheduled queue enter it, and their transmissions start, in order
     /// of time up to the horizon of the station, but at most so many; returns their number.
     pub(crate) fn run_queue(
@@ -72,7 +72,7 @@ impl<T: Tracer> Datapath<T> {
         if at_s > self.end_s {
             return self.on_unfinished(flow, hop, packet);
         }
-        let packet = Packet { at_s, tx_start_s: now_s, lead_s: 0.0, ..packet };
+        let packet = Packet { at_s, tx_start_s: now_s, tie_break_s: 0.0, ..packet };
         self.reach(flow, first_access_link, hop + 1, packet);
     }
 

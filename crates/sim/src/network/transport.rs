@@ -10,7 +10,7 @@ use crate::endpoint::tcp::ack_options;
 use crate::event::arrival_queue::NEVER;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::{PacketEvent, Tracer, row};
-use crate::network::datapath::Datapath;
+use crate::network::Network;
 use crate::network::link::Transit;
 use crate::network::route::{Entry, Hop, Stage};
 use crate::packet::{CROSS, Flags, FlowIndices, Packet, RoutedPacket, Times};
@@ -18,7 +18,7 @@ use crate::packet::{CROSS, Flags, FlowIndices, Packet, RoutedPacket, Times};
 /// Packets of cross traffic that wait at a station at most before it processes them.
 const MOST_SENT: usize = 1 << 10;
 
-impl<T: Tracer> Datapath<T> {
+impl<T: Tracer> Network<T> {
     /// A packet enters the stage of its hop and goes on along its route until it waits at a station,
     /// is dropped, or reaches its end. Returns an ACK that is on its way to its sender.
     ///
@@ -31,7 +31,7 @@ impl<T: Tracer> Datapath<T> {
         let Packet {
             mut at_s,
             mut tx_start_s,
-            mut lead_s,
+            mut tie_break_s,
             mut number,
             sent_s,
             mut size_bytes,
@@ -40,7 +40,7 @@ impl<T: Tracer> Datapath<T> {
         } = packet;
         macro_rules! packet {
             () => {
-                Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options }
+                Packet { at_s, tx_start_s, tie_break_s, number, sent_s, size_bytes, flags, options }
             };
         }
         let mut hops = self.hops[first as usize..].iter();
@@ -58,7 +58,7 @@ impl<T: Tracer> Datapath<T> {
                         .arrive(at_s, tx_start_s, number, size_bytes, flow, flags);
                     match passed {
                         Transit::Forwarded(times, new) => {
-                            Times { at_s, tx_start_s, lead_s } = times;
+                            Times { at_s, tx_start_s, tie_break_s } = times;
                             flags = new;
                         }
                         Transit::Dropped(new) => {
@@ -70,7 +70,7 @@ impl<T: Tracer> Datapath<T> {
                     }
                 }
                 Stage::AccessLink(offset) => {
-                    Times { at_s, tx_start_s, lead_s } = self.access_links.transmit(
+                    Times { at_s, tx_start_s, tie_break_s } = self.access_links.transmit(
                         first_access_link + offset,
                         at_s,
                         size_bytes,
@@ -87,11 +87,11 @@ impl<T: Tracer> Datapath<T> {
                 // A packet enters a sender by itself: this is a receiver or the end of a route.
                 Stage::Sink | Stage::Source => {
                     if !self.trace.records_deliveries()
-                        && let Some(sink) = self.sinks.receivers.get_mut(flow as usize)
+                        && let Some(sink) = self.receivers.list.get_mut(flow as usize)
                         && let Some((ack_bytes, echo)) =
                             sink.receive_in_order(at_s, number, sent_s, size_bytes, flags)
                     {
-                        self.sinks.delivered += 1;
+                        self.receivers.delivered += 1;
                         (size_bytes, flags) = (ack_bytes, flags.of_ack(echo));
                     } else {
                         let index = index!();
@@ -105,7 +105,7 @@ impl<T: Tracer> Datapath<T> {
             }
             let hop = hops.next()?;
             if hop.access_link != Hop::NO_ACCESS_LINK {
-                Times { at_s, tx_start_s, lead_s } = self.access_links.transmit(
+                Times { at_s, tx_start_s, tie_break_s } = self.access_links.transmit(
                     first_access_link + hop.access_link,
                     at_s,
                     size_bytes,
@@ -147,25 +147,44 @@ impl<T: Tracer> Datapath<T> {
         (flow, first_access_link, hop): (u32, u32, u32),
         packet: Packet,
     ) -> Option<Packet> {
-        while self.sinks.receivers.get(flow as usize).is_some_and(|sink| {
+        while self.receivers.list.get(flow as usize).is_some_and(|sink| {
             let deadline_s = sink.receiver.deadline_s();
             deadline_s < packet.at_s
                 || deadline_s == packet.at_s && sink.receiver.armed_at_s() <= packet.tx_start_s
         }) {
             self.expire_receiver(flow, first_access_link, hop);
         }
-        let Self { sinks, trace, options, .. } = self;
-        let ack = sinks.deliver(flow, &packet, trace, options);
+        if self.receivers.list.get(flow as usize).is_none() {
+            self.leave(flow, false, &packet);
+            return None;
+        }
+        let Self { receivers, trace, options, .. } = self;
+        let ack = receivers.deliver(flow, &packet, trace, options);
         self.arm_receiver(flow);
-        if !self.sinks.divided_acks.is_empty() {
+        if !self.receivers.divided_acks.is_empty() {
             self.send_divided_acks(flow, first_access_link, hop + 1);
         }
         ack
     }
 
+    /// A packet of cross traffic reaches its sink, or one from outside the simulation leaves it, in
+    /// the reverse direction at a source.
+    pub(crate) fn leave(&mut self, flow: u32, is_source: bool, packet: &Packet) {
+        let &Packet { at_s, size_bytes, .. } = packet;
+        if flow >= CROSS {
+            let sink = &mut self.cross_sinks[(flow & !CROSS) as usize];
+            sink.deliver(at_s, size_bytes, &self.receivers.window);
+            if T::ON {
+                self.trace.carried(at_s, flow, u64::from(size_bytes) * 8);
+            }
+        } else if let Some(external) = &mut self.external {
+            external.leave(flow, is_source, packet, Fate::Delivered);
+        }
+    }
+
     /// Arms the timer of a receiver.
     pub fn arm_receiver(&mut self, flow: u32) {
-        let Some(sink) = self.sinks.receivers.get_mut(flow as usize) else { return };
+        let Some(sink) = self.receivers.list.get_mut(flow as usize) else { return };
         let deadline_s = sink.receiver.deadline_s();
         if deadline_s < sink.timer_entry_s {
             sink.timer_entry_s = deadline_s;
@@ -175,17 +194,17 @@ impl<T: Tracer> Datapath<T> {
 
     /// The timer of a receiver at this hop expires: a delayed ACK is due, or a SYN-ACK is repeated.
     pub fn expire_receiver(&mut self, flow: u32, first_access_link: u32, hop: u32) {
-        let Self { sinks, options, .. } = self;
-        let sink = &mut sinks.receivers[flow as usize];
+        let Self { receivers, options, .. } = self;
+        let sink = &mut receivers.list[flow as usize];
         // The ACK inherits the time at which the timer was armed, so that it precedes a packet that
         // arrives now and that packet's ACK.
         let (at_s, tx_start_s) = (sink.receiver.deadline_s(), sink.receiver.armed_at_s());
-        let config = &sinks.config[sink.config as usize];
+        let config = &receivers.config[sink.config as usize];
         let Some(ack) = sink.receiver.on_timer(config) else { return };
         let packet = Packet {
             at_s,
             tx_start_s,
-            lead_s: 0.0,
+            tie_break_s: 0.0,
             number: ack.ack,
             sent_s: ack.sent_s,
             size_bytes: ack.size_bytes as u16,
@@ -193,7 +212,7 @@ impl<T: Tracer> Datapath<T> {
             options: ack_options(&ack, &sink.receiver, options),
         };
         if config.receiver.ack_division > 1 {
-            sinks.divide_ack(flow, packet, &ack, options);
+            receivers.divide_ack(flow, packet, &ack, options);
             return self.send_divided_acks(flow, first_access_link, hop + 1);
         }
         self.reach(flow, first_access_link, hop + 1, packet);
@@ -203,11 +222,11 @@ impl<T: Tracer> Datapath<T> {
     #[cold]
     #[inline(never)]
     pub fn send_divided_acks(&mut self, flow: u32, first_access_link: u32, after: u32) {
-        let mut acks = std::mem::take(&mut self.sinks.divided_acks);
+        let mut acks = std::mem::take(&mut self.receivers.divided_acks);
         for ack in acks.drain(..) {
             self.reach(flow, first_access_link, after, ack);
         }
-        self.sinks.divided_acks = acks;
+        self.receivers.divided_acks = acks;
     }
 
     /// A packet reaches hop `index` of its route: it crosses the access link in front, and enters
@@ -215,15 +234,15 @@ impl<T: Tracer> Datapath<T> {
     #[inline(always)]
     pub fn reach(&mut self, flow: u32, first_access_link: u32, index: u32, packet: Packet) {
         let hop = self.hops[index as usize];
-        let Packet { mut at_s, mut tx_start_s, mut lead_s, .. } = packet;
+        let Packet { mut at_s, mut tx_start_s, mut tie_break_s, .. } = packet;
         let Packet { number, sent_s, size_bytes, flags, options, .. } = packet;
         macro_rules! packet {
             () => {
-                Packet { at_s, tx_start_s, lead_s, number, sent_s, size_bytes, flags, options }
+                Packet { at_s, tx_start_s, tie_break_s, number, sent_s, size_bytes, flags, options }
             };
         }
         if hop.access_link != Hop::NO_ACCESS_LINK {
-            Times { at_s, tx_start_s, lead_s } = self.access_links.transmit(
+            Times { at_s, tx_start_s, tie_break_s } = self.access_links.transmit(
                 first_access_link + hop.access_link,
                 at_s,
                 size_bytes,
@@ -265,7 +284,7 @@ impl<T: Tracer> Datapath<T> {
             let (route, first_access_link, at_s) = (*route, *first_access_link, source_of.next_s);
             let (tx_start_s, number, size_bytes, flags) =
                 (source_of.last_s, source_of.next, source_of.size_bytes, source_of.flags);
-            source_of.next_s = source_of.send(at_s, &self.sinks.window);
+            source_of.next_s = source_of.send(at_s, &self.receivers.window);
             self.schedule_source(station, source);
             let packet = Packet { tx_start_s, ..Packet::sent(at_s, number, size_bytes, flags) };
             let first = self.routes[route as usize].first;
@@ -288,18 +307,18 @@ impl<T: Tracer> Datapath<T> {
     #[inline(never)]
     pub(crate) fn on_dropped(&mut self, flow: u32, hop: u32, packet: Packet) {
         let is_data = self.end_trip(hop, &packet);
-        let inside = u64::from(self.sinks.window.contains(packet.at_s));
+        let inside = u64::from(self.receivers.window.contains(packet.at_s));
         if flow >= CROSS {
-            self.sinks.cross[(flow & !CROSS) as usize].dropped += inside;
+            self.cross_sinks[(flow & !CROSS) as usize].dropped += inside;
             return;
         }
-        if let Some(external) = &mut self.sinks.external {
+        if let Some(external) = &mut self.external {
             return external.leave(flow, !is_data, &packet, Fate::Dropped);
         }
-        let Some(sink) = self.sinks.receivers.get_mut(flow as usize) else { return };
+        let Some(sink) = self.receivers.list.get_mut(flow as usize) else { return };
         let slot = (flow as usize)
-            .checked_sub(self.sinks.first_slot)
-            .and_then(|slot| self.sinks.slot_losses.get_mut(slot));
+            .checked_sub(self.receivers.first_slot)
+            .and_then(|slot| self.receivers.slot_losses.get_mut(slot));
         if let Some(slot) = slot {
             slot.last_s = slot.last_s.max(packet.at_s);
             slot.acks += u64::from(!is_data);
@@ -318,7 +337,7 @@ impl<T: Tracer> Datapath<T> {
     #[inline(never)]
     pub(crate) fn on_unfinished(&mut self, flow: u32, hop: u32, packet: Packet) {
         let is_data = self.end_trip(hop, &packet);
-        let sink = self.sinks.receivers.get_mut(flow as usize).filter(|_| is_data);
+        let sink = self.receivers.list.get_mut(flow as usize).filter(|_| is_data);
         sink.into_iter().for_each(|sink| sink.in_flight += 1);
     }
 

@@ -39,13 +39,13 @@ pub struct VideoResult {
 }
 
 /// Web pages of the group of this name.
-pub fn page_result<T: Tracer>(network: &BuiltNetwork<T>, name: &str) -> PageResult {
-    let (engine, flows) = (&network.engine, network.flows.range(name));
+pub fn page_result<T: Tracer>(built: &BuiltNetwork<T>, name: &str) -> PageResult {
+    let (engine, flows) = (&built.engine, built.flows.range(name));
     let Some((browser, ..)) = engine.browsers.iter().find(|browser| flows.contains(&browser.1))
     else {
         return PageResult::default();
     };
-    let window = &engine.datapath.sinks.window;
+    let window = &engine.network.receivers.window;
     let begun = browser.loads().iter().filter(|load| window.contains(load.0));
     let mut times: Vec<f64> = begun.map(|load| load.1).collect();
     times.sort_by(f64::total_cmp);
@@ -62,14 +62,10 @@ pub fn page_result<T: Tracer>(network: &BuiltNetwork<T>, name: &str) -> PageResu
 }
 
 /// Videos of the group of this name.
-pub fn video_result<T: Tracer>(
-    network: &BuiltNetwork<T>,
-    name: &str,
-    run_end_s: f64,
-) -> VideoResult {
+pub fn video_result<T: Tracer>(built: &BuiltNetwork<T>, name: &str, run_end_s: f64) -> VideoResult {
     let (mut sum, mut players) = (PlayerRecord::default(), 0);
-    for flow in network.flows.range(name) {
-        let transfer = network.engine.senders[flow as usize].transfer();
+    for flow in built.flows.range(name) {
+        let transfer = built.engine.senders[flow as usize].transfer();
         if let Some(NextTransfer::Segment(player)) = transfer.and_then(|all| all.next.as_ref()) {
             sum.add(&player.record(run_end_s));
             players += 1;

@@ -121,19 +121,19 @@ pub fn lowest_share(values: impl ExactSizeIterator<Item = f64> + Clone) -> Optio
 }
 
 /// Results of all listed flows.
-pub fn flow_results<T: Tracer>(network: &BuiltNetwork<T>, scenario: &Scenario) -> Vec<FlowResult> {
-    let BuiltNetwork { engine, flows, .. } = network;
-    let (datapath, window) = (&engine.datapath, &engine.datapath.sinks.window);
-    let shares = shares_of(network, scenario);
+pub fn flow_results<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> Vec<FlowResult> {
+    let BuiltNetwork { engine, flows, .. } = built;
+    let (network, window) = (&engine.network, &engine.network.receivers.window);
+    let shares = shares_of(built, scenario);
     // Exact capacity: growing a list of a million by doubling would take twice the memory.
     let mut results = Vec::with_capacity(flows.base_rtts_s.len());
     for (flow, &base_rtt_s) in flows.base_rtts_s.iter().enumerate() {
         let Some((group, number)) = flows.of(flow as u32) else { continue };
-        let (endpoint, sink) = (&engine.senders[flow], &datapath.sinks.receivers[flow]);
+        let (endpoint, sink) = (&engine.senders[flow], &network.receivers.list[flow]);
         let delivered_bytes = sink.delivered_bytes(&engine.config[endpoint.config as usize]);
         let did = engine.measured(flow);
         let shares = shares.get(flow).copied().unwrap_or_default();
-        let rtts = datapath.trace.rtts(flow as u32);
+        let rtts = network.trace.rtts(flow as u32);
         let rtt_s = |q| rtts.and_then(|rtts| rtts.quantile_s(q));
         let [timeouts, fast_retransmits, ecn_reductions] =
             [did.timeouts, did.fast_retransmits, did.ecn_reductions].map(u64::from);
@@ -162,7 +162,7 @@ pub fn flow_results<T: Tracer>(network: &BuiltNetwork<T>, scenario: &Scenario) -
             rate_cov: sink.bins.coefficient_of_variation(
                 sink.delivered,
                 window,
-                datapath.sinks.bin_s,
+                network.receivers.bin_s,
             ),
             starved_s: shares.starved_s,
             convergence_s: shares.convergence_s,
@@ -187,9 +187,9 @@ fn received_s(endpoint: &SenderEndpoint, sink: &ReceiverEndpoint, end_s: f64) ->
 
 /// Starvation and convergence of the listed flows, if they are measured. A flow with transfers does
 /// not count: its pauses are its own.
-fn shares_of<T: Tracer>(network: &BuiltNetwork<T>, scenario: &Scenario) -> Vec<FlowShares> {
-    let engine = &network.engine;
-    let Some(record) = engine.datapath.trace.shares() else { return Vec::new() };
+fn shares_of<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> Vec<FlowShares> {
+    let engine = &built.engine;
+    let Some(record) = engine.network.trace.shares() else { return Vec::new() };
     let end_s = |endpoint: &SenderEndpoint| {
         endpoint.transfer().is_none().then(|| endpoint.finish_s().unwrap_or(f64::INFINITY))
     };

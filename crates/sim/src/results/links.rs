@@ -45,20 +45,20 @@ pub struct LinkResult {
 
 /// Results of all links.
 pub fn link_results<T: Tracer>(
-    network: &BuiltNetwork<T>,
+    built: &BuiltNetwork<T>,
     arrivals: &[ArrivalResult],
 ) -> Vec<LinkResult> {
-    let engine = &network.engine;
+    let engine = &built.engine;
     let result = |(link, info): (&Link, &LinkInfo)| {
         link_result(
             link,
             info,
-            &engine.datapath.sinks.window,
+            &engine.network.receivers.window,
             &link.counts(engine.now_s),
             &carried(engine, info, arrivals),
         )
     };
-    engine.datapath.links.iter().zip(&network.links).map(result).collect()
+    engine.network.links.iter().zip(&built.links).map(result).collect()
 }
 
 /// Result of a link.
@@ -117,11 +117,11 @@ fn carried<T: Tracer>(
     info: &LinkInfo,
     arrivals: &[ArrivalResult],
 ) -> MeasuredLoad {
-    let seconds = engine.datapath.sinks.window.seconds();
+    let seconds = engine.network.receivers.window.seconds();
     let mut sum = MeasuredLoad::default();
     for &number in &info.cross {
-        let source = &engine.datapath.cross[number as usize].0;
-        let sink = &engine.datapath.sinks.cross[number as usize];
+        let source = &engine.network.cross[number as usize].0;
+        let sink = &engine.network.cross_sinks[number as usize];
         if !matches!(source.activity, Activity::AlwaysOn) {
             sum.offered_bps += (source.sent * u64::from(source.size_bytes) * 8) as f64 / seconds;
         }

@@ -55,16 +55,16 @@ pub struct RunResult {
 fn trace_hash<T: Tracer>(engine: &Engine<T>) -> String {
     let mut hash = TraceHash::default();
     engine.senders.iter().for_each(|endpoint| hash.add(endpoint.hash.value()));
-    engine.datapath.links.iter().for_each(|link| hash.add(link.hash.value()));
+    engine.network.links.iter().for_each(|link| hash.add(link.hash.value()));
     format!("{:016x}", hash.value())
 }
 
 /// Collects the results of a completed run.
-pub fn collect<T: Tracer>(network: &BuiltNetwork<T>, scenario: &Scenario) -> RunResult {
-    let engine = &network.engine;
-    let (datapath, window) = (&engine.datapath, &engine.datapath.sinks.window);
-    let flows = flow_results(network, scenario);
-    let arrivals = arrival_results(network, scenario, &flows);
+pub fn collect<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> RunResult {
+    let engine = &built.engine;
+    let (network, window) = (&engine.network, &engine.network.receivers.window);
+    let flows = flow_results(built, scenario);
+    let arrivals = arrival_results(built, scenario, &flows);
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
     let weighted = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0));
     RunResult {
@@ -76,15 +76,15 @@ pub fn collect<T: Tracer>(network: &BuiltNetwork<T>, scenario: &Scenario) -> Run
         measure_to_s: window.to_s,
         trace_hash: trace_hash(engine),
         simulated_s: engine.now_s,
-        delivered_packets: datapath.sinks.delivered,
+        delivered_packets: network.receivers.delivered,
         jain_index: jain_index(goodputs.clone()),
         rtt_weighted_jain_index: jain_index(weighted),
         fairness_spread: fairness_spread(goodputs.clone()),
         lowest_share: lowest_share(goodputs.clone()),
         aggregate_goodput_bps: goodputs.fold(0.0, |sum, goodput| sum + goodput),
         flows,
-        links: link_results(network, &arrivals),
-        cross: cross_results(network, scenario),
+        links: link_results(built, &arrivals),
+        cross: cross_results(built, scenario),
         arrivals,
     }
 }

@@ -65,17 +65,14 @@ pub struct ArrivalResult {
 }
 
 /// Results of all `[[cross]]` entries.
-pub fn cross_results<T: Tracer>(
-    network: &BuiltNetwork<T>,
-    scenario: &Scenario,
-) -> Vec<CrossResult> {
-    let (engine, seconds) = (&network.engine, network.engine.datapath.sinks.window.seconds());
+pub fn cross_results<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> Vec<CrossResult> {
+    let (engine, seconds) = (&built.engine, built.engine.network.receivers.window.seconds());
     let mut first = 0;
     let result = |(spec, &count): (&CrossSpec, &u64)| {
         let range = first..first + count as usize;
         first = range.end;
         let (sources, receivers) =
-            (&engine.datapath.cross[range.clone()], &engine.datapath.sinks.cross[range]);
+            (&engine.network.cross[range.clone()], &engine.network.cross_sinks[range]);
         let sent = sources.iter().map(|(source, _)| source.sent).sum::<u64>();
         CrossResult {
             source: spec.name.clone(),
@@ -88,18 +85,18 @@ pub fn cross_results<T: Tracer>(
                 / seconds,
         }
     };
-    scenario.cross.iter().zip(&network.cross_counts).map(result).collect()
+    scenario.cross.iter().zip(&built.cross_counts).map(result).collect()
 }
 
 /// Results of all groups with transfers.
 pub fn arrival_results<T: Tracer>(
-    network: &BuiltNetwork<T>,
+    built: &BuiltNetwork<T>,
     scenario: &Scenario,
     flows: &[FlowResult],
 ) -> Vec<ArrivalResult> {
-    let (engine, window) = (&network.engine, &network.engine.datapath.sinks.window);
-    let mut transfers: Vec<[Vec<f64>; 3]> = vec![Default::default(); network.transfer_groups.len()];
-    let transfers_in_run = engine.datapath.sinks.transfers.iter();
+    let (engine, window) = (&built.engine, &built.engine.network.receivers.window);
+    let mut transfers: Vec<[Vec<f64>; 3]> = vec![Default::default(); built.transfer_groups.len()];
+    let transfers_in_run = engine.network.receivers.transfers.iter();
     for transfer in transfers_in_run.filter(|transfer| window.contains(transfer.start_s)) {
         let [times, received, slowdowns] = &mut transfers[transfer.group as usize];
         times.push(transfer.fct_s);
@@ -111,7 +108,7 @@ pub fn arrival_results<T: Tracer>(
         let [times, received, slowdowns] = std::mem::take(&mut transfers[number]);
         let finished = times.len() as u64;
         let average = |values: &[f64]| mean(values.iter().sum(), values.len() as u64);
-        let late = late_frames(network, scenario, number, &times);
+        let late = late_frames(built, scenario, number, &times);
         let listed_flows: Vec<&FlowResult> =
             flows.iter().filter(|flow| flow.identity.group() == name).collect();
         let sum = |field: fn(&FlowResult) -> u64| {
@@ -124,7 +121,7 @@ pub fn arrival_results<T: Tracer>(
                 let slots = engine
                     .senders
                     .iter()
-                    .zip(&engine.datapath.sinks.receivers)
+                    .zip(&engine.network.receivers.list)
                     .skip(engine.listed_flows);
                 let is_member = |endpoint: &SenderEndpoint| {
                     endpoint.transfer().is_some_and(|transfer| transfer.group as usize == number)
@@ -137,10 +134,10 @@ pub fn arrival_results<T: Tracer>(
                 (spec.rule.0.to_string(), template.recovery.name_under(config), counters)
             }
             _ => {
-                let members = network
+                let members = built
                     .flows
                     .range(name)
-                    .map(|flow| &engine.datapath.sinks.receivers[flow as usize]);
+                    .map(|flow| &engine.network.receivers.list[flow as usize]);
                 let delivered_bytes = |sink: &ReceiverEndpoint| {
                     sink.delivered_bytes(&engine.config[sink.config as usize])
                 };
@@ -178,8 +175,8 @@ pub fn arrival_results<T: Tracer>(
             p95_received_fct_s: quantile(&received, 0.95),
             p99_received_fct_s: quantile(&received, 0.99),
             mean_slowdown: average(&slowdowns),
-            page: page_result(network, name),
-            video: video_result(network, name, scenario.duration.seconds()),
+            page: page_result(built, name),
+            video: video_result(built, name, scenario.duration.seconds()),
             goodput_bps: (counters.delivered_bytes * 8) as f64 / window.seconds(),
             delivered_bps: (counters.arrived_bytes * 8) as f64 / window.seconds(),
             sent_packets: counters.sent,
@@ -189,5 +186,5 @@ pub fn arrival_results<T: Tracer>(
             timeouts: counters.timeouts,
         }
     };
-    network.transfer_groups.iter().enumerate().map(result).collect()
+    built.transfer_groups.iter().enumerate().map(result).collect()
 }

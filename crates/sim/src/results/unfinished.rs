@@ -13,17 +13,17 @@ use cwndlab_tcp::NEVER;
 /// Frames of a group that started in the window and did not arrive within their deadline; none
 /// without a deadline. `times`: of those that arrived.
 pub fn late_frames<T: Tracer>(
-    network: &BuiltNetwork<T>,
+    built: &BuiltNetwork<T>,
     scenario: &Scenario,
     group: usize,
     times: &[f64],
 ) -> Option<u64> {
-    let name = &network.transfer_groups[group];
+    let name = &built.transfer_groups[group];
     let spec = scenario.flows.iter().find(|flow| flow.name == *name)?;
     let deadline_s = spec.frames.as_ref()?.deadline?.seconds();
     let overdue_s = scenario.duration.seconds() - deadline_s;
-    let window = &network.engine.datapath.sinks.window;
-    let pending = pending_frames(&network.engine, group)
+    let window = &built.engine.network.receivers.window;
+    let pending = pending_frames(&built.engine, group)
         .filter(|frame| window.contains(frame.start_s) && frame.start_s < overdue_s);
     let late = times.iter().filter(|&&fct_s| fct_s > deadline_s).count();
     Some((late + pending.count()) as u64)
@@ -31,7 +31,7 @@ pub fn late_frames<T: Tracer>(
 
 /// Frames of a group that have not arrived.
 fn pending_frames<T: Tracer>(engine: &Engine<T>, group: usize) -> impl Iterator<Item = &Frame> {
-    let receivers = engine.datapath.sinks.receivers.iter();
+    let receivers = engine.network.receivers.list.iter();
     receivers
         .filter_map(|receiver| receiver.frames.as_deref())
         .filter(move |frames| frames.group as usize == group)

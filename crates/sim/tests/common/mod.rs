@@ -224,7 +224,7 @@ fn config() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Removes config that are refused because they have no effect.
+/// Removes settings that are refused because they have no effect.
 fn remove_without_effect(scenario: &mut Value) {
     let common = scenario["tcp"].clone();
     let is_linux = scenario["profile"] == "linux";

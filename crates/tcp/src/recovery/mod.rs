@@ -269,7 +269,7 @@ impl Recovery {
         Self::ALL[self as usize].1
     }
 
-    /// Name of what runs under these config: SACK that detects losses by time is `rack`.
+    /// Name of what runs under these settings: SACK that detects losses by time is `rack`.
     pub fn name_under(self, config: &TcpConfig) -> &'static str {
         if matches!(LossRecovery::new(self, config), LossRecovery::RackTlp(_)) {
             "rack"

@@ -146,9 +146,9 @@ impl FifoQueue {
         let start_s = if self.free_s > now_s { self.free_s } else { now_s };
         let (end_s, at_s) = line.transmitter.transmit(start_s, size_bytes, line.delay_s);
         self.free_s = end_s;
-        let mut lead_s = now_s - tx_start_s;
+        let mut tie_break_s = now_s - tx_start_s;
         if start_s > now_s {
-            lead_s = start_s - self.last_start_s;
+            tie_break_s = start_s - self.last_start_s;
             // Only the part before the end of the window; `min` and `max` would cost every packet
             // more than this branch.
             self.waiting_time_sum_s += if start_s <= metrics.window.to_s {
@@ -164,7 +164,7 @@ impl FifoQueue {
             metrics.waiting.add_zero();
         }
         self.last_start_s = start_s;
-        Times { at_s, tx_start_s: start_s, lead_s }
+        Times { at_s, tx_start_s: start_s, tie_break_s }
     }
 
     /// Appends a packet to the backlog, to depart at the time that `transmit` computed.

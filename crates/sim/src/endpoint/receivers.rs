@@ -1,30 +1,24 @@
-//! What stands at the ends of routes: receivers, sinks of cross traffic, external endpoints.
+//! Receivers of all flows, and what they have received.
 
-use crate::endpoint::cross_traffic::CrossSink;
-use crate::endpoint::external::{ExternalEndpoints, Fate};
 use crate::endpoint::tcp::{ReceiverEndpoint, SlotLosses, ack_options};
 use crate::endpoint::transfer::Transfer;
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::measure::window::MeasurementWindow;
-use crate::packet::{CROSS, Flags, OptionStore, Packet};
+use crate::packet::{Flags, OptionStore, Packet};
 use cwndlab_tcp::{AckSegment, TcpConfig};
 use std::sync::Arc;
 
-/// The ends of all routes.
+/// Receivers, and what they count together.
 #[derive(Debug)]
-pub struct Sinks {
+pub struct Receivers {
     /// Receivers of the listed flows, then those of the slots of arriving flows.
-    pub receivers: Vec<ReceiverEndpoint>,
-    /// TcpConfig of the endpoints.
+    pub list: Vec<ReceiverEndpoint>,
+    /// Settings of the endpoints.
     pub config: Arc<[TcpConfig]>,
     /// Flow number of the first slot for arriving flows.
     pub first_slot: usize,
     /// Losses of each slot.
     pub slot_losses: Vec<SlotLosses>,
-    /// Sinks of cross traffic, by number of the source.
-    pub cross: Vec<CrossSink>,
-    /// Endpoints outside the simulation, which then has no receivers.
-    pub external: Option<ExternalEndpoints>,
     /// Measurement window.
     pub window: MeasurementWindow,
     /// Length of the bins of goodput, seconds.
@@ -37,16 +31,14 @@ pub struct Sinks {
     pub transfers: Vec<Transfer>,
 }
 
-impl Sinks {
-    /// No endpoints.
+impl Receivers {
+    /// No receivers.
     pub fn new(window: MeasurementWindow, bin_s: f64) -> Self {
         Self {
-            receivers: Vec::new(),
+            list: Vec::new(),
             config: Arc::from([]),
             first_slot: 0,
             slot_losses: Vec::new(),
-            cross: Vec::new(),
-            external: None,
             window,
             bin_s,
             delivered: 0,
@@ -55,8 +47,8 @@ impl Sinks {
         }
     }
 
-    /// A packet reaches a receiver or the end of its route. Returns the ACK that the receiver sends
-    /// at once, if any; several are put into `divided_acks`.
+    /// A packet reaches a receiver. Returns the ACK that it sends at once, if any; several are put
+    /// into `divided_acks`.
     #[inline(never)]
     pub fn deliver<T: Tracer>(
         &mut self,
@@ -65,10 +57,7 @@ impl Sinks {
         trace: &mut T,
         options: &mut OptionStore,
     ) -> Option<Packet> {
-        let Some(sink) = self.receivers.get_mut(flow as usize) else {
-            self.leave(flow, false, packet, trace);
-            return None;
-        };
+        let sink = self.list.get_mut(flow as usize)?;
         let config = &self.config[sink.config as usize];
         self.delivered += 1;
         let (is_new, ack) = sink.receive(packet, config, &self.window, self.bin_s);
@@ -110,7 +99,7 @@ impl Sinks {
         ack: &AckSegment,
         options: &mut OptionStore,
     ) {
-        let Some(sink) = self.receivers.get(flow as usize) else { return };
+        let Some(sink) = self.list.get(flow as usize) else { return };
         let last = Packet {
             number: ack.ack,
             size_bytes: ack.size_bytes as u16,
@@ -131,7 +120,7 @@ impl Sinks {
         ack: &AckSegment,
         options: &mut OptionStore,
     ) {
-        let Some(sink) = self.receivers.get(flow as usize) else { return };
+        let Some(sink) = self.list.get(flow as usize) else { return };
         let config = &self.config[sink.config as usize];
         for (number, acks_part) in sink.receiver.acks_of_parts(config) {
             self.divided_acks.push(Packet {
@@ -142,19 +131,5 @@ impl Sinks {
             });
         }
         self.divided_acks.push(last);
-    }
-
-    /// A packet of cross traffic reaches its sink, or one from outside the simulation leaves it, in
-    /// the reverse direction at a source.
-    pub fn leave<T: Tracer>(&mut self, flow: u32, is_source: bool, packet: &Packet, trace: &mut T) {
-        let &Packet { at_s, size_bytes, .. } = packet;
-        if flow >= CROSS {
-            self.cross[(flow & !CROSS) as usize].deliver(at_s, size_bytes, &self.window);
-            if T::ON {
-                trace.carried(at_s, flow, u64::from(size_bytes) * 8);
-            }
-        } else if let Some(external) = &mut self.external {
-            external.leave(flow, is_source, packet, Fate::Delivered);
-        }
     }
 }
