@@ -21,6 +21,7 @@ mod endpoint;
 mod engine;
 mod event;
 mod external_flow;
+mod id;
 mod measure;
 mod network;
 mod network_path;

@@ -28,6 +28,7 @@
 use crate::build::{BuiltNetwork, Options, build};
 use crate::endpoint::external::{ExternalEndpoints, ExternalPacket, PacketOutcome};
 use crate::external_flow::{ExternalFlow, external_flows};
+use crate::id::FlowId;
 use crate::network::route::Route;
 use crate::packet::Packet;
 use crate::results::{CrossResult, LinkResult, cross_results, link_results};
@@ -75,11 +76,12 @@ impl NetworkPath {
         self.advance(now_s, out);
         let ExternalPacket { token, flow, reverse, size_bytes, ecn } = packet;
         let engine = &mut self.built.engine;
-        let endpoint = &engine.senders[flow as usize];
+        let flow = FlowId::new(flow);
+        let endpoint = &engine.senders[flow.index()];
         let (indices, flags) = (endpoint.indices, endpoint.flags.with_ecn(ecn));
         let Route { first, sink, .. } = engine.network.routes[indices.route as usize];
         let mut packet = Packet::sent(engine.clock_s, i64::from(token), size_bytes, flags);
-        let stage = if reverse { sink + 1 } else { first };
+        let stage = if reverse { sink.next() } else { first };
         if !reverse {
             packet.at_s = engine.network.access_links.host_jitter.departure_s(flow, engine.clock_s);
         }

@@ -1,5 +1,6 @@
 //! Packets and header flags; a packet with its place on its route is one cache line.
 
+use crate::id::{FlowId, HopId};
 use cwndlab_prefetch::prefetch;
 use cwndlab_tcp::{Ecn, EcnEcho, SackBlocks};
 use slab::Slab;
@@ -168,9 +169,6 @@ pub struct AckOptions {
     pub echo: EcnEcho,
 }
 
-/// Flow numbers from here on denote cross traffic sources; lower ones denote TCP flows.
-pub const CROSS: u32 = 1 << 31;
-
 /// Indices of a flow in the tables of the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowIndices {
@@ -187,9 +185,9 @@ pub struct RoutedPacket {
     /// The packet.
     pub packet: Packet,
     /// Its flow.
-    pub flow: u32,
+    pub flow: FlowId,
     /// The hop whose stage it enters, perhaps marked with [`AT_ONCE`].
-    hop: u32,
+    rank: u32,
     /// First of the access links of its flow.
     pub first_access_link: u32,
     /// Part of its bucket: of `ArrivalQueue`, kept here because the cache line has room for it.
@@ -203,27 +201,27 @@ const AT_ONCE: u32 = 1 << 31;
 impl RoutedPacket {
     /// A packet that enters the stage of a hop.
     #[inline(always)]
-    pub fn new(packet: Packet, flow: u32, hop: u32, first_access_link: u32) -> Self {
-        Self { packet, flow, hop, first_access_link, part: 0 }
+    pub fn new(packet: Packet, flow: FlowId, hop: HopId, first_access_link: u32) -> Self {
+        Self { packet, flow, rank: hop.number(), first_access_link, part: 0 }
     }
 
     /// The same within an event of its sender.
     #[inline(always)]
-    pub fn at_once(packet: Packet, flow: u32, hop: u32, first_access_link: u32) -> Self {
-        Self { hop: hop | AT_ONCE, ..Self::new(packet, flow, hop, first_access_link) }
+    pub fn at_once(packet: Packet, flow: FlowId, hop: HopId, first_access_link: u32) -> Self {
+        Self { rank: hop.number() | AT_ONCE, ..Self::new(packet, flow, hop, first_access_link) }
     }
 
     /// The hop whose stage it enters.
     #[inline(always)]
-    pub fn hop(&self) -> u32 {
-        self.hop & !AT_ONCE
+    pub fn hop(&self) -> HopId {
+        HopId::new(self.rank & !AT_ONCE)
     }
 
     /// Sort key.
     #[inline(always)]
-    pub fn key(&self) -> (f64, f64, f64, u32, u32) {
+    pub fn key(&self) -> (f64, f64, f64, FlowId, u32) {
         let Packet { at_s, tx_start_s, tie_break_s, .. } = self.packet;
-        (at_s, tx_start_s, -tie_break_s, self.flow, self.hop)
+        (at_s, tx_start_s, -tie_break_s, self.flow, self.rank)
     }
 }
 

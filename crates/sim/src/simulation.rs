@@ -112,12 +112,12 @@ impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
 
     fn error(&self, scenario: &Scenario) -> SimulationError {
         let engine = &self.built.engine;
-        let Some((fault_s, number)) = engine.fault else { return SimulationError::OutOfMemory };
-        let endpoint = &engine.senders[number as usize];
+        let Some((fault_s, flow)) = engine.fault else { return SimulationError::OutOfMemory };
+        let endpoint = &engine.senders[flow.index()];
         let arrived = || {
             endpoint.transfer().and_then(|transfer| scenario.arrivals.get(transfer.group as usize))
         };
-        let (flow, rule) = match (self.built.flows.of(number), arrived()) {
+        let (flow, rule) = match (self.built.flows.of(flow.number()), arrived()) {
             (Some((group, number)), _) => (group.instance(number.into()), group.rule.clone()),
             (None, Some(group)) => (group.name.clone(), group.rule.0.to_string()),
             (None, None) => Default::default(),

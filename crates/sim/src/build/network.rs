@@ -78,7 +78,7 @@ impl Builder<'_> {
         for source in 0..engine.network.cross.len() as u32 {
             let route = engine.network.cross[source as usize].1.route;
             let first = engine.network.routes[route as usize].first;
-            if let Entry::Wait(station) = engine.network.hops[first as usize].entry {
+            if let Entry::Wait(station) = engine.network.hops[first.index()].entry {
                 engine.network.schedule_source(station as usize, source);
             }
         }

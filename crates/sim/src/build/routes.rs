@@ -3,6 +3,7 @@
 use super::builder::Builder;
 use super::network_plan::{DrawnAccessLinks, FlowGroup};
 use crate::engine::state::Engine;
+use crate::id::{HopId, LinkId};
 use crate::measure::trace::Tracer;
 use crate::network::route::{Entry, Route, Stage, hops};
 use crate::packet::FlowIndices;
@@ -15,11 +16,12 @@ impl Builder<'_> {
         if let Some(&route) = self.route_of.get(&key) {
             return route;
         }
-        let first = self.hops.len() as u32;
+        let first = self.hops.len();
         self.hops.extend(hops(&self.entries(&key.0, in_time_order)));
-        let sink = self.hops[first as usize..].iter().position(|hop| hop.stage == Stage::Sink);
-        let sink = first + sink.unwrap_or_default() as u32;
-        self.routes.push(Route { first, sink });
+        let sink = self.hops[first..].iter().position(|hop| hop.stage == Stage::Sink);
+        let hop = |index: usize| HopId::new(index as u32);
+        let sink = first + sink.unwrap_or_default();
+        self.routes.push(Route { first: hop(first), sink: hop(sink) });
         self.route_of.insert(key, self.routes.len() as u32 - 1);
         self.routes.len() as u32 - 1
     }
@@ -35,9 +37,9 @@ impl Builder<'_> {
             };
             match stage {
                 Stage::Link(link) | Stage::Queue(link)
-                    if self.station_of[link as usize] != Entry::NO_STATION =>
+                    if self.station_of[link.index()] != Entry::NO_STATION =>
                 {
-                    let station = self.station_of[link as usize];
+                    let station = self.station_of[link.index()];
                     Entry::Wait(if self.options.look_ahead { station } else { self.receivers })
                 }
                 Stage::Source if waits || in_time_order => Entry::Wait(self.senders),
@@ -51,7 +53,7 @@ impl Builder<'_> {
 
     /// Whether a stage may reorder packets.
     fn reorders(&self, stage: Stage) -> bool {
-        stage.link().is_some_and(|link| self.plan.reorders(link))
+        stage.link().is_some_and(|link| self.plan.reorders(link.number()))
     }
 
     /// The stages of cross traffic over a path of links, behind an access link if it has one.
@@ -65,8 +67,8 @@ impl Builder<'_> {
     /// The stages of a path of links.
     pub(super) fn stages_of(&self, links: &[u32]) -> Vec<Stage> {
         let stage = |&link: &u32| match self.plan.has_scheduled_queue(link) {
-            true => Stage::Queue(link),
-            false => Stage::Link(link),
+            true => Stage::Queue(LinkId::new(link)),
+            false => Stage::Link(LinkId::new(link)),
         };
         links.iter().map(stage).collect()
     }

@@ -3,6 +3,7 @@
 use super::builder::Builder;
 use super::network_plan::FlowGroup;
 use crate::event::stations::{StationKind, Stations};
+use crate::id::LinkId;
 use crate::network::route::{Entry, Stage};
 
 /// Fraction of a delay to rely on, and a time to take from it (seconds), since it is a sum of
@@ -49,8 +50,8 @@ impl Builder<'_> {
                 continue;
             }
             let kind = match has_queue {
-                true => StationKind::Queue(link as u32),
-                false => StationKind::Link(link as u32),
+                true => StationKind::Queue(LinkId::new(link as u32)),
+                false => StationKind::Link(LinkId::new(link as u32)),
             };
             self.station_of.push(links.len() as u32);
             links.push((kind, packets_s(link)));
@@ -159,7 +160,7 @@ impl Delays {
             let delay_s = match stage {
                 Stage::AccessLink(offset) => access_s(offset),
                 Stage::Link(link) | Stage::Queue(link) => {
-                    builder.plan.links[link as usize].delay.link_delay_s()
+                    builder.plan.links[link.index()].delay.link_delay_s()
                 }
                 Stage::Sink | Stage::Source => 0.0,
             };

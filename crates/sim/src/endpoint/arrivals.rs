@@ -6,6 +6,7 @@
 
 use crate::endpoint::connections::Connections;
 use crate::endpoint::tcp::ReceiverEndpoint;
+use crate::id::FlowId;
 use crate::packet::Flags;
 use crate::random::stream::RandomStream;
 use cwndlab_rules::Rule;
@@ -76,7 +77,7 @@ pub struct ArrivalGroup {
     pub delays: RandomStream,
     /// Slots of completed flows, sorted by completion time (as bits of a non-negative double) and
     /// number.
-    pub retired: VecDeque<(u64, u32)>,
+    pub retired: VecDeque<(u64, FlowId)>,
     /// Counters over the measurement window.
     pub counters: GroupCounters,
 }

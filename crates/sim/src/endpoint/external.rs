@@ -1,6 +1,7 @@
 //! External endpoints: packets that enter and leave the network from outside the simulation, in
 //! live runs.
 
+use crate::id::FlowId;
 use crate::packet::Packet;
 use cwndlab_tcp::Ecn;
 
@@ -49,10 +50,15 @@ pub struct ExternalEndpoints {
 
 impl ExternalEndpoints {
     /// A packet of `flow` leaves the network at its own time.
-    pub fn leave(&mut self, flow: u32, reverse: bool, packet: &Packet, fate: Fate) {
+    pub fn leave(&mut self, flow: FlowId, reverse: bool, packet: &Packet, fate: Fate) {
         let &Packet { at_s, number, size_bytes, flags, .. } = packet;
-        let packet =
-            ExternalPacket { token: number as u32, flow, reverse, size_bytes, ecn: flags.ecn() };
+        let packet = ExternalPacket {
+            token: number as u32,
+            flow: flow.number(),
+            reverse,
+            size_bytes,
+            ecn: flags.ecn(),
+        };
         self.outcomes.push(PacketOutcome { packet, at_s, fate });
     }
 }

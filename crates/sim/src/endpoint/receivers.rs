@@ -2,6 +2,7 @@
 
 use crate::endpoint::tcp::{ReceiverEndpoint, SlotLosses, ack_options};
 use crate::endpoint::transfer::Transfer;
+use crate::id::FlowId;
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::measure::window::MeasurementWindow;
 use crate::packet::{Flags, OptionStore, Packet};
@@ -52,12 +53,12 @@ impl Receivers {
     #[inline(never)]
     pub fn deliver<T: Tracer>(
         &mut self,
-        flow: u32,
+        flow: FlowId,
         packet: &Packet,
         trace: &mut T,
         options: &mut OptionStore,
     ) -> Option<Packet> {
-        let sink = self.list.get_mut(flow as usize)?;
+        let sink = self.list.get_mut(flow.index())?;
         let config = &self.config[sink.config as usize];
         self.delivered += 1;
         let (is_new, ack) = sink.receive(packet, config, &self.window, self.bin_s);
@@ -94,12 +95,12 @@ impl Receivers {
     #[inline(never)]
     fn divide_answer(
         &mut self,
-        flow: u32,
+        flow: FlowId,
         packet: &Packet,
         ack: &AckSegment,
         options: &mut OptionStore,
     ) {
-        let Some(sink) = self.list.get(flow as usize) else { return };
+        let Some(sink) = self.list.get(flow.index()) else { return };
         let last = Packet {
             number: ack.ack,
             size_bytes: ack.size_bytes as u16,
@@ -115,12 +116,12 @@ impl Receivers {
     #[inline(never)]
     pub fn divide_ack(
         &mut self,
-        flow: u32,
+        flow: FlowId,
         last: Packet,
         ack: &AckSegment,
         options: &mut OptionStore,
     ) {
-        let Some(sink) = self.list.get(flow as usize) else { return };
+        let Some(sink) = self.list.get(flow.index()) else { return };
         let config = &self.config[sink.config as usize];
         for (number, acks_part) in sink.receiver.acks_of_parts(config) {
             self.divided_acks.push(Packet {

@@ -7,14 +7,15 @@ use crate::engine::flow_slots::MAX_TRANSFERS;
 use crate::engine::sender_output::{NO_EVENT, later_cause};
 use crate::engine::state::Engine;
 use crate::event::timers::TimerKind;
+use crate::id::FlowId;
 use crate::measure::trace::Tracer;
 use cwndlab_tcp::NEVER;
 
 impl<T: Tracer> Engine<T> {
     /// A request arrives, or a media frame: the sender transmits the response, or the frame.
-    pub(crate) fn on_request(&mut self, flow: u32) {
+    pub(crate) fn on_request(&mut self, flow: FlowId) {
         let now_s = self.now_s;
-        let endpoint = &mut self.senders[flow as usize];
+        let endpoint = &mut self.senders[flow.index()];
         let was_idle = endpoint.finish_s < NEVER;
         let data_end = endpoint.sender.data_end();
         let Some(app) = &mut endpoint.app else { return };
@@ -73,8 +74,8 @@ impl<T: Tracer> Engine<T> {
         loop {
             let (loader, first_flow, _) = &mut self.browsers[browser as usize];
             let Some(request) = loader.next_request(now_s) else { break };
-            let flow = *first_flow + request.connection;
-            let endpoint = &mut self.senders[flow as usize];
+            let flow = FlowId::new(*first_flow + request.connection);
+            let endpoint = &mut self.senders[flow.index()];
             endpoint.finish_s = NEVER;
             let transfer = endpoint.app.as_mut().and_then(|app| app.transfer.as_mut());
             let Some(transfer) = transfer else { break };
@@ -105,10 +106,10 @@ impl<T: Tracer> Engine<T> {
 
     /// If the flow sends frames: the one that its sender is about to be given, up to packet `end`,
     /// is on its way to the receiver.
-    pub(crate) fn add_frame(&mut self, flow: u32, end: i64) {
+    pub(crate) fn add_frame(&mut self, flow: FlowId, end: i64) {
         let receivers = &mut self.network.receivers;
-        let Some(frames) = &mut receivers.list[flow as usize].frames else { return };
-        let Some(transfer) = self.senders[flow as usize].transfer() else { return };
+        let Some(frames) = &mut receivers.list[flow.index()].frames else { return };
+        let Some(transfer) = self.senders[flow.index()].transfer() else { return };
         let frame = Frame { start_s: self.now_s, packets: transfer.packets, end };
         frames.pending.push_back(frame);
         let overflows = receivers.transfers.len() > MAX_TRANSFERS;
@@ -117,8 +118,8 @@ impl<T: Tracer> Engine<T> {
 
     /// Schedules the next data of a flow that does not wait for those before: a media frame, or a
     /// response of a concurrent connection.
-    pub(crate) fn follow_concurrently(&mut self, flow: u32) {
-        let Some(app) = &mut self.senders[flow as usize].app else { return };
+    pub(crate) fn follow_concurrently(&mut self, flow: FlowId) {
+        let Some(app) = &mut self.senders[flow.index()].app else { return };
         let Some(transfer) = &app.transfer else { return };
         let wait_s = match &transfer.next {
             Some(NextTransfer::Frame { every_s, .. }) => Some(*every_s),
@@ -130,7 +131,7 @@ impl<T: Tracer> Engine<T> {
         let Some(next_time_s) = wait_s.map(|wait_s| self.now_s + wait_s) else { return };
         if next_time_s < app.stop_s {
             app.request_s = next_time_s;
-            self.network.stations.arm(next_time_s, TimerKind::Request, flow);
+            self.network.stations.arm(next_time_s, TimerKind::Request, flow.number());
         }
     }
 }

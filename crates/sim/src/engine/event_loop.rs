@@ -9,6 +9,7 @@ use crate::engine::state::{Engine, Status};
 use crate::event::arrival_queue::NEVER;
 use crate::event::stations::StationKind;
 use crate::event::timers::TimerKind;
+use crate::id::{FlowId, LinkId};
 use crate::measure::trace::Tracer;
 use crate::network::route::Stage;
 use crate::packet::{Packet, RoutedPacket};
@@ -167,7 +168,7 @@ impl<T: Tracer> Engine<T> {
     }
 
     /// The packets that wait for a link enter it.
-    fn run_link(&mut self, station: usize, link: u32, until_s: f64) {
+    fn run_link(&mut self, station: usize, link: LinkId, until_s: f64) {
         let mut limit_s = self.limit_s();
         let end = self.processed + LONGEST_RUN as u64;
         let until_s = self.network.emit(station, until_s);
@@ -189,7 +190,7 @@ impl<T: Tracer> Engine<T> {
             }
         }
         self.network.stations.settle(station);
-        self.network.stations.set_free(station, self.network.links[link as usize].free_s());
+        self.network.stations.set_free(station, self.network.links[link.index()].free_s());
     }
 
     /// Prefetches state of upcoming packets: the structs of their flows first, and later the memory
@@ -199,13 +200,13 @@ impl<T: Tracer> Engine<T> {
         let network = &self.network;
         let arrivals = &network.stations.list[station].arrivals;
         if let Some(soon) = arrivals.peek_ahead(6) {
-            let flow = soon.flow as usize;
+            let flow = soon.flow.index();
             network.receivers.list.get(flow).inspect(|sink| prefetch(*sink));
             self.senders.get(flow).inspect(|endpoint| prefetch(*endpoint));
             network.access_links.prefetch(soon.first_access_link);
         }
         if let Some(next) = arrivals.peek_ahead(2) {
-            let flow = next.flow as usize;
+            let flow = next.flow.index();
             network.receivers.list.get(flow).inspect(|sink| sink.receiver.prefetch());
             self.senders.get(flow).inspect(|endpoint| endpoint.sender.prefetch());
         }
@@ -245,7 +246,7 @@ impl<T: Tracer> Engine<T> {
     /// A packet leaves a station: it enters its stage.
     fn on_packet(&mut self, routed: RoutedPacket) {
         self.now_s = routed.packet.at_s;
-        match self.network.hops[routed.hop() as usize].stage {
+        match self.network.hops[routed.hop().index()].stage {
             Stage::Source => self.on_ack(routed.flow, routed.packet),
             _ => self.network.enter(routed),
         }
@@ -278,7 +279,7 @@ impl<T: Tracer> Engine<T> {
     }
 
     /// Processes the first item of a link, which is due at `now_s`.
-    fn run_first_of_link(&mut self, station: usize, link: u32, now_s: f64) {
+    fn run_first_of_link(&mut self, station: usize, link: LinkId, now_s: f64) {
         self.processed += 1;
         self.now_s = now_s;
         let waiting = &mut self.network.stations.list[station];
@@ -289,7 +290,7 @@ impl<T: Tracer> Engine<T> {
                 if own_s == now_s
                     && arrival.is_none_or(|routed| {
                         routed.packet.tx_start_s
-                            > self.network.links[link as usize].service_start_s()
+                            > self.network.links[link.index()].service_start_s()
                     }) =>
             {
                 self.network.start_transmission(link, own_s)
@@ -300,7 +301,7 @@ impl<T: Tracer> Engine<T> {
             }
             (_, None) => {}
         }
-        self.network.stations.set_free(station, self.network.links[link as usize].free_s());
+        self.network.stations.set_free(station, self.network.links[link.index()].free_s());
     }
 
     /// The key of the first item of a station, which is due at `now_s`.
@@ -311,7 +312,7 @@ impl<T: Tracer> Engine<T> {
             (NEVER, true, NEVER, u32::MAX, u32::MAX),
             |routed| {
                 let (_, tx_start_s, minus_lead_s, flow, rank) = routed.key();
-                (tx_start_s, true, minus_lead_s, flow, rank)
+                (tx_start_s, true, minus_lead_s, flow.number(), rank)
             },
         );
         if own_s > now_s {
@@ -319,7 +320,7 @@ impl<T: Tracer> Engine<T> {
         }
         let own = match kind {
             StationKind::Queue(link) => {
-                let start_s = self.network.links[link as usize].service_start_s();
+                let start_s = self.network.links[link.index()].service_start_s();
                 (start_s, true, 0.0, u32::MAX, u32::MAX)
             }
             _ => {
@@ -341,8 +342,8 @@ impl<T: Tracer> Engine<T> {
 
     /// When the first timer of a station was armed, seconds.
     fn armed_s(&self, station: usize) -> f64 {
-        let (at_s, kind, flow) = self.first_timer(station);
-        self.armed_at_s(at_s, kind, flow)
+        let (at_s, kind, owner) = self.first_timer(station);
+        self.armed_at_s(at_s, kind, FlowId::new(owner))
     }
 
     fn finish(&mut self) {
@@ -354,7 +355,7 @@ impl<T: Tracer> Engine<T> {
         for (flow, endpoint) in self.senders.iter().enumerate() {
             self.network.trace.before(
                 end_s,
-                flow as u32,
+                FlowId::new(flow as u32),
                 &endpoint.sender,
                 &self.config[endpoint.config as usize],
             );

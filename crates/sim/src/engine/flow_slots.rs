@@ -5,6 +5,7 @@ use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint, S
 use crate::endpoint::transfer::{ActiveTransfer, NextTransfer};
 use crate::engine::state::Engine;
 use crate::event::timers::TimerKind;
+use crate::id::FlowId;
 use crate::measure::trace::Tracer;
 use crate::packet::FlowIndices;
 use cwndlab_tcp::{Counters, NEVER, Receiver, Sender};
@@ -37,9 +38,9 @@ impl<T: Tracer> Engine<T> {
         let rule = group.template.rule.clone();
         let base_rtt_s = base_rtt_s + self.draw_delays(index, flow);
         let config = &self.config[drawn.config as usize];
-        let endpoint = &mut self.senders[flow as usize];
+        let endpoint = &mut self.senders[flow.index()];
         endpoint.config = drawn.config;
-        self.network.receivers.list[flow as usize].config = drawn.config;
+        self.network.receivers.list[flow.index()].config = drawn.config;
         endpoint.sender.reset(rule, recovery, Some(packets), timer_phase_s, config);
         endpoint.finish_s = NEVER;
         let transfer = ActiveTransfer {
@@ -56,20 +57,20 @@ impl<T: Tracer> Engine<T> {
             none => *none = ApplicationState::of(&endpoint.sender, NEVER, Some(transfer)),
         }
         for sums in [&mut self.counters_at_window_start, &mut self.measured] {
-            sums.get_mut(flow as usize).iter_mut().for_each(|sums| **sums = Counters::default());
+            sums.get_mut(flow.index()).iter_mut().for_each(|sums| **sums = Counters::default());
         }
         self.start(flow);
         self.follow_concurrently(flow);
     }
 
     /// A slot of the group whose flow has completed and has no packet left in the network.
-    fn reusable_slot(&mut self, index: u32) -> Option<u32> {
+    fn reusable_slot(&mut self, index: u32) -> Option<FlowId> {
         let now_s = self.now_s;
         let group = &self.groups[index as usize];
-        let is_quiet = |&(_, flow): &(u64, u32)| {
+        let is_quiet = |&(_, flow): &(u64, FlowId)| {
             let (sender, sink) =
-                (&self.senders[flow as usize].sender, &self.network.receivers.list[flow as usize]);
-            let losses = &self.network.receivers.slot_losses[flow as usize - self.listed_flows];
+                (&self.senders[flow.index()].sender, &self.network.receivers.list[flow.index()]);
+            let losses = &self.network.receivers.slot_losses[flow.index() - self.listed_flows];
             let counters = sender.counters(now_s);
             let data_gone = counters.sent == sink.total_delivered + sink.total_dropped;
             let acks_gone = counters.rtt_count + losses.acks == sink.acks()
@@ -84,17 +85,17 @@ impl<T: Tracer> Engine<T> {
             .position(is_quiet)?;
         let group = &mut self.groups[index as usize];
         let (_, flow) = group.retired.remove(place)?;
-        let sink = &mut self.network.receivers.list[flow as usize];
+        let sink = &mut self.network.receivers.list[flow.index()];
         group.counters.add_received(sink, &self.config);
         sink.reset(group.template.recovery.uses_sack());
-        self.network.receivers.slot_losses[flow as usize - self.listed_flows] = SlotLosses::NONE;
+        self.network.receivers.slot_losses[flow.index() - self.listed_flows] = SlotLosses::NONE;
         Some(flow)
     }
 
     /// Adds a slot: sender, receiver and access links.
-    fn add_slot(&mut self, index: u32) -> u32 {
+    fn add_slot(&mut self, index: u32) -> FlowId {
         let template = &self.groups[index as usize].template;
-        let flow = self.senders.len() as u32;
+        let flow = FlowId::new(self.senders.len() as u32);
         let network = &mut self.network;
         let first_access_link = network.access_links.len() as u32;
         let indices = FlowIndices { route: template.route, first_access_link };
@@ -120,9 +121,9 @@ impl<T: Tracer> Engine<T> {
 
     /// Draws the delays of the access links of a flow; returns their sum over a round trip,
     /// seconds.
-    fn draw_delays(&mut self, index: u32, flow: u32) -> f64 {
+    fn draw_delays(&mut self, index: u32, flow: FlowId) -> f64 {
         let ArrivalGroup { template, delays, .. } = &mut self.groups[index as usize];
-        let first = self.senders[flow as usize].indices.first_access_link as usize;
+        let first = self.senders[flow.index()].indices.first_access_link as usize;
         let mut drawn: [Option<f64>; 3] = [None; 3];
         let mut sum_s = 0.0;
         for (i, &(which, (_, low_s, high_s))) in template.access_links.iter().enumerate() {
@@ -137,8 +138,8 @@ impl<T: Tracer> Engine<T> {
 
     /// When the last packet of a transfer that completes now arrived at the receiver, seconds. One
     /// that acknowledges packets before they arrive may not have it yet: then it is now.
-    fn received_s(&self, flow: u32) -> f64 {
-        let sink = &self.network.receivers.list[flow as usize];
+    fn received_s(&self, flow: FlowId) -> f64 {
+        let sink = &self.network.receivers.list[flow.index()];
         let is_optimistic = self.config[sink.config as usize].receiver.optimistic_acks > 0;
         if is_optimistic { self.now_s } else { sink.received_s }
     }
@@ -146,10 +147,10 @@ impl<T: Tracer> Engine<T> {
     /// A transfer completes: all of its data is acknowledged.
     #[cold]
     #[inline(never)]
-    pub(crate) fn on_finished(&mut self, flow: u32) {
+    pub(crate) fn on_finished(&mut self, flow: FlowId) {
         let now_s = self.now_s;
         let received_s = self.received_s(flow);
-        let endpoint = &mut self.senders[flow as usize];
+        let endpoint = &mut self.senders[flow.index()];
         let Some(app) = &mut endpoint.app else { return };
         let Some(transfer) = app.transfer.as_mut().filter(|transfer| !transfer.is_truncated) else {
             return;
@@ -178,12 +179,12 @@ impl<T: Tracer> Engine<T> {
             let next_time_s = now_s + wait_s;
             if next_time_s < app.stop_s {
                 app.request_s = next_time_s;
-                self.network.stations.arm(next_time_s, TimerKind::Request, flow);
+                self.network.stations.arm(next_time_s, TimerKind::Request, flow.number());
             }
             return;
         }
         let index = transfer.group as usize;
-        let added = self.added(flow as usize);
+        let added = self.added(flow.index());
         let group = &mut self.groups[index];
         let slot = (now_s.to_bits(), flow);
         // Nearly always the last: senders run ahead of each other a little.

@@ -9,6 +9,7 @@ use crate::engine::event_loop::LONGEST_RUN;
 use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, NO_EVENT, SenderOutput, send};
 use crate::engine::state::Engine;
 use crate::event::timers::TimerKind;
+use crate::id::FlowId;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::network::Network;
 use crate::packet::{Flags, Packet};
@@ -28,10 +29,10 @@ impl<T: Tracer> Engine<T> {
     /// merged with its own timers, if it comes before `limit_s`: nothing else can reach it before,
     /// and no other sender depends on it.
     #[inline(always)]
-    pub(crate) fn run_ack(&mut self, flow: u32, ack: Packet, limit_s: &mut f64) {
+    pub(crate) fn run_ack(&mut self, flow: FlowId, ack: Packet, limit_s: &mut f64) {
         self.processed += 1;
         let Self { senders, network, config, .. } = self;
-        let endpoint = &mut senders[flow as usize];
+        let endpoint = &mut senders[flow.index()];
         let is_next = ack.at_s < *limit_s && ack.at_s < endpoint.first_timer_s();
         let config = &config[endpoint.config as usize];
         if !is_next || deliver_ack(endpoint, network, config, flow, ack) {
@@ -46,7 +47,7 @@ impl<T: Tracer> Engine<T> {
     /// limit.
     #[cold]
     #[inline(never)]
-    fn run_notable_ack(&mut self, flow: u32, ack: Packet, limit_s: f64, is_done: bool) {
+    fn run_notable_ack(&mut self, flow: FlowId, ack: Packet, limit_s: f64, is_done: bool) {
         if is_done {
             self.note_completion_or_fault(flow, ack.at_s);
         } else if !self.deliver_between_timers(flow, ack, limit_s) {
@@ -57,13 +58,13 @@ impl<T: Tracer> Engine<T> {
 
     /// The timers that precede an ACK expire, and the ACK is delivered; returns false if it has to
     /// wait.
-    fn deliver_between_timers(&mut self, flow: u32, ack: Packet, limit_s: f64) -> bool {
+    fn deliver_between_timers(&mut self, flow: FlowId, ack: Packet, limit_s: f64) -> bool {
         let mut last = NO_EVENT;
         loop {
             let (at_s, armed_s, _) = self.first_own_timer(flow);
             // Of both at one instant, the one that was scheduled first precedes.
             let precedes = at_s < ack.at_s || at_s == ack.at_s && armed_s <= ack.tx_start_s;
-            if !precedes || at_s >= limit_s || self.senders[flow as usize].sender.is_faulty() {
+            if !precedes || at_s >= limit_s || self.senders[flow.index()].sender.is_faulty() {
                 break;
             }
             last = self.expire_own_timer(flow, last);
@@ -71,7 +72,7 @@ impl<T: Tracer> Engine<T> {
         if ack.at_s >= limit_s || self.limit_s() <= ack.at_s {
             return false;
         }
-        let endpoint = &mut self.senders[flow as usize];
+        let endpoint = &mut self.senders[flow.index()];
         let config = &self.config[endpoint.config as usize];
         if deliver_ack(endpoint, &mut self.network, config, flow, ack) {
             self.note_completion_or_fault(flow, ack.at_s);
@@ -90,12 +91,12 @@ impl<T: Tracer> Engine<T> {
 
     /// An ACK reaches its sender, which processes ACKs in order of time with others.
     #[inline(never)]
-    pub(crate) fn on_ack(&mut self, flow: u32, packet: Packet) {
+    pub(crate) fn on_ack(&mut self, flow: FlowId, packet: Packet) {
         if self.network.external.is_some() {
             return self.network.leave(flow, true, &packet);
         }
         self.cause = (packet.tx_start_s, packet.tie_break_s);
-        let endpoint = &mut self.senders[flow as usize];
+        let endpoint = &mut self.senders[flow.index()];
         if deliver_ack(
             endpoint,
             &mut self.network,
@@ -112,10 +113,10 @@ impl<T: Tracer> Engine<T> {
     /// Dispatches an event to a sender and arms its timers.
     pub(crate) fn on_sender(
         &mut self,
-        flow: u32,
+        flow: FlowId,
         event: impl FnOnce(&mut Sender, f64, &TcpConfig, &mut SenderOutput<'_, T>),
     ) {
-        let endpoint = &mut self.senders[flow as usize];
+        let endpoint = &mut self.senders[flow.index()];
         if dispatch(
             endpoint,
             &mut self.network,
@@ -130,17 +131,17 @@ impl<T: Tracer> Engine<T> {
     }
 
     /// Arms the timers of a sender.
-    pub(crate) fn arm_timers(&mut self, flow: u32) {
-        let (endpoint, now_s) = (&mut self.senders[flow as usize], self.now_s);
+    pub(crate) fn arm_timers(&mut self, flow: FlowId) {
+        let (endpoint, now_s) = (&mut self.senders[flow.index()], self.now_s);
         arm_timers(endpoint, &mut self.network, flow, now_s);
     }
 
     /// Records that a sender has completed at `at_s`, or that its rule returned an invalid window.
     #[cold]
     #[inline(never)]
-    fn note_completion_or_fault(&mut self, flow: u32, at_s: f64) {
+    fn note_completion_or_fault(&mut self, flow: FlowId, at_s: f64) {
         self.now_s = at_s;
-        let endpoint = &mut self.senders[flow as usize];
+        let endpoint = &mut self.senders[flow.index()];
         if endpoint.sender.is_faulty() && self.fault.is_none_or(|fault| (at_s, flow) < fault) {
             self.fault = Some((at_s, flow));
         }
@@ -173,7 +174,7 @@ fn deliver_ack<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     network: &mut Network<T>,
     config: &TcpConfig,
-    flow: u32,
+    flow: FlowId,
     packet: Packet,
 ) -> bool {
     let ack = ack_segment(&packet);
@@ -211,7 +212,7 @@ fn deliver_ack_slow_path<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     network: &mut Network<T>,
     config: &TcpConfig,
-    flow: u32,
+    flow: FlowId,
     packet: Packet,
 ) -> bool {
     let (mut ack, mut sack) = (ack_segment(&packet), None);
@@ -241,7 +242,7 @@ fn send_burst<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     network: &mut Network<T>,
     config: &TcpConfig,
-    flow: u32,
+    flow: FlowId,
     (now_s, cause, last): (f64, Cause, i64),
     mut segment: DataSegment,
 ) {
@@ -259,7 +260,7 @@ fn trace_ack<T: Tracer>(
     endpoint: &SenderEndpoint,
     network: &mut Network<T>,
     config: &TcpConfig,
-    flow: u32,
+    flow: FlowId,
     packet: &Packet,
     ack: AckSegment,
     sack: Option<&SackBlocks>,
@@ -277,7 +278,7 @@ fn dispatch<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     network: &mut Network<T>,
     config: &TcpConfig,
-    flow: u32,
+    flow: FlowId,
     now_s: f64,
     cause: Cause,
     event: impl FnOnce(&mut Sender, f64, &TcpConfig, &mut SenderOutput<'_, T>),
@@ -301,20 +302,20 @@ fn dispatch<T: Tracer>(
 fn arm_timers<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     network: &mut Network<T>,
-    flow: u32,
+    flow: FlowId,
     now_s: f64,
 ) -> bool {
     let SenderEndpoint { sender, rto_entry_s, app, .. } = endpoint;
     let deadline_s = sender.deadline_s();
     if deadline_s < *rto_entry_s {
         *rto_entry_s = deadline_s;
-        network.stations.arm(deadline_s, TimerKind::Retransmission, flow);
+        network.stations.arm(deadline_s, TimerKind::Retransmission, flow.number());
     }
     if let Some(app) = app
         && sender.pacing_deadline_s() < app.pacing_entry_s
     {
         app.pacing_entry_s = sender.pacing_deadline_s();
-        network.stations.arm(app.pacing_entry_s, TimerKind::Pacing, flow);
+        network.stations.arm(app.pacing_entry_s, TimerKind::Pacing, flow.number());
     }
     let is_due = app.is_some() && sender.pacing_deadline_s() <= now_s;
     is_due || endpoint.sender.is_faulty() || (deadline_s == NEVER && endpoint.is_over())

@@ -1,6 +1,7 @@
 //! The output of a TCP sender: turns its segments into packets and sends them along the route.
 
 use crate::endpoint::tcp::SenderEndpoint;
+use crate::id::FlowId;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::measure::trace_hash::TraceHash;
 use crate::network::Network;
@@ -32,7 +33,7 @@ pub(crate) fn later_cause(now_s: f64, own: Cause, last: Event) -> Cause {
 pub(crate) struct SenderOutput<'a, T: Tracer> {
     pub(crate) network: &'a mut Network<T>,
     pub(crate) hash: &'a mut TraceHash,
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) indices: &'a FlowIndices,
     pub(crate) flags: Flags,
     pub(crate) now_s: f64,
@@ -59,7 +60,7 @@ impl<T: Tracer> Output for SenderOutput<'_, T> {
 pub(crate) fn send<T: Tracer>(
     endpoint: &mut SenderEndpoint,
     network: &mut Network<T>,
-    flow: u32,
+    flow: FlowId,
     now_s: f64,
     cause: Cause,
     segment: &DataSegment,
@@ -72,7 +73,7 @@ pub(crate) fn send<T: Tracer>(
 fn put_on_route<T: Tracer>(
     network: &mut Network<T>,
     hash: &mut TraceHash,
-    (flow, indices, flags): (u32, FlowIndices, Flags),
+    (flow, indices, flags): (FlowId, FlowIndices, Flags),
     now_s: f64,
     (tx_start_s, tie_break_s): Cause,
     segment: &DataSegment,

@@ -4,6 +4,7 @@ use crate::endpoint::arrivals::ArrivalGroup;
 use crate::endpoint::page_loader::PageLoader;
 use crate::endpoint::tcp::SenderEndpoint;
 use crate::engine::sender_output::{Cause, Event};
+use crate::id::FlowId;
 use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use crate::network::Network;
@@ -21,7 +22,7 @@ pub struct Engine<T: Tracer> {
     pub(crate) groups: Vec<ArrivalGroup>,
     /// Time (seconds) and flow of the earliest invalid congestion window so far. Senders run ahead
     /// of each other, so an earlier one may still appear; at one instant it is any of them.
-    pub(crate) fault: Option<(f64, u32)>,
+    pub(crate) fault: Option<(f64, FlowId)>,
     /// Browsers, the first of the flows that are the connections of each, and the last event that
     /// completed an object.
     pub(crate) browsers: Vec<(PageLoader, u32, Event)>,
@@ -45,7 +46,7 @@ pub struct Engine<T: Tracer> {
     /// Nothing due at this time or later is processed, seconds.
     pub(crate) halt_s: f64,
     /// ACKs that are due behind the limit, with their flows; those of each flow in order.
-    pub(crate) held_acks: Vec<(u32, Packet)>,
+    pub(crate) held_acks: Vec<(FlowId, Packet)>,
     /// Counters of each sender at the start of the measurement window; empty if the window starts
     /// with the run.
     pub(crate) counters_at_window_start: Vec<Counters>,

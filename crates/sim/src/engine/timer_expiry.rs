@@ -6,6 +6,7 @@
 use crate::engine::sender_output::{Event, NO_EVENT, later_cause};
 use crate::engine::state::Engine;
 use crate::event::timers::TimerKind;
+use crate::id::FlowId;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::packet::{Flags, Packet};
 use cwndlab_tcp::{Counters, NEVER};
@@ -13,23 +14,24 @@ use cwndlab_tcp::{Counters, NEVER};
 impl<T: Tracer> Engine<T> {
     /// The first timer of a station comes up.
     pub(crate) fn on_timer(&mut self, station: usize) {
-        let Some((at_s, kind, flow)) = self.network.stations.take_timer(station) else { return };
+        let Some((at_s, kind, owner)) = self.network.stations.take_timer(station) else { return };
+        let flow = FlowId::new(owner);
         (self.now_s, self.cause) = (at_s, (0.0, kind.tie_break_s()));
         self.processed += 1;
         match kind {
             TimerKind::FlowStart => {
-                self.add_frame(flow, self.senders[flow as usize].sender.data_end());
+                self.add_frame(flow, self.senders[flow.index()].sender.data_end());
                 self.start(flow);
                 self.follow_concurrently(flow);
             }
-            TimerKind::FlowArrival => self.on_arrival(flow),
-            TimerKind::PageRequest => self.on_page_request(flow),
+            TimerKind::FlowArrival => self.on_arrival(owner),
+            TimerKind::PageRequest => self.on_page_request(owner),
             TimerKind::Receiver => {
-                let endpoint = &self.senders[flow as usize];
+                let endpoint = &self.senders[flow.index()];
                 let sink = self.network.routes[endpoint.indices.route as usize].sink;
                 let first_access_link = endpoint.indices.first_access_link;
                 self.clear_entry(at_s, kind, flow);
-                let receiver = &self.network.receivers.list[flow as usize];
+                let receiver = &self.network.receivers.list[flow.index()];
                 if receiver.receiver.deadline_s() == at_s {
                     self.network.expire_receiver(flow, first_access_link, sink);
                 }
@@ -49,10 +51,10 @@ impl<T: Tracer> Engine<T> {
     /// If the deadline of the first timer of a station has moved: arms the timer again, and returns
     /// true.
     pub(crate) fn renew_first_timer(&mut self, station: usize) -> bool {
-        let Some((at_s, kind, flow)) = self.network.stations.list[station].timers.first() else {
+        let Some((at_s, kind, owner)) = self.network.stations.list[station].timers.first() else {
             return false;
         };
-        let index = flow as usize;
+        let (flow, index) = (FlowId::new(owner), owner as usize);
         let app = || self.senders[index].app.as_deref();
         let deadline_s = match kind {
             TimerKind::Receiver => self.network.receivers.list[index].receiver.deadline_s(),
@@ -78,13 +80,13 @@ impl<T: Tracer> Engine<T> {
 
     /// An entry of a lazily armed timer has come up; returns whether it was the earliest one of that
     /// timer: the timer has none now.
-    fn clear_entry(&mut self, at_s: f64, kind: TimerKind, flow: u32) -> bool {
-        let endpoint = &mut self.senders[flow as usize];
+    fn clear_entry(&mut self, at_s: f64, kind: TimerKind, flow: FlowId) -> bool {
+        let endpoint = &mut self.senders[flow.index()];
         let entry_s = match (kind, &mut endpoint.app) {
             (TimerKind::Retransmission, _) => &mut endpoint.rto_entry_s,
             (TimerKind::Pacing, Some(app)) => &mut app.pacing_entry_s,
             (TimerKind::Receiver, _) => {
-                &mut self.network.receivers.list[flow as usize].timer_entry_s
+                &mut self.network.receivers.list[flow.index()].timer_entry_s
             }
             _ => return false,
         };
@@ -96,8 +98,8 @@ impl<T: Tracer> Engine<T> {
     }
 
     /// The first timer of a sender: its time and when it was armed, seconds, and its kind.
-    pub(crate) fn first_own_timer(&self, flow: u32) -> (f64, f64, TimerKind) {
-        let endpoint = &self.senders[flow as usize];
+    pub(crate) fn first_own_timer(&self, flow: FlowId) -> (f64, f64, TimerKind) {
+        let endpoint = &self.senders[flow.index()];
         let sender = &endpoint.sender;
         let mut first = (sender.deadline_s(), sender.armed_at_s(), TimerKind::Retransmission);
         if let Some(app) = &endpoint.app {
@@ -116,9 +118,9 @@ impl<T: Tracer> Engine<T> {
 
     /// All timers of a sender that are due by `until_s` expire. `last`: its event before.
     #[inline(always)]
-    pub(crate) fn expire_own_timers(&mut self, flow: u32, until_s: f64, mut last: Event) {
-        while self.senders[flow as usize].first_timer_s() <= until_s
-            && !self.senders[flow as usize].sender.is_faulty()
+    pub(crate) fn expire_own_timers(&mut self, flow: FlowId, until_s: f64, mut last: Event) {
+        while self.senders[flow.index()].first_timer_s() <= until_s
+            && !self.senders[flow.index()].sender.is_faulty()
         {
             last = self.expire_own_timer(flow, last);
         }
@@ -128,7 +130,7 @@ impl<T: Tracer> Engine<T> {
     /// same instant, even if it was armed earlier. Returns the event.
     #[cold]
     #[inline(never)]
-    pub(crate) fn expire_own_timer(&mut self, flow: u32, last: Event) -> Event {
+    pub(crate) fn expire_own_timer(&mut self, flow: FlowId, last: Event) -> Event {
         let (at_s, armed_s, kind) = self.first_own_timer(flow);
         self.processed += 1;
         self.cause = later_cause(at_s, (armed_s, kind.tie_break_s()), last);
@@ -145,8 +147,8 @@ impl<T: Tracer> Engine<T> {
     }
 
     /// The application of a flow stops.
-    fn on_stop(&mut self, flow: u32) {
-        let endpoint = &mut self.senders[flow as usize];
+    fn on_stop(&mut self, flow: FlowId) {
+        let endpoint = &mut self.senders[flow.index()];
         let has_started = endpoint.sender.last_event_s() != NEVER;
         let is_busy = endpoint.finish_s == NEVER;
         if let Some(app) = &mut endpoint.app {
@@ -162,7 +164,7 @@ impl<T: Tracer> Engine<T> {
     }
 
     /// A flow starts.
-    pub(crate) fn start(&mut self, flow: u32) {
+    pub(crate) fn start(&mut self, flow: FlowId) {
         self.on_sender(flow, |sender, now_s, config, wire| sender.start(now_s, config, wire));
     }
 
@@ -215,14 +217,14 @@ impl<T: Tracer> Engine<T> {
 
     /// When a timer that is due at `at_s` was armed, seconds. Starts and stops precede everything;
     /// so do entries whose deadline has moved, because they are only armed again.
-    pub(crate) fn armed_at_s(&self, at_s: f64, kind: TimerKind, flow: u32) -> f64 {
+    pub(crate) fn armed_at_s(&self, at_s: f64, kind: TimerKind, flow: FlowId) -> f64 {
         let (deadline_s, armed_at_s) = match kind {
             TimerKind::Receiver => {
-                let receiver = &self.network.receivers.list[flow as usize].receiver;
+                let receiver = &self.network.receivers.list[flow.index()].receiver;
                 (receiver.deadline_s(), receiver.armed_at_s())
             }
             TimerKind::Retransmission => {
-                let sender = &self.senders[flow as usize].sender;
+                let sender = &self.senders[flow.index()].sender;
                 (sender.deadline_s(), sender.armed_at_s())
             }
             TimerKind::FlowStart
@@ -236,12 +238,12 @@ impl<T: Tracer> Engine<T> {
     }
 
     /// The retransmission timer of a sender, or its probe timer, expires.
-    fn on_retransmission(&mut self, flow: u32) {
-        let endpoint = &self.senders[flow as usize];
+    fn on_retransmission(&mut self, flow: FlowId) {
+        let endpoint = &self.senders[flow.index()];
         let is_probing = endpoint.sender.timer_is_rack_or_tlp();
         self.on_sender(flow, |sender, now_s, config, wire| sender.on_timeout(now_s, config, wire));
         if T::ON && !is_probing {
-            let sender = &self.senders[flow as usize].sender;
+            let sender = &self.senders[flow.index()].sender;
             let (at_s, number) = (self.now_s, sender.snd_una());
             let packet = Packet::sent(at_s, number, 0, Flags::default());
             let row = PacketRow {

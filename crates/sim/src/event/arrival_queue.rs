@@ -329,12 +329,13 @@ fn insert(packets: &[RoutedPacket], order: &mut [u32], index: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::{FlowId, HopId};
     use crate::packet::Packet;
     use proptest::prelude::*;
 
     fn packet(at_s: f64, tx_start_s: f64, flow: u32, number: i64) -> RoutedPacket {
         let packet = Packet { at_s, tx_start_s, number, ..Packet::default() };
-        RoutedPacket::new(packet, flow, 0, 0)
+        RoutedPacket::new(packet, FlowId::new(flow), HopId::default(), 0)
     }
 
     proptest! {

@@ -10,6 +10,7 @@
 
 use crate::event::arrival_queue::{ArrivalQueue, NEVER};
 use crate::event::timers::{TimerKind, Timers};
+use crate::id::LinkId;
 use crate::packet::RoutedPacket;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,9 +19,9 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StationKind {
     /// A link of this number with an admission queue, which decides at arrival.
-    Link(u32),
+    Link(LinkId),
     /// A link of this number with a scheduled queue, which decides at departure.
-    Queue(u32),
+    Queue(LinkId),
     /// Timers of receivers, and packets behind a link that reorders.
     Receivers,
     /// Timers of senders, and ACKs that must be processed in order of time with those of others.
@@ -227,17 +228,17 @@ impl Stations {
         self.list[station].sources.push(Reverse((at_s.to_bits(), source)));
     }
 
-    /// Adds a timer.
+    /// Adds a timer of a flow, a group of arriving flows or a browser, by its number.
     #[inline(never)]
-    pub fn arm(&mut self, time_s: f64, kind: TimerKind, flow: u32) {
+    pub fn arm(&mut self, time_s: f64, kind: TimerKind, owner: u32) {
         let station = match kind {
             TimerKind::Receiver => self.receivers(),
             TimerKind::FlowArrival => self.groups(),
             _ => self.senders(),
         };
-        let owner = &mut self.list[station as usize];
-        owner.timers.push(time_s, kind, flow);
-        owner.own_s = owner.timers.first_s();
+        let station_of = &mut self.list[station as usize];
+        station_of.timers.push(time_s, kind, owner);
+        station_of.own_s = station_of.timers.first_s();
         self.bring_forward(station as usize, time_s);
     }
 

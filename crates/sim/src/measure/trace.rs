@@ -4,7 +4,8 @@
 use super::histogram::Histogram;
 use super::shares::ShareRecord;
 use super::window::MeasurementWindow;
-use crate::packet::{CROSS, Flags, Packet};
+use crate::id::{FlowId, Source};
+use crate::packet::{Flags, Packet};
 use cwndlab_rules::WindowRule;
 use cwndlab_scenario::{Sampling, Scenario};
 use cwndlab_tcp::{Ecn, EcnEcho, NEVER, SackBlocks, Sender, TcpConfig};
@@ -64,11 +65,11 @@ pub struct PacketRow {
 }
 
 /// A row of the packet trace, without the fields that only the sender knows.
-pub fn row(event: PacketEvent, flow: u32, packet: &Packet) -> PacketRow {
+pub fn row(event: PacketEvent, flow: FlowId, packet: &Packet) -> PacketRow {
     PacketRow {
         time_s: packet.at_s,
         event,
-        flow,
+        flow: flow.number(),
         number: packet.number,
         size_bytes: u32::from(packet.size_bytes),
         cwnd: f64::NAN,
@@ -160,14 +161,14 @@ impl RuleTrace {
         &self.values[self.rows[row].first_value..end]
     }
 
-    fn record(&mut self, time_s: f64, flow: u32, sender: &Sender) {
+    fn record(&mut self, time_s: f64, flow: FlowId, sender: &Sender) {
         let phase = phase_of(sender);
         let number = self.phases.iter().position(|&known| known == phase).unwrap_or_else(|| {
             self.phases.push(phase);
             self.phases.len() - 1
         });
         let first_value = self.values.len();
-        self.rows.push(RuleRow { time_s, flow, phase: number as u32, first_value });
+        self.rows.push(RuleRow { time_s, flow: flow.number(), phase: number as u32, first_value });
         let Self { columns, values, .. } = self;
         sender.rule().state(&mut |name, value| {
             let column = columns.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -201,9 +202,9 @@ pub trait Tracer {
     /// An ACK reached its sender.
     fn ack(&mut self, _row: PacketRow, _sack: Option<&SackBlocks>) {}
     /// An ACK reached its sender, `rtt_s` after the transmission of the packet that triggered it.
-    fn rtt(&mut self, _now_s: f64, _flow: u32, _rtt_s: f64) {}
+    fn rtt(&mut self, _now_s: f64, _flow: FlowId, _rtt_s: f64) {}
     /// RTTs of a flow, if they are recorded.
-    fn rtts(&self, _flow: u32) -> Option<&Histogram> {
+    fn rtts(&self, _flow: FlowId) -> Option<&Histogram> {
         None
     }
     /// Goodput of the flows in bins, if starvation and convergence are measured.
@@ -211,13 +212,13 @@ pub trait Tracer {
         None
     }
     /// The sender of `flow` is about to process an event at `now_s`.
-    fn before(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &TcpConfig) {}
+    fn before(&mut self, _now_s: f64, _flow: FlowId, _sender: &Sender, _knobs: &TcpConfig) {}
     /// The sender of `flow` has processed an event.
-    fn after(&mut self, _now_s: f64, _flow: u32, _sender: &Sender, _knobs: &TcpConfig) {}
+    fn after(&mut self, _now_s: f64, _flow: FlowId, _sender: &Sender, _knobs: &TcpConfig) {}
     /// New data of `flow` arrived.
-    fn goodput(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
+    fn goodput(&mut self, _now_s: f64, _flow: FlowId, _bits: u64) {}
     /// A packet of cross traffic, or of an arriving flow, reached its end.
-    fn carried(&mut self, _now_s: f64, _flow: u32, _bits: u64) {}
+    fn carried(&mut self, _now_s: f64, _flow: FlowId, _bits: u64) {}
     /// A slot for arriving flows of this group was added.
     fn slot(&mut self, _group: u32) {}
     /// A cross traffic source of this `[[cross]]` entry was added.
@@ -259,8 +260,8 @@ impl Samples {
 
     /// Time of the next sample of a flow, if it is due, seconds; counts it.
     #[inline]
-    fn next_s(&mut self, flow: u32, now_s: f64) -> Option<f64> {
-        let (taken, next_s) = self.taken.get_mut(flow as usize)?;
+    fn next_s(&mut self, flow: FlowId, now_s: f64) -> Option<f64> {
+        let (taken, next_s) = self.taken.get_mut(flow.index())?;
         let time_s = *next_s;
         if time_s > now_s {
             return None;
@@ -368,10 +369,10 @@ impl TraceRecorder {
     }
 
     #[inline(never)]
-    fn window(&mut self, time_s: f64, flow: u32, sender: &Sender, config: &TcpConfig) {
+    fn window(&mut self, time_s: f64, flow: FlowId, sender: &Sender, config: &TcpConfig) {
         self.windows.push(WindowRow {
             time_s,
-            flow,
+            flow: flow.number(),
             cwnd: sender.cwnd(),
             ssthresh: sender.ssthresh(),
             srtt_s: sender.srtt_s(config),
@@ -421,16 +422,15 @@ impl Tracer for TraceRecorder {
         }
     }
 
-    fn rtt(&mut self, now_s: f64, flow: u32, rtt_s: f64) {
-        if let (Some(rtts), true) =
-            (self.rtts.get_mut(flow as usize), self.measured.contains(now_s))
+    fn rtt(&mut self, now_s: f64, flow: FlowId, rtt_s: f64) {
+        if let (Some(rtts), true) = (self.rtts.get_mut(flow.index()), self.measured.contains(now_s))
         {
             rtts.add(rtt_s);
         }
     }
 
-    fn rtts(&self, flow: u32) -> Option<&Histogram> {
-        self.rtts.get(flow as usize)
+    fn rtts(&self, flow: FlowId) -> Option<&Histogram> {
+        self.rtts.get(flow.index())
     }
 
     fn shares(&self) -> Option<&ShareRecord> {
@@ -439,9 +439,9 @@ impl Tracer for TraceRecorder {
 
     /// Records the state that has held at each sampling time since the last event.
     #[inline]
-    fn before(&mut self, now_s: f64, flow: u32, sender: &Sender, config: &TcpConfig) {
+    fn before(&mut self, now_s: f64, flow: FlowId, sender: &Sender, config: &TcpConfig) {
         if let Some(record) = &mut self.share_record {
-            record.note_start(now_s, flow);
+            record.note_start(now_s, flow.number());
         }
         while let Some(time_s) = self.window_samples.next_s(flow, now_s) {
             self.window(time_s, flow, sender, config);
@@ -452,26 +452,26 @@ impl Tracer for TraceRecorder {
     }
 
     #[inline]
-    fn after(&mut self, now_s: f64, flow: u32, sender: &Sender, config: &TcpConfig) {
-        if self.window_samples.sampling == Some(Sampling::All) && self.lists(flow) {
+    fn after(&mut self, now_s: f64, flow: FlowId, sender: &Sender, config: &TcpConfig) {
+        if self.window_samples.sampling == Some(Sampling::All) && self.lists(flow.number()) {
             self.window(now_s, flow, sender, config);
         }
         let sampling = self.rule_samples.sampling;
-        if sampling.is_some() && self.lists(flow) {
+        if sampling.is_some() && self.lists(flow.number()) {
             let phase = phase_of(sender);
-            let has_changed = std::mem::replace(&mut self.phases[flow as usize], phase) != phase;
+            let has_changed = std::mem::replace(&mut self.phases[flow.index()], phase) != phase;
             if has_changed || sampling == Some(Sampling::All) {
                 self.rules.record(now_s, flow, sender);
             }
         }
     }
 
-    fn goodput(&mut self, now_s: f64, flow: u32, bits: u64) {
+    fn goodput(&mut self, now_s: f64, flow: FlowId, bits: u64) {
         if let Some(record) = &mut self.share_record {
-            record.add(now_s, flow, bits);
+            record.add(now_s, flow.number(), bits);
         }
-        if let (Some(bin), true) = (self.rate_bin_s, self.lists(flow)) {
-            add(&mut self.rates[flow as usize], (now_s / bin) as usize, bits);
+        if let (Some(bin), true) = (self.rate_bin_s, self.lists(flow.number())) {
+            add(&mut self.rates[flow.index()], (now_s / bin) as usize, bits);
         }
     }
 
@@ -483,13 +483,13 @@ impl Tracer for TraceRecorder {
         self.groups.cross.push(line);
     }
 
-    fn carried(&mut self, now_s: f64, flow: u32, bits: u64) {
+    fn carried(&mut self, now_s: f64, flow: FlowId, bits: u64) {
         let Some(bin) = self.rate_bin_s else { return };
-        let group = match flow.checked_sub(CROSS) {
-            Some(source) => self.groups.cross.get(source as usize),
-            None => (flow as usize)
-                .checked_sub(self.rates.len())
-                .and_then(|slot| self.groups.slots.get(slot)),
+        let group = match flow.source() {
+            Source::Cross(number) => self.groups.cross.get(number),
+            Source::Flow(number) => {
+                number.checked_sub(self.rates.len()).and_then(|slot| self.groups.slots.get(slot))
+            }
         };
         if let Some(&group) = group {
             add(&mut self.carried[group as usize], (now_s / bin) as usize, bits);

@@ -6,6 +6,7 @@
 //! time at the source, uniform from zero to the time that the bottleneck needs for a packet. In
 //! ns-2 it is `overhead_`, which delays all packets that an ACK releases together.
 
+use crate::id::FlowId;
 use crate::random::stream::RandomStream;
 
 /// Times at which packets leave their senders.
@@ -32,17 +33,17 @@ impl HostJitter {
 
     /// When a packet leaves that a flow sends at `now_s`.
     #[inline(always)]
-    pub fn departure_s(&mut self, flow: u32, now_s: f64) -> f64 {
+    pub fn departure_s(&mut self, flow: FlowId, now_s: f64) -> f64 {
         if self.high_s > 0.0 { self.late_s(flow, now_s) } else { now_s }
     }
 
     #[cold]
     #[inline(never)]
-    fn late_s(&mut self, flow: u32, now_s: f64) -> f64 {
-        while self.hosts.len() <= flow as usize {
+    fn late_s(&mut self, flow: FlowId, now_s: f64) -> f64 {
+        while self.hosts.len() <= flow.index() {
             self.push(&format!("slot {}", self.hosts.len()));
         }
-        let (stream, last_s) = &mut self.hosts[flow as usize];
+        let (stream, last_s) = &mut self.hosts[flow.index()];
         *last_s = last_s.max(now_s + stream.between(0.0, self.high_s));
         *last_s
     }
@@ -61,7 +62,7 @@ mod tests {
             .map(|i| {
                 // Far enough apart that none waits for the one before.
                 let now_s = f64::from(i) * 0.01;
-                hosts.departure_s(0, now_s) - now_s
+                hosts.departure_s(FlowId::new(0), now_s) - now_s
             })
             .collect();
         // Mean 0.5 ms; deviation 1/sqrt(12) ms, so that the error of the mean is 0.00091 ms.
@@ -74,14 +75,15 @@ mod tests {
     fn packets_of_a_host_stay_in_order() {
         let mut hosts = HostJitter::default();
         hosts.set(0.01, 5);
-        let left: Vec<f64> = (0..1000).map(|i| hosts.departure_s(3, f64::from(i) * 1e-4)).collect();
+        let left: Vec<f64> =
+            (0..1000).map(|i| hosts.departure_s(FlowId::new(3), f64::from(i) * 1e-4)).collect();
         assert!(left.is_sorted());
         // Each flow has draws of its own.
-        assert_ne!(hosts.departure_s(1, 1.0), hosts.departure_s(2, 1.0));
+        assert_ne!(hosts.departure_s(FlowId::new(1), 1.0), hosts.departure_s(FlowId::new(2), 1.0));
     }
 
     #[test]
     fn without_jitter_packets_leave_at_once() {
-        assert_eq!(HostJitter::default().departure_s(7, 1.5), 1.5);
+        assert_eq!(HostJitter::default().departure_s(FlowId::new(7), 1.5), 1.5);
     }
 }

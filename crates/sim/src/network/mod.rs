@@ -13,6 +13,7 @@ use crate::endpoint::cross_traffic::{CrossSink, CrossSource};
 use crate::endpoint::external::ExternalEndpoints;
 use crate::endpoint::receivers::Receivers;
 use crate::event::stations::Stations;
+use crate::id::FlowId;
 use crate::measure::trace::Tracer;
 use crate::packet::{FlowIndices, OptionStore, Packet};
 use access_links::AccessLinks;
@@ -35,7 +36,7 @@ pub struct Network<T: Tracer> {
     pub(crate) station_of: Vec<u32>,
     /// ACKs on their way to senders with nothing left in between, with their flows; those of each
     /// flow in order.
-    pub(crate) acks: RingBuffer<(u32, Packet)>,
+    pub(crate) acks: RingBuffer<(FlowId, Packet)>,
     /// Sources of cross traffic, with their indices.
     pub(crate) cross: Vec<(CrossSource, FlowIndices)>,
     /// Their sinks, in the same order.

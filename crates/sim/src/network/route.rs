@@ -1,14 +1,16 @@
 //! Routes: the stages of a packet, and how it enters each.
 
+use crate::id::{HopId, LinkId};
+
 /// A stage of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// An access link of the flow, by offset among the flow's access links.
     AccessLink(u32),
     /// A link with an admission queue, which decides at arrival.
-    Link(u32),
+    Link(LinkId),
     /// A link with a scheduled queue, which decides at departure.
-    Queue(u32),
+    Queue(LinkId),
     /// The receiver, or the end of a cross traffic route.
     Sink,
     /// The sender.
@@ -17,7 +19,7 @@ pub enum Stage {
 
 impl Stage {
     /// Number of the link, if the stage is one.
-    pub fn link(self) -> Option<u32> {
+    pub fn link(self) -> Option<LinkId> {
         match self {
             Self::Link(link) | Self::Queue(link) => Some(link),
             Self::AccessLink(_) | Self::Sink | Self::Source => None,
@@ -66,9 +68,9 @@ impl Hop {
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// Number of its first hop.
-    pub first: u32,
+    pub first: HopId,
     /// Number of the hop to the receiver.
-    pub sink: u32,
+    pub sink: HopId,
 }
 
 /// Hops of these stages. An access link that a packet enters at once is part of the hop to the

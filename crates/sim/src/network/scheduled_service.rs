@@ -1,6 +1,7 @@
 //! Service of scheduled queues: enqueue, start and end of transmission on links whose discipline
 //! decides at departure.
 
+use crate::id::LinkId;
 use crate::measure::trace::Tracer;
 use crate::network::Network;
 use crate::packet::{Packet, RoutedPacket};
@@ -11,7 +12,7 @@ impl<T: Tracer> Network<T> {
     pub(crate) fn run_queue(
         &mut self,
         station: usize,
-        link: u32,
+        link: LinkId,
         until_s: f64,
         most: usize,
     ) -> usize {
@@ -26,7 +27,7 @@ impl<T: Tracer> Network<T> {
             // first precedes.
             let arrival = arrival.filter(|routed| {
                 routed.packet.at_s < own_s
-                    || routed.packet.tx_start_s <= self.links[link as usize].service_start_s()
+                    || routed.packet.tx_start_s <= self.links[link.index()].service_start_s()
             });
             match arrival {
                 Some(routed) => {
@@ -39,32 +40,32 @@ impl<T: Tracer> Network<T> {
             items += 1;
         }
         self.stations.settle(station);
-        self.stations.set_free(station, self.links[link as usize].free_s());
+        self.stations.set_free(station, self.links[link.index()].free_s());
         items
     }
 
     /// A packet reaches a scheduled queue.
     #[inline(never)]
-    pub(crate) fn enqueue_at_link(&mut self, index: u32, routed: RoutedPacket) {
+    pub(crate) fn enqueue_at_link(&mut self, link: LinkId, routed: RoutedPacket) {
         let now_s = routed.packet.at_s;
-        let link = &mut self.links[index as usize];
-        let is_idle = link.enqueue(routed);
-        let has_overflowed = link.overflowed();
+        let queue = &mut self.links[link.index()];
+        let is_idle = queue.enqueue(routed);
+        let has_overflowed = queue.overflowed();
         self.note_overflow(has_overflowed);
-        self.drain_drops(index, now_s);
+        self.drain_drops(link, now_s);
         if is_idle {
-            self.start_transmission(index, now_s);
+            self.start_transmission(link, now_s);
         } else {
-            self.schedule_service(index);
+            self.schedule_service(link);
         }
     }
 
     /// A link starts its next transmission.
     #[inline(never)]
-    pub(crate) fn start_transmission(&mut self, index: u32, now_s: f64) {
-        let served = self.links[index as usize].start_transmission(now_s);
-        self.drain_drops(index, now_s);
-        self.schedule_service(index);
+    pub(crate) fn start_transmission(&mut self, link: LinkId, now_s: f64) {
+        let served = self.links[link.index()].start_transmission(now_s);
+        self.drain_drops(link, now_s);
+        self.schedule_service(link);
         let Some((routed, at_s)) = served else { return };
         let hop = routed.hop();
         let RoutedPacket { packet, flow, first_access_link, .. } = routed;
@@ -73,28 +74,28 @@ impl<T: Tracer> Network<T> {
             return self.on_unfinished(flow, hop, packet);
         }
         let packet = Packet { at_s, tx_start_s: now_s, tie_break_s: 0.0, ..packet };
-        self.reach(flow, first_access_link, hop + 1, packet);
+        self.reach(flow, first_access_link, hop.next(), packet);
     }
 
     /// The station of a link learns when its next transmission starts.
     #[inline]
-    fn schedule_service(&mut self, index: u32) {
-        let next_s = self.links[index as usize].next_service_s();
-        self.stations.set_service(self.station_of[index as usize] as usize, next_s);
+    fn schedule_service(&mut self, link: LinkId) {
+        let next_s = self.links[link.index()].next_service_s();
+        self.stations.set_service(self.station_of[link.index()] as usize, next_s);
     }
 
     /// Processes the packets that the queue dropped at `now_s`.
     #[inline]
-    fn drain_drops(&mut self, index: u32, now_s: f64) {
-        if self.links[index as usize].has_drops() {
-            self.drain_all_drops(index, now_s);
+    fn drain_drops(&mut self, link: LinkId, now_s: f64) {
+        if self.links[link.index()].has_drops() {
+            self.drain_all_drops(link, now_s);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn drain_all_drops(&mut self, index: u32, now_s: f64) {
-        while let Some(routed) = self.links[index as usize].pop_drop() {
+    fn drain_all_drops(&mut self, link: LinkId, now_s: f64) {
+        while let Some(routed) = self.links[link.index()].pop_drop() {
             let packet = Packet { at_s: now_s, ..routed.packet };
             self.on_dropped(routed.flow, routed.hop(), packet);
         }

@@ -9,11 +9,12 @@ use crate::endpoint::external::Fate;
 use crate::endpoint::tcp::ack_options;
 use crate::event::arrival_queue::NEVER;
 use crate::event::timers::TimerKind;
+use crate::id::{FlowId, HopId, Source};
 use crate::measure::trace::{PacketEvent, Tracer, row};
 use crate::network::Network;
 use crate::network::link::Transit;
 use crate::network::route::{Entry, Hop, Stage};
-use crate::packet::{CROSS, Flags, FlowIndices, Packet, RoutedPacket, Times};
+use crate::packet::{Flags, FlowIndices, Packet, RoutedPacket, Times};
 
 /// Packets of cross traffic that wait at a station at most before it processes them.
 const MOST_SENT: usize = 1 << 10;
@@ -43,18 +44,18 @@ impl<T: Tracer> Network<T> {
                 Packet { at_s, tx_start_s, tie_break_s, number, sent_s, size_bytes, flags, options }
             };
         }
-        let mut hops = self.hops[first as usize..].iter();
+        let mut hops = self.hops[first.index()..].iter();
         let Hop { mut stage, .. } = *hops.next()?;
         // Number of the hop whose stage the packet is in.
         macro_rules! index {
             () => {
-                (self.hops.len() - hops.len()) as u32 - 1
+                HopId::new((self.hops.len() - hops.len()) as u32 - 1)
             };
         }
         loop {
             match stage {
                 Stage::Link(link) => {
-                    let passed = self.links[link as usize]
+                    let passed = self.links[link.index()]
                         .arrive(at_s, tx_start_s, number, size_bytes, flow, flags);
                     match passed {
                         Transit::Forwarded(times, new) => {
@@ -87,7 +88,7 @@ impl<T: Tracer> Network<T> {
                 // A packet enters a sender by itself: this is a receiver or the end of a route.
                 Stage::Sink | Stage::Source => {
                     if !self.trace.records_deliveries()
-                        && let Some(sink) = self.receivers.list.get_mut(flow as usize)
+                        && let Some(sink) = self.receivers.list.get_mut(flow.index())
                         && let Some((ack_bytes, echo)) =
                             sink.receive_in_order(at_s, number, sent_s, size_bytes, flags)
                     {
@@ -97,7 +98,7 @@ impl<T: Tracer> Network<T> {
                         let index = index!();
                         let arrived = (flow, first_access_link, index);
                         let ack = self.deliver(arrived, packet!())?;
-                        hops = self.hops[index as usize + 1..].iter();
+                        hops = self.hops[index.index() + 1..].iter();
                         (number, size_bytes, flags, options) =
                             (ack.number, ack.size_bytes, ack.flags, ack.options);
                     }
@@ -113,7 +114,7 @@ impl<T: Tracer> Network<T> {
                 );
             }
             if at_s > self.end_s {
-                let before = index!() - 1;
+                let before = index!().before();
                 self.on_unfinished(flow, before, packet!());
                 return None;
             }
@@ -144,17 +145,17 @@ impl<T: Tracer> Network<T> {
     #[inline(never)]
     fn deliver(
         &mut self,
-        (flow, first_access_link, hop): (u32, u32, u32),
+        (flow, first_access_link, hop): (FlowId, u32, HopId),
         packet: Packet,
     ) -> Option<Packet> {
-        while self.receivers.list.get(flow as usize).is_some_and(|sink| {
+        while self.receivers.list.get(flow.index()).is_some_and(|sink| {
             let deadline_s = sink.receiver.deadline_s();
             deadline_s < packet.at_s
                 || deadline_s == packet.at_s && sink.receiver.armed_at_s() <= packet.tx_start_s
         }) {
             self.expire_receiver(flow, first_access_link, hop);
         }
-        if self.receivers.list.get(flow as usize).is_none() {
+        if self.receivers.list.get(flow.index()).is_none() {
             self.leave(flow, false, &packet);
             return None;
         }
@@ -162,17 +163,17 @@ impl<T: Tracer> Network<T> {
         let ack = receivers.deliver(flow, &packet, trace, options);
         self.arm_receiver(flow);
         if !self.receivers.divided_acks.is_empty() {
-            self.send_divided_acks(flow, first_access_link, hop + 1);
+            self.send_divided_acks(flow, first_access_link, hop.next());
         }
         ack
     }
 
     /// A packet of cross traffic reaches its sink, or one from outside the simulation leaves it, in
     /// the reverse direction at a source.
-    pub(crate) fn leave(&mut self, flow: u32, is_source: bool, packet: &Packet) {
+    pub(crate) fn leave(&mut self, flow: FlowId, is_source: bool, packet: &Packet) {
         let &Packet { at_s, size_bytes, .. } = packet;
-        if flow >= CROSS {
-            let sink = &mut self.cross_sinks[(flow & !CROSS) as usize];
+        if let Source::Cross(number) = flow.source() {
+            let sink = &mut self.cross_sinks[number];
             sink.deliver(at_s, size_bytes, &self.receivers.window);
             if T::ON {
                 self.trace.carried(at_s, flow, u64::from(size_bytes) * 8);
@@ -183,19 +184,19 @@ impl<T: Tracer> Network<T> {
     }
 
     /// Arms the timer of a receiver.
-    pub fn arm_receiver(&mut self, flow: u32) {
-        let Some(sink) = self.receivers.list.get_mut(flow as usize) else { return };
+    pub fn arm_receiver(&mut self, flow: FlowId) {
+        let Some(sink) = self.receivers.list.get_mut(flow.index()) else { return };
         let deadline_s = sink.receiver.deadline_s();
         if deadline_s < sink.timer_entry_s {
             sink.timer_entry_s = deadline_s;
-            self.stations.arm(deadline_s, TimerKind::Receiver, flow);
+            self.stations.arm(deadline_s, TimerKind::Receiver, flow.number());
         }
     }
 
     /// The timer of a receiver at this hop expires: a delayed ACK is due, or a SYN-ACK is repeated.
-    pub fn expire_receiver(&mut self, flow: u32, first_access_link: u32, hop: u32) {
+    pub fn expire_receiver(&mut self, flow: FlowId, first_access_link: u32, hop: HopId) {
         let Self { receivers, options, .. } = self;
-        let sink = &mut receivers.list[flow as usize];
+        let sink = &mut receivers.list[flow.index()];
         // The ACK inherits the time at which the timer was armed, so that it precedes a packet that
         // arrives now and that packet's ACK.
         let (at_s, tx_start_s) = (sink.receiver.deadline_s(), sink.receiver.armed_at_s());
@@ -213,15 +214,15 @@ impl<T: Tracer> Network<T> {
         };
         if config.receiver.ack_division > 1 {
             receivers.divide_ack(flow, packet, &ack, options);
-            return self.send_divided_acks(flow, first_access_link, hop + 1);
+            return self.send_divided_acks(flow, first_access_link, hop.next());
         }
-        self.reach(flow, first_access_link, hop + 1, packet);
+        self.reach(flow, first_access_link, hop.next(), packet);
     }
 
     /// The ACKs of a receiver that divides them reach hop `after`, the first behind the receiver.
     #[cold]
     #[inline(never)]
-    pub fn send_divided_acks(&mut self, flow: u32, first_access_link: u32, after: u32) {
+    pub fn send_divided_acks(&mut self, flow: FlowId, first_access_link: u32, after: HopId) {
         let mut acks = std::mem::take(&mut self.receivers.divided_acks);
         for ack in acks.drain(..) {
             self.reach(flow, first_access_link, after, ack);
@@ -232,8 +233,8 @@ impl<T: Tracer> Network<T> {
     /// A packet reaches hop `index` of its route: it crosses the access link in front, and enters
     /// the stage at once or waits at a station.
     #[inline(always)]
-    pub fn reach(&mut self, flow: u32, first_access_link: u32, index: u32, packet: Packet) {
-        let hop = self.hops[index as usize];
+    pub fn reach(&mut self, flow: FlowId, first_access_link: u32, index: HopId, packet: Packet) {
+        let hop = self.hops[index.index()];
         let Packet { mut at_s, mut tx_start_s, mut tie_break_s, .. } = packet;
         let Packet { number, sent_s, size_bytes, flags, options, .. } = packet;
         macro_rules! packet {
@@ -250,7 +251,7 @@ impl<T: Tracer> Network<T> {
             );
         }
         if at_s > self.end_s {
-            let before = if hop.is_first { index } else { index - 1 };
+            let before = if hop.is_first { index } else { index.before() };
             return self.on_unfinished(flow, before, packet!());
         }
         match hop.entry {
@@ -288,7 +289,7 @@ impl<T: Tracer> Network<T> {
             self.schedule_source(station, source);
             let packet = Packet { tx_start_s, ..Packet::sent(at_s, number, size_bytes, flags) };
             let first = self.routes[route as usize].first;
-            self.reach(CROSS + source, first_access_link, first, packet);
+            self.reach(FlowId::cross(source), first_access_link, first, packet);
         }
         self.stations.settle(station);
         self.stations.list[station].next_source_s().min(until_s)
@@ -305,18 +306,18 @@ impl<T: Tracer> Network<T> {
     /// A packet is dropped at a hop, at its own time.
     #[cold]
     #[inline(never)]
-    pub(crate) fn on_dropped(&mut self, flow: u32, hop: u32, packet: Packet) {
+    pub(crate) fn on_dropped(&mut self, flow: FlowId, hop: HopId, packet: Packet) {
         let is_data = self.end_trip(hop, &packet);
         let inside = u64::from(self.receivers.window.contains(packet.at_s));
-        if flow >= CROSS {
-            self.cross_sinks[(flow & !CROSS) as usize].dropped += inside;
+        if let Source::Cross(number) = flow.source() {
+            self.cross_sinks[number].dropped += inside;
             return;
         }
         if let Some(external) = &mut self.external {
             return external.leave(flow, !is_data, &packet, Fate::Dropped);
         }
-        let Some(sink) = self.receivers.list.get_mut(flow as usize) else { return };
-        let slot = (flow as usize)
+        let Some(sink) = self.receivers.list.get_mut(flow.index()) else { return };
+        let slot = (flow.index())
             .checked_sub(self.receivers.first_slot)
             .and_then(|slot| self.receivers.slot_losses.get_mut(slot));
         if let Some(slot) = slot {
@@ -335,20 +336,20 @@ impl<T: Tracer> Network<T> {
     /// A packet that left a hop reaches the next stage after the end of the run.
     #[cold]
     #[inline(never)]
-    pub(crate) fn on_unfinished(&mut self, flow: u32, hop: u32, packet: Packet) {
+    pub(crate) fn on_unfinished(&mut self, flow: FlowId, hop: HopId, packet: Packet) {
         let is_data = self.end_trip(hop, &packet);
-        let sink = self.receivers.list.get_mut(flow as usize).filter(|_| is_data);
+        let sink = self.receivers.list.get_mut(flow.index()).filter(|_| is_data);
         sink.into_iter().for_each(|sink| sink.in_flight += 1);
     }
 
     /// The trip of a packet ends at a hop; returns whether it is data.
-    fn end_trip(&mut self, hop: u32, packet: &Packet) -> bool {
+    fn end_trip(&mut self, hop: HopId, packet: &Packet) -> bool {
         if packet.options > 0 {
             self.options.remove(packet.options);
         }
-        let Hop { is_data, stage, .. } = self.hops[hop as usize];
+        let Hop { is_data, stage, .. } = self.hops[hop.index()];
         if let Some(link) = stage.link() {
-            self.note_overflow(self.links[link as usize].overflowed());
+            self.note_overflow(self.links[link.index()].overflowed());
         }
         // What ends behind the receiver is an ACK.
         is_data && stage != Stage::Sink

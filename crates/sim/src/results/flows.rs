@@ -4,6 +4,7 @@ use super::mean::mean;
 use super::shares::{FlowShares, flow_shares};
 use crate::build::{BuiltNetwork, GroupInfo};
 use crate::endpoint::tcp::{ReceiverEndpoint, SenderEndpoint};
+use crate::id::FlowId;
 
 use crate::measure::trace::Tracer;
 use cwndlab_scenario::Scenario;
@@ -133,7 +134,7 @@ pub fn flow_results<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> 
         let delivered_bytes = sink.delivered_bytes(&engine.config[endpoint.config as usize]);
         let did = engine.measured(flow);
         let shares = shares.get(flow).copied().unwrap_or_default();
-        let rtts = network.trace.rtts(flow as u32);
+        let rtts = network.trace.rtts(FlowId::new(flow as u32));
         let rtt_s = |q| rtts.and_then(|rtts| rtts.quantile_s(q));
         let [timeouts, fast_retransmits, ecn_reductions] =
             [did.timeouts, did.fast_retransmits, did.ecn_reductions].map(u64::from);

@@ -9,6 +9,7 @@
 use super::Line;
 use super::metrics::{Departures, LinkMetrics};
 use crate::collections::ring_buffer::RingBuffer;
+use crate::id::FlowId;
 use crate::packet::{Flags, Times};
 use crate::random::stream::RandomStream;
 use cwndlab_queues::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket, Discipline};
@@ -104,7 +105,7 @@ impl FifoQueue {
         now_s: f64,
         tx_start_s: f64,
         size_bytes: u32,
-        flow: u32,
+        flow: FlowId,
         flags: Flags,
     ) -> (bool, bool) {
         self.depart_until(now_s, tx_start_s);
@@ -124,7 +125,7 @@ impl FifoQueue {
         let arrival = ArrivingPacket {
             now_s,
             size_bytes,
-            flow,
+            flow: flow.number(),
             ecn: flags.is_ect(),
             priority: flags.priority(),
         };

@@ -1,6 +1,7 @@
 //! Impairments of a link: loss, marks, outages, a token bucket marker, a policer, jitter and ECN
 //! mangling, all apart from its queue.
 
+use crate::id::FlowId;
 use crate::network::impairment::jitter::Jitter;
 use crate::network::impairment::loss_model::{LossModel, LossOutcome};
 use crate::network::impairment::marker::TokenBucketMarker;
@@ -46,7 +47,7 @@ impl Impairments {
         &mut self,
         now_s: f64,
         size_bytes: u32,
-        flow: u32,
+        flow: FlowId,
         mut flags: Flags,
     ) -> (bool, Flags) {
         if let Some(marker) = &mut self.marker {
@@ -54,7 +55,7 @@ impl Impairments {
         }
         let mut lost = self.outages.as_ref().is_some_and(|outages| outages.drops_arrivals(now_s));
         for loss in &mut self.losses {
-            match loss.apply(flow, false) {
+            match loss.apply(flow.number(), false) {
                 LossOutcome::Pass => {}
                 LossOutcome::Drop => lost = true,
                 LossOutcome::Mark if flags.is_ect() => flags = flags.marked(),
@@ -83,12 +84,11 @@ impl Impairments {
 
     /// Applies impairments after transmission to a packet that would arrive at `at_s`; returns its
     /// arrival time, none if it is dropped.
-    pub fn after_transmission(&mut self, at_s: f64, flow: u32) -> Option<f64> {
+    pub fn after_transmission(&mut self, at_s: f64, flow: FlowId) -> Option<f64> {
         // Every loss model counts the packet, even behind one that drops it.
-        let lost = self
-            .losses
-            .iter_mut()
-            .fold(false, |lost, loss| (loss.apply(flow, true) == LossOutcome::Drop) | lost);
+        let lost = self.losses.iter_mut().fold(false, |lost, loss| {
+            (loss.apply(flow.number(), true) == LossOutcome::Drop) | lost
+        });
         (!lost).then(|| self.delay(at_s))
     }
 

@@ -10,6 +10,7 @@ pub use impairments::Impairments;
 pub use metrics::{LinkCounts, LinkMetrics, QueueSampler};
 pub use scheduled::ScheduledQueue;
 
+use crate::id::FlowId;
 use crate::measure::trace_hash::TraceHash;
 use crate::packet::{Flags, RoutedPacket, Times};
 use crate::rate::transmitter::Transmitter;
@@ -95,7 +96,7 @@ impl Link {
         tx_start_s: f64,
         number: i64,
         size_bytes: u16,
-        flow: u32,
+        flow: FlowId,
         flags: Flags,
     ) -> Transit {
         let size_bytes = u32::from(size_bytes);
@@ -121,7 +122,7 @@ impl Link {
         (tx_start_s, latest_start_s): (f64, f64),
         number: i64,
         size_bytes: u32,
-        flow: u32,
+        flow: FlowId,
         flags: Flags,
     ) -> Transit {
         if now_s >= self.next_due_s {
@@ -162,7 +163,7 @@ impl Link {
     /// Applies impairments in front of the queue; returns whether the packet is dropped, and its
     /// flags.
     #[inline]
-    fn impair(&mut self, now_s: f64, size_bytes: u32, flow: u32, flags: Flags) -> (bool, Flags) {
+    fn impair(&mut self, now_s: f64, size_bytes: u32, flow: FlowId, flags: Flags) -> (bool, Flags) {
         let Some(impairments) = &mut self.impairments else { return (false, flags) };
         let (is_lost, new) = impairments.before_queue(now_s, size_bytes, flow, flags);
         self.marks.count(flags, new);
@@ -350,8 +351,8 @@ impl Link {
 
 /// What is hashed of a packet at a link.
 #[inline(always)]
-fn arrival(now_s: f64, number: i64, flow: u32) -> u64 {
-    now_s.to_bits() ^ ((number as u64) << 20) ^ (u64::from(flow) << 50)
+fn arrival(now_s: f64, number: i64, flow: FlowId) -> u64 {
+    now_s.to_bits() ^ ((number as u64) << 20) ^ (u64::from(flow.number()) << 50)
 }
 
 /// What is added to that if the packet is accepted, or starts its transmission.

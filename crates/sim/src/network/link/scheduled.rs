@@ -62,7 +62,7 @@ impl ScheduledQueue {
         let flags = routed.packet.flags;
         let item = QueueItem {
             size_bytes: u32::from(routed.packet.size_bytes),
-            flow: routed.flow,
+            flow: routed.flow.number(),
             ecn: flags.is_ect(),
             l4s: flags.is_l4s(),
             marked: false,
