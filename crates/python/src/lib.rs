@@ -18,9 +18,9 @@ mod table;
 mod topology;
 mod traces;
 
+use cwndlab_columns::{Columns, Table};
 use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
 use cwndlab_scenario::{Resolver as _, schema as scenario_schema};
-use cwndlab_sim::results::{RUN, TABLES, TRACES, Table};
 use cwndlab_tcp::{Profile, TcpConfig, for_each_knob};
 use definitions::definitions;
 use errors::RuleError;
@@ -117,9 +117,10 @@ fn knob_rows() -> serde_json::Value {
 #[pyfunction]
 fn columns() -> String {
     let by_table = |tables: &[Table]| -> Value {
-        tables.iter().map(|(name, columns)| json!([name, definitions(columns)])).collect()
+        tables.iter().map(|table| json!([table.name, definitions(&table.columns)])).collect()
     };
-    json!({ "run": definitions(RUN), "tables": by_table(&TABLES), "traces": by_table(&TRACES) })
+    let Columns { run, tables, traces } = cwndlab_columns::columns();
+    json!({ "run": definitions(run), "tables": by_table(tables), "traces": by_table(traces) })
         .to_string()
 }
 

@@ -6,8 +6,9 @@ use crate::table::PyTable;
 use crate::traces::traces;
 use arrow_array::RecordBatch;
 use arrow_schema::FieldRef;
+use cwndlab_columns::columns;
 use cwndlab_sim::Simulation;
-use cwndlab_sim::results::{RunResult, TABLES};
+use cwndlab_sim::results::RunResult;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -53,7 +54,7 @@ impl PyRun {
         };
         let mut value = serde_json::to_value(&bare).map_err(failed)?;
         if let Some(fields) = value.as_object_mut() {
-            fields.retain(|name, _| TABLES.iter().all(|(table, _)| table != name));
+            fields.retain(|name, _| columns().tables.iter().all(|table| table.name != *name));
         }
         self.add_wall_clock(&mut value);
         Ok(value.to_string())
@@ -63,11 +64,12 @@ impl PyRun {
     fn tables(&self, py: Python<'_>) -> PyResult<Tables> {
         let RunResult { flows, links, cross, arrivals, .. } = &self.result;
         let batches = py.detach(|| {
-            TABLES
-                .iter()
-                .map(|&(name, columns)| {
+            let tables = columns().tables.iter();
+            tables
+                .map(|table| {
                     let fields: Vec<FieldRef> =
-                        columns.iter().map(|column| Arc::new(field(column))).collect();
+                        table.columns.iter().map(|column| Arc::new(field(column))).collect();
+                    let name = table.name.as_str();
                     let batch = match name {
                         "flows" => rows(&fields, flows),
                         "links" => rows(&fields, links),

@@ -6,7 +6,8 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::{ArrowError, Field, Schema};
-use cwndlab_sim::results::{Traces, trace_column};
+use cwndlab_columns::trace_column;
+use cwndlab_sim::results::Traces;
 use cwndlab_sim::{PacketEvent, PacketRow, TraceRecorder, Transfer};
 use std::sync::Arc;
 

@@ -112,6 +112,7 @@ mod tests {
         }
         let last_s = histogram.quantile_s(0.999).unwrap();
         assert!((last_s / 0.0999 - 1.0).abs() <= Histogram::RESOLUTION, "{last_s}");
+        assert_eq!(Histogram::RESOLUTION, cwndlab_columns::RESOLUTION);
     }
 
     #[test]

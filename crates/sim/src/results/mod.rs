@@ -2,7 +2,6 @@
 //! alike.
 
 mod applications;
-mod columns;
 mod flows;
 mod links;
 mod mean;
@@ -13,7 +12,6 @@ mod traffic;
 mod unfinished;
 
 pub use applications::{PageResult, VideoResult};
-pub use columns::{Better, Column, ColumnType, RUN, TABLES, TRACES, Table, trace_column, unit_of};
 pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index, lowest_share};
 pub use links::LinkResult;
 pub(crate) use links::link_results;
