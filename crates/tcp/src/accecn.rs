@@ -130,6 +130,7 @@ impl CeEstimate {
 mod tests {
     use super::*;
     use crate::Profile;
+    use crate::tcp_config;
 
     /// An ACK with this ACE field and option.
     fn ack(ace: u32, ce_bytes: Option<u32>) -> AckSegment {
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn three_sack_blocks_and_timestamps_leave_no_room_for_the_option() {
-        let config = rfc().with(|config| config.ecn.ecn_feedback = crate::EcnFeedback::AccEcn);
+        let config = tcp_config!(rfc(), ecn.ecn_feedback = crate::EcnFeedback::AccEcn);
         for (timestamps, blocks, fits) in
             [(false, 0, true), (false, 3, true), (true, 2, true), (true, 3, false)]
         {
@@ -180,7 +181,7 @@ mod tests {
             counter.report(
                 &mut segment,
                 blocks,
-                &config.clone().with(|config| config.rto.timestamps = timestamps),
+                &tcp_config!(config.clone(), rto.timestamps = timestamps),
             );
             assert_eq!(segment.echo.ce_bytes(), fits.then_some(1000), "{timestamps} {blocks}");
             assert_eq!(segment.size_bytes, if fits { 48 } else { 40 });

@@ -301,12 +301,14 @@ macro_rules! define_config {
 
 for_each_knob!(define_config);
 
-impl TcpConfig {
-    /// This one with changes.
-    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
-        change(&mut self);
-        self
-    }
+/// Settings that differ from others in some: `tcp_config!(rfc, ecn.ecn = true, limits.window = 9.0)`.
+#[macro_export]
+macro_rules! tcp_config {
+    ($base:expr, $($group:ident.$name:ident = $value:expr),+ $(,)?) => {{
+        let mut config: $crate::TcpConfig = $base;
+        $(config.$group.$name = $value;)+
+        config
+    }};
 }
 
 impl TcpConfig {

@@ -144,6 +144,7 @@ impl RttEstimator {
 mod tests {
     use super::*;
     use crate::Profile;
+    use crate::tcp_config;
 
     fn close(a: f64, b: f64) -> bool {
         (a - b).abs() < 1e-12
@@ -168,10 +169,11 @@ mod tests {
 
     #[test]
     fn a_floor_under_the_variation_by_hand() {
-        let config = TcpConfig::profile(Profile::Rfc).with(|config| {
-            config.rto.min_rto_on_variation = true;
-            config.rto.min_rto = cwndlab_units::Time::ns(200_000_000);
-        });
+        let config = tcp_config!(
+            TcpConfig::profile(Profile::Rfc),
+            rto.min_rto_on_variation = true,
+            rto.min_rto = cwndlab_units::Time::ns(200_000_000)
+        );
         let mut rtt = RttEstimator::new(&config, 0.0);
         // 4 x 20 ms = 80 ms are below the floor: 40 + 200 ms.
         rtt.sample(0.04, 0.0, &config);
@@ -183,8 +185,8 @@ mod tests {
 
     #[test]
     fn rfc_6298_by_hand() {
-        let config = TcpConfig::profile(Profile::Rfc)
-            .with(|config| config.rto.min_rto = cwndlab_units::Time::ns(0));
+        let config =
+            tcp_config!(TcpConfig::profile(Profile::Rfc), rto.min_rto = cwndlab_units::Time::ns(0));
         let mut rtt = RttEstimator::new(&config, 0.0);
         rtt.sample(0.1, 0.0, &config);
         assert!(close(rtt.rto_s(), 0.3)); // 100 + 4 x 50

@@ -6,14 +6,12 @@ mod exchange;
 use cwndlab_rules::{Arithmetic, RuleSpec, WindowRule};
 use cwndlab_tcp::{
     AckSegment, DataSegment, Ecn, EcnEcho, EcnFeedback, Receiver, Recovery, Sender, TcpConfig,
+    tcp_config,
 };
 use exchange::{Exchange, rfc};
 
 fn accecn() -> TcpConfig {
-    rfc().with(|config| {
-        config.ecn.ecn = true;
-        config.ecn.ecn_feedback = EcnFeedback::AccEcn;
-    })
+    tcp_config!(rfc(), ecn.ecn = true, ecn.ecn_feedback = EcnFeedback::AccEcn)
 }
 
 /// ACK of a packet with or without CE: number, ACE field and option; none if it is delayed.
@@ -42,7 +40,7 @@ fn the_receiver_counts_packets_and_bytes_with_ce() {
     // Three bits: 8 is 0. Packets beyond a gap and duplicates count, too.
     assert_eq!(answer(&mut receiver, 6, true, &config), Some((4, 0, Some(3000))));
     assert_eq!(answer(&mut receiver, 6, true, &config), Some((4, 1, Some(4000))));
-    let config = config.with(|config| config.ecn.ecn_feedback = EcnFeedback::AccEcnWithoutOption);
+    let config = tcp_config!(config, ecn.ecn_feedback = EcnFeedback::AccEcnWithoutOption);
     assert_eq!(answer(&mut receiver, 5, true, &config), Some((6, 2, None)));
 }
 
@@ -50,10 +48,7 @@ fn the_receiver_counts_packets_and_bytes_with_ce() {
 fn marks_are_acknowledged_without_delay() {
     // Section 3.2.2.5.1: an ACK at once for the first CE after a packet without, and for every
     // second packet with CE.
-    let config = accecn().with(|config| {
-        config.receiver.delayed_ack = true;
-        config.receiver.quick_acks = 0;
-    });
+    let config = tcp_config!(accecn(), receiver.delayed_ack = true, receiver.quick_acks = 0);
     let mut receiver = Receiver::new(true);
     let marks = [false, false, false, true, true, true, false, true];
     let acks: Vec<bool> = (0..)
@@ -70,11 +65,12 @@ struct Marks(Exchange);
 
 impl Marks {
     fn new(config: TcpConfig) -> Self {
-        let config = config.with(|config| {
-            config.limits.initial_window = 8.0;
-            config.limits.initial_ssthresh = 8.0;
-            config.limits.window = 100.0;
-        });
+        let config = tcp_config!(
+            config,
+            limits.initial_window = 8.0,
+            limits.initial_ssthresh = 8.0,
+            limits.window = 100.0
+        );
         let mut tcp = Exchange::start(Recovery::Sack, None, config, &[0]);
         tcp.ect(false);
         tcp.at(0.1).feedback(0, 0b010, None, &[1, 2, 3, 4, 5, 6, 7, 8]).ect(true).window(8.0, 8.0);
@@ -134,7 +130,7 @@ fn two_lost_syns_end_ecn() {
 
 #[test]
 fn packets_are_ect1_on_request() {
-    let config = accecn().with(|config| config.ecn.ect1 = true);
+    let config = tcp_config!(accecn(), ecn.ect1 = true);
     let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
     let mut sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, None, 0.0, &config);
     let mut sent: Vec<DataSegment> = Vec::new();
@@ -150,11 +146,12 @@ fn packets_are_ect1_on_request() {
 /// 8257 section 3.3 alpha becomes 15/16 alpha + 1/16 * 2/8. Exact ECE would mark four of the eight.
 #[test]
 fn dctcp_counts_marked_packets_that_share_an_ack() {
-    let config = accecn().with(|config| {
-        config.limits.initial_window = 8.0;
-        config.limits.initial_ssthresh = 8.0;
-        config.limits.window = 100.0;
-    });
+    let config = tcp_config!(
+        accecn(),
+        limits.initial_window = 8.0,
+        limits.initial_ssthresh = 8.0,
+        limits.window = 100.0
+    );
     let rule: RuleSpec = "DCTCP".parse().unwrap();
     let sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, None, 0.0, &config);
     let mut tcp = Exchange::of(sender, config);

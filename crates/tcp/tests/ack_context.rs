@@ -4,7 +4,9 @@
 mod exchange;
 
 use cwndlab_rules::{Ack, Arithmetic, Congestion, Needs, Rule, RuleSpec, SlowStart, WindowRule};
-use cwndlab_tcp::{DataSegment, EcnEcho, EcnFeedback, Receiver, Recovery, Sender, TcpConfig};
+use cwndlab_tcp::{
+    DataSegment, EcnEcho, EcnFeedback, Receiver, Recovery, Sender, TcpConfig, tcp_config,
+};
 use exchange::{Exchange, rfc};
 use std::sync::{Arc, Mutex};
 
@@ -46,11 +48,12 @@ impl WindowRule for Recorder {
 /// Packets 1 to 8 are in flight, sent at 0.1 s when the SYN was acknowledged, and cwnd is at
 /// ssthresh, 8.
 fn eight_packets(rule: Rule, config: TcpConfig, sends: &[i64]) -> Exchange {
-    let config = config.with(|config| {
-        config.limits.initial_window = 8.0;
-        config.limits.initial_ssthresh = 8.0;
-        config.limits.window = 100.0;
-    });
+    let config = tcp_config!(
+        config,
+        limits.initial_window = 8.0,
+        limits.initial_ssthresh = 8.0,
+        limits.window = 100.0
+    );
     let mut tcp = Exchange::of(Sender::new(rule, Recovery::Sack, None, 0.0, &config), config);
     tcp.sender.start(0.0, &tcp.config, &mut |_| {});
     tcp.at(0.1).syn_ack(sends);
@@ -90,7 +93,7 @@ fn a_rule_that_needs_recovery_sees_it() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };
     let mut tcp = eight_packets(
         Rule::custom(recorder.clone()),
-        rfc().with(|config| config.recovery.limited_transmit = false),
+        tcp_config!(rfc(), recovery.limited_transmit = false),
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
     let heard = |field: fn(&Ack) -> u64| {
@@ -127,7 +130,7 @@ fn a_rule_that_needs_recovery_sees_it() {
 #[test]
 fn rack_tells_what_is_in_flight_and_lost() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };
-    let config = rfc().with(|config| config.recovery.rack = true);
+    let config = tcp_config!(rfc(), recovery.rack = true);
     let mut tcp = eight_packets(Rule::custom(recorder.clone()), config, &[1, 2, 3, 4, 5, 6, 7, 8]);
     tcp.at(0.20).receive(0, &[(2, 3)], 0.1, false, &[9]);
     tcp.at(0.21).receive(0, &[(2, 4)], 0.1, false, &[10]);
@@ -143,11 +146,12 @@ fn rack_tells_what_is_in_flight_and_lost() {
 #[test]
 fn without_sack_outstanding_packets_are_in_flight() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };
-    let config = rfc().with(|config| {
-        config.limits.initial_window = 8.0;
-        config.limits.initial_ssthresh = 8.0;
-        config.limits.window = 100.0;
-    });
+    let config = tcp_config!(
+        rfc(),
+        limits.initial_window = 8.0,
+        limits.initial_ssthresh = 8.0,
+        limits.window = 100.0
+    );
     let rule = Rule::custom(recorder.clone());
     let sender = Sender::new(rule, Recovery::NewReno, None, 0.0, &config);
     let mut tcp = Exchange::of(sender, config);
@@ -170,7 +174,7 @@ fn other_rules_do_not_see_recovery() {
     let recorder = Recorder::default();
     let mut tcp = eight_packets(
         Rule::custom(recorder.clone()),
-        rfc().with(|config| config.recovery.limited_transmit = false),
+        tcp_config!(rfc(), recovery.limited_transmit = false),
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
     for reported in 3..=7 {
@@ -194,11 +198,12 @@ fn other_rules_do_not_see_recovery() {
 #[test]
 fn a_rule_may_leave_slow_start() {
     let recorder = Recorder { leave: Some(6.0), ..Recorder::default() };
-    let config = rfc().with(|config| {
-        config.limits.initial_window = 4.0;
-        config.limits.initial_ssthresh = 100.0;
-        config.growth.grow_when_limited = false;
-    });
+    let config = tcp_config!(
+        rfc(),
+        limits.initial_window = 4.0,
+        limits.initial_ssthresh = 100.0,
+        growth.grow_when_limited = false
+    );
     let mut tcp = Exchange::of(
         Sender::new(Rule::custom(recorder), Recovery::NewReno, None, 0.0, &config),
         config,
@@ -216,7 +221,7 @@ fn a_consumed_mark_leaves_cwnd_and_sets_cwr_once_per_window() {
     // marks forever.
     let mut tcp = eight_packets(
         rule("MRAIMD"),
-        rfc().with(|config| config.ecn.ecn = true),
+        tcp_config!(rfc(), ecn.ecn = true),
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
     tcp.at(0.2).marked(1, &[9]).cwr(&[9]).marked(2, &[10]).cwr(&[]).marked(3, &[11]).cwr(&[]);
@@ -233,7 +238,7 @@ fn a_consumed_mark_leaves_cwnd_and_sets_cwr_once_per_window() {
 fn paced_packets_leave_one_by_one() {
     // Congestion avoidance: 1.2 cwnd/srtt = 1.2 x 8/0.1 s = 96 packets/s.
     let mut tcp =
-        eight_packets(rule("AIMD(1, 0.5)"), rfc().with(|config| config.growth.pacing = true), &[1]);
+        eight_packets(rule("AIMD(1, 0.5)"), tcp_config!(rfc(), growth.pacing = true), &[1]);
     let mut now_s = 0.1;
     for number in 2..=8 {
         now_s += 1.0 / 96.0;
@@ -265,7 +270,7 @@ fn exact_marks_are_those_of_each_packet() {
             .collect::<Vec<bool>>()
     };
     assert_eq!(
-        echoes(rfc().with(|config| config.ecn.ecn_feedback = EcnFeedback::ExactEce)),
+        echoes(tcp_config!(rfc(), ecn.ecn_feedback = EcnFeedback::ExactEce)),
         [false, true, false, true, true, false]
     );
     assert_eq!(echoes(rfc()), [false, true, true, true, true, true]);
@@ -309,7 +314,7 @@ fn rounds_go_on_while_every_acknowledgement_is_marked() {
     let marks = Marks::default();
     let mut tcp = eight_packets(
         Rule::custom(marks.clone()),
-        rfc().with(|config| config.ecn.ecn = true),
+        tcp_config!(rfc(), ecn.ecn = true),
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
     for number in 1..=17 {
@@ -336,7 +341,7 @@ fn packets_delivered_before_are_not_acked_again() {
     let recorder = Recorder::default();
     let mut tcp = eight_packets(
         Rule::custom(recorder.clone()),
-        rfc().with(|config| config.recovery.limited_transmit = false),
+        tcp_config!(rfc(), recovery.limited_transmit = false),
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
     // 1 and its retransmission are lost; 2 to 8 arrive and are reported.
@@ -362,12 +367,13 @@ fn packets_delivered_before_are_not_acked_again() {
 #[test]
 fn application_limited_until_the_bubble_is_delivered() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };
-    let config = rfc().with(|config| {
-        config.limits.initial_window = 8.0;
-        config.limits.initial_ssthresh = 8.0;
-        config.limits.window = 100.0;
-        config.recovery.rack = true;
-    });
+    let config = tcp_config!(
+        rfc(),
+        limits.initial_window = 8.0,
+        limits.initial_ssthresh = 8.0,
+        limits.window = 100.0,
+        recovery.rack = true
+    );
     let rule = Rule::custom(recorder.clone());
     let mut tcp = Exchange::of(Sender::new(rule, Recovery::Sack, Some(2), 0.0, &config), config);
     tcp.sender.start(0.0, &tcp.config, &mut |_| {});

@@ -4,7 +4,7 @@
 mod exchange;
 
 use cwndlab_rules::{Ack, Arithmetic, Congestion, Rule, RuleSpec, WindowRule};
-use cwndlab_tcp::{Recovery, Sender, TcpConfig};
+use cwndlab_tcp::{Recovery, Sender, TcpConfig, tcp_config};
 use exchange::{Exchange, rfc};
 use std::sync::{Arc, Mutex};
 
@@ -24,7 +24,7 @@ impl WindowRule for Greedy {
 }
 
 fn by_packets() -> TcpConfig {
-    rfc().with(|config| config.growth.grow_by_packets = true)
+    tcp_config!(rfc(), growth.grow_by_packets = true)
 }
 
 fn rule(text: &str) -> Rule {
@@ -33,11 +33,12 @@ fn rule(text: &str) -> Rule {
 
 /// Packets 1 to 8 are in flight, and cwnd is at ssthresh, 8.
 fn eight_packets(rule: Rule, packets: Option<u64>, config: TcpConfig) -> Exchange {
-    let config = config.with(|config| {
-        config.limits.initial_window = 8.0;
-        config.limits.initial_ssthresh = 8.0;
-        config.limits.window = 100.0;
-    });
+    let config = tcp_config!(
+        config,
+        limits.initial_window = 8.0,
+        limits.initial_ssthresh = 8.0,
+        limits.window = 100.0
+    );
     let sender = Sender::new(rule, Recovery::Sack, packets, 0.0, &config);
     let mut tcp = Exchange::of(sender, config);
     tcp.begin(&[0]);
@@ -83,11 +84,9 @@ fn delayed_acks_do_not_slow_growth() {
     for name in ["AIMD(1, 0.5)", "GAIMD(0.31, 0.875)", "SQRT(1, 0.5)", "HighSpeed", "Scalable"] {
         for ssthresh in [2.0, 8.0, 11.5, 1000.0] {
             let windows = [vec![8], vec![2, 4, 6, 8], (1..=8).collect()].map(|acks: Vec<i64>| {
-                let config = by_packets().with(|config| {
-                    config.limits.initial_window = 8.0;
-                    config.limits.window = 100.0;
-                });
-                let config = config.with(|config| config.limits.initial_ssthresh = ssthresh);
+                let config =
+                    tcp_config!(by_packets(), limits.initial_window = 8.0, limits.window = 100.0);
+                let config = tcp_config!(config, limits.initial_ssthresh = ssthresh);
                 let sender = Sender::new(rule(name), Recovery::Sack, None, 0.0, &config);
                 let mut tcp = Exchange::of(sender, config);
                 tcp.begin(&[0]);
@@ -101,11 +100,12 @@ fn delayed_acks_do_not_slow_growth() {
         }
     }
     // Reno: three packets from 8 to ssthresh = 10.5 reach 11; five follow with 1/w each.
-    let config = by_packets().with(|config| {
-        config.limits.initial_window = 8.0;
-        config.limits.initial_ssthresh = 10.5;
-        config.limits.window = 100.0;
-    });
+    let config = tcp_config!(
+        by_packets(),
+        limits.initial_window = 8.0,
+        limits.initial_ssthresh = 10.5,
+        limits.window = 100.0
+    );
     let sender = Sender::new(rule("AIMD(1, 0.5)"), Recovery::Sack, None, 0.0, &config);
     let mut tcp = Exchange::of(sender, config);
     tcp.begin(&[0]);
@@ -135,12 +135,13 @@ fn a_window_that_the_application_leaves_unused_does_not_grow() {
 #[test]
 fn a_window_beyond_the_receivers_does_not_grow() {
     for (ssthresh, most) in [(100.0, 12.0), (4.0, 8.0)] {
-        let config = rfc().with(|config| {
-            config.limits.initial_window = 4.0;
-            config.limits.initial_ssthresh = ssthresh;
-            config.limits.window = 6.0;
-            config.limits.cap_window = false;
-        });
+        let config = tcp_config!(
+            rfc(),
+            limits.initial_window = 4.0,
+            limits.initial_ssthresh = ssthresh,
+            limits.window = 6.0,
+            limits.cap_window = false
+        );
         let sender = Sender::new(rule("AIMD(1, 0.5)"), Recovery::Sack, None, 0.0, &config);
         let mut tcp = Exchange::of(sender, config);
         tcp.begin(&[0]);

@@ -6,7 +6,7 @@
 mod exchange;
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
-use cwndlab_tcp::{NEVER, Recovery, Sender, ShortPacket};
+use cwndlab_tcp::{NEVER, Recovery, Sender, ShortPacket, tcp_config};
 use exchange::{Exchange, ns2, rfc};
 
 #[test]
@@ -47,7 +47,7 @@ fn in_ns2_the_timer_goes_on_while_there_is_no_data() {
 fn rfc_5681_restarts_from_the_initial_window() {
     // Twelve packets, sent four and eight; the window is 8, and 9 after the last ACK.
     // RTO is 1 s.
-    let config = rfc().with(|config| config.limits.initial_window = 4.0);
+    let config = tcp_config!(rfc(), limits.initial_window = 4.0);
     for (later_s, sends, window) in
         [(1.15, &[13, 14, 15, 16, 17, 18, 19, 20][..], 9.0), (1.25, &[13, 14, 15, 16], 4.0)]
     {
@@ -69,11 +69,8 @@ fn a_window_below_one_packet_waits_for_the_timer_even_without_data() {
     // windowInit_ 1, one packet, and it is marked: the window is 1/2. ns: data of 0.25 s leaves
     // when the timer expires at 0.4501 s, data of 0.55 s at once.
     for (supply_s, expires) in [(0.25, true), (0.55, false)] {
-        let config = ns2().with(|config| {
-            config.ecn.ecn = true;
-            config.limits.initial_window = 1.0;
-            config.limits.window = 100.0;
-        });
+        let config =
+            tcp_config!(ns2(), ecn.ecn = true, limits.initial_window = 1.0, limits.window = 100.0);
         let mut tcp = Exchange::start(Recovery::NewReno, Some(1), config, &[0]);
         tcp.at(0.10002).syn_ack(&[1]).at(0.2001).marked(1, &[]).window(0.5, 2.0).at(supply_s);
         if expires {
@@ -96,12 +93,8 @@ fn a_connection_can_open_before_there_is_data() {
 
 #[test]
 fn without_a_syn_nothing_is_sent_before_there_is_data() {
-    let mut tcp = Exchange::start(
-        Recovery::Sack,
-        Some(0),
-        rfc().with(|config| config.handshake.syn = false),
-        &[],
-    );
+    let mut tcp =
+        Exchange::start(Recovery::Sack, Some(0), tcp_config!(rfc(), handshake.syn = false), &[]);
     assert!(tcp.sender.is_finished() && tcp.sender.deadline_s() == NEVER);
     tcp.at(5.0).supply(0, &[]).supply(3, &[0, 1, 2]).at(5.1).ack(2, &[]);
     assert!(tcp.sender.is_finished());

@@ -8,11 +8,11 @@
 
 mod exchange;
 
-use cwndlab_tcp::{Recovery, TcpConfig};
+use cwndlab_tcp::{Recovery, TcpConfig, tcp_config};
 use exchange::{Exchange, ns2, rfc};
 
 fn ecn(config: TcpConfig) -> TcpConfig {
-    config.with(|config| config.ecn.ecn = true)
+    tcp_config!(config, ecn.ecn = true)
 }
 
 #[test]
@@ -64,10 +64,7 @@ fn ns2_backs_off_at_a_window_of_one_packet() {
     // windowInit_ 1; packets 1, 2 and 3 are marked. cwnd falls to 1/2, nothing may be sent, and the
     // timer opens it to 1. From the second ECE in a row on the RTO is backed off. ns sends packets
     // 2 to 5 at 0.4501, 0.9902, 1.8903 and 1.9904 s.
-    let config = ecn(ns2()).with(|config| {
-        config.limits.initial_window = 1.0;
-        config.limits.window = 100.0;
-    });
+    let config = tcp_config!(ecn(ns2()), limits.initial_window = 1.0, limits.window = 100.0);
     let mut tcp = Exchange::start(Recovery::NewReno, None, config, &[0]);
     tcp.ect(false)
         .at(0.10002)
@@ -98,7 +95,7 @@ fn ns2_backs_off_at_a_window_of_one_packet() {
 fn rfc_3168_leaves_a_window_of_one_packet_to_the_timer() {
     // Section 6.1.2: ECE restarts the timer, and a new packet leaves only when it expires. RTO is 1
     // s, without backoff.
-    let config = ecn(rfc()).with(|config| config.limits.initial_window = 1.0);
+    let config = tcp_config!(ecn(rfc()), limits.initial_window = 1.0);
     let mut tcp = Exchange::start(Recovery::Sack, None, config, &[0]);
     tcp.ect(false).at(0.1).ack(0, &[1]).at(0.2).marked(1, &[]).window(0.5, 2.0);
     tcp.expires(1.2, &[2])
@@ -268,7 +265,7 @@ fn ns2_takes_the_agreement_on_ecn_for_a_mark_after_a_lost_syn() {
     let mut tcp = Exchange::start(
         Recovery::NewReno,
         None,
-        ecn(ns2()).with(|config| config.limits.window = 100.0),
+        tcp_config!(ecn(ns2()), limits.window = 100.0),
         &[0],
     );
     tcp.expires(3.0, &[0])
@@ -300,7 +297,7 @@ fn old_echoes_do_not_hold_up_the_repair_after_a_timeout() {
     // The whole window was lost except packet 1, which is marked: the receiver sends ECE until CWR,
     // which only new data carries, from 9 on. With ECE on each ACK the seven others would be
     // retransmitted at one per round trip, with cwnd at one packet.
-    let config = ecn(rfc()).with(|config| config.recovery.sack_rfc6675 = false);
+    let config = tcp_config!(ecn(rfc()), recovery.sack_rfc6675 = false);
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config);
     tcp.at(0.2).marked(1, &[]).window(4.0, 4.0);
     let deadline_s = tcp.sender.deadline_s();
@@ -319,12 +316,13 @@ fn a_loss_halves_although_a_mark_has_cut_a_little() {
     // nothing else make it 15/16 (15/16) + 1/16. So a mark reduces 8 packets to 8 (1 - alpha/2),
     // and the loss in the same window halves the rest.
     let alpha = 15.0 / 16.0 * (15.0 / 16.0) + 1.0 / 16.0;
-    let config = ecn(rfc()).with(|config| {
-        config.limits.initial_window = 8.0;
-        config.limits.initial_ssthresh = 8.0;
-        config.limits.window = 100.0;
-        config.recovery.limited_transmit = false;
-    });
+    let config = tcp_config!(
+        ecn(rfc()),
+        limits.initial_window = 8.0,
+        limits.initial_ssthresh = 8.0,
+        limits.window = 100.0,
+        recovery.limited_transmit = false
+    );
     for (rule, marked, lost) in [
         ("DCTCP", 8.0 * (1.0 - alpha / 2.0), 4.0 * (1.0 - alpha / 2.0)),
         ("AIMD(1, 0.5)", 4.0, 4.0),

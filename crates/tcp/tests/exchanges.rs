@@ -7,7 +7,7 @@
 mod exchange;
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
-use cwndlab_tcp::{NEVER, Recovery, Sender};
+use cwndlab_tcp::{NEVER, Recovery, Sender, tcp_config};
 use cwndlab_units::Time;
 use exchange::{Exchange, ns2, rfc};
 
@@ -16,10 +16,7 @@ fn slow_start_adds_a_packet_for_each_acknowledgement() {
     // RFC 5681 section 3.1: each ACK releases the packet it replaces and one more, until cwnd
     // reaches ssthresh = 6; there an ACK adds 1/6, so that an additional packet leaves once per
     // round trip only (RFC 5681 equation 3).
-    let config = rfc().with(|config| {
-        config.limits.initial_window = 4.0;
-        config.limits.initial_ssthresh = 6.0;
-    });
+    let config = tcp_config!(rfc(), limits.initial_window = 4.0, limits.initial_ssthresh = 6.0);
     let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
     let sender = Sender::new(rule.build(Arithmetic::Plain), Recovery::NewReno, None, 0.0, &config);
     let mut tcp = Exchange::of(sender, config);
@@ -186,7 +183,7 @@ fn rfc6675_sends_lost_packets_before_new_ones() {
 /// Mathis and Mahdavi 1996, section 2.2: awnd = snd.nxt - snd.fack + retran_data bounds sending.
 #[test]
 fn fack_repairs_a_burst_at_the_first_duplicate() {
-    for config in [rfc(), rfc().with(|config| config.recovery.sack_rfc6675 = false)] {
+    for config in [rfc(), tcp_config!(rfc(), recovery.sack_rfc6675 = false)] {
         let mut tcp = Exchange::eight_packets(Recovery::Fack, None, config);
         // 1 to 5 are lost. snd.fack - snd.una = 7 - 1 > 3 begins recovery: cwnd 4. With 1
         // retransmitted awnd = 9 - 7 + 1 = 3, so 2 follows.
@@ -265,10 +262,11 @@ fn old_duplicate_acks_after_a_timeout_are_ignored() {
     for (recovery, config) in
         [(Recovery::NewReno, rfc()), (Recovery::Reno, ns2()), (Recovery::Tahoe, ns2())]
     {
-        let config = config.with(|config| {
-            config.recovery.limited_transmit = false;
-            config.recovery.fast_retransmit_first = false;
-        });
+        let config = tcp_config!(
+            config,
+            recovery.limited_transmit = false,
+            recovery.fast_retransmit_first = false
+        );
         let mut tcp = Exchange::eight_packets(recovery, None, config);
         let deadline_s = tcp.sender.deadline_s();
         tcp.expires(deadline_s, &[1]).ack(0, &[]).ack(0, &[]).ack(0, &[]).window(1.0, 4.0);
@@ -277,10 +275,7 @@ fn old_duplicate_acks_after_a_timeout_are_ignored() {
 
 #[test]
 fn timestamps_give_a_sample_for_every_acknowledgement() {
-    let config = rfc().with(|config| {
-        config.rto.timestamps = true;
-        config.rto.min_rto = Time::ns(0);
-    });
+    let config = tcp_config!(rfc(), rto.timestamps = true, rto.min_rto = Time::ns(0));
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config);
     // RFC 6298 (2.2): SRTT = 0.1, RTTVAR = 0.05, RTO = 0.3.
     assert!((tcp.sender.deadline_s() - 0.4).abs() < 1e-9);
@@ -299,10 +294,7 @@ fn timestamps_give_a_sample_for_every_acknowledgement() {
 #[test]
 fn a_transfer_ends_when_its_last_packet_is_acked() {
     // Three packets of data after the SYN.
-    let config = rfc().with(|config| {
-        config.limits.initial_window = 8.0;
-        config.limits.initial_ssthresh = 8.0;
-    });
+    let config = tcp_config!(rfc(), limits.initial_window = 8.0, limits.initial_ssthresh = 8.0);
     let rule: RuleSpec = "AIMD(1, 0.5)".parse().unwrap();
     let mut tcp = Exchange::of(
         Sender::new(rule.build(Arithmetic::Plain), Recovery::Sack, Some(3), 0.0, &config),
@@ -328,7 +320,7 @@ fn an_application_that_stops_still_repairs_what_it_sent() {
 #[test]
 fn ftp_stop_of_ns2_takes_the_last_packet_from_the_data() {
     // Packets 1 to 8 are sent. ns-2's "advance 0" makes 7 the last one: it is repaired, 8 is not.
-    let config = rfc().with(|config| config.recovery.stop_keeps_last_packet = false);
+    let config = tcp_config!(rfc(), recovery.stop_keeps_last_packet = false);
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config.clone());
     tcp.sender.stop(0.15, &config);
     tcp.at(0.2).ack(6, &[]);
@@ -354,11 +346,8 @@ fn acknowledgements_of_what_was_never_sent_are_ignored() {
 fn prr_sends_one_packet_per_two_delivered() {
     // As above, with RFC 9937: ssthresh is 4, and cwnd approaches it from 8. Recovery starts with 6
     // in flight (5 to 10): its first ACK releases ceil(1 x 4/8) = 1 packet, the retransmission.
-    let mut tcp = Exchange::eight_packets(
-        Recovery::Sack,
-        None,
-        rfc().with(|config| config.recovery.prr = true),
-    );
+    let mut tcp =
+        Exchange::eight_packets(Recovery::Sack, None, tcp_config!(rfc(), recovery.prr = true));
     tcp.at(0.2)
         .sack(0, &[(2, 3)], &[9])
         .sack(0, &[(2, 4)], &[10])
@@ -380,11 +369,8 @@ fn duplicated_acks_keep_a_prr_window() {
     // Sack1 decrements pipe for every ACK in recovery, also for duplicated ones, and there is
     // nothing left to send: pipe falls below zero. PRR then starts from an empty network, not from
     // a negative count.
-    let mut tcp = Exchange::eight_packets(
-        Recovery::Sack,
-        Some(8),
-        ns2().with(|config| config.recovery.prr = true),
-    );
+    let mut tcp =
+        Exchange::eight_packets(Recovery::Sack, Some(8), tcp_config!(ns2(), recovery.prr = true));
     tcp.at(0.2).sack(0, &[(2, 3)], &[]).sack(0, &[(2, 4)], &[]).sack(0, &[(2, 5)], &[1]);
     for _ in 0..12 {
         tcp.sack(0, &[(2, 5)], &[]);

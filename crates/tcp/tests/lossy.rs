@@ -4,6 +4,7 @@
 use cwndlab_rules::{Arithmetic, RuleSpec};
 use cwndlab_tcp::{
     AckSegment, DataSegment, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender, TcpConfig,
+    tcp_config,
 };
 use std::collections::BTreeMap;
 
@@ -104,15 +105,16 @@ fn transfers_end_and_deliver_each_packet_once() {
     let mut draw = Draw(3);
     for seed in 0..400 {
         let flip = |draw: &mut Draw| draw.below(4) != 0;
-        let config = TcpConfig::profile(Profile::Linux).with(|config| {
-            config.recovery.rack = flip(&mut draw);
-            config.recovery.prr = flip(&mut draw);
-            config.recovery.tlp = flip(&mut draw);
-            config.growth.grow_by_packets = flip(&mut draw);
-            config.receiver.delayed_ack = flip(&mut draw);
-            config.rto.timestamps = flip(&mut draw);
-            config.limits.window = 2.0 + draw.below(60) as f64;
-        });
+        let config = tcp_config!(
+            TcpConfig::profile(Profile::Linux),
+            recovery.rack = flip(&mut draw),
+            recovery.prr = flip(&mut draw),
+            recovery.tlp = flip(&mut draw),
+            growth.grow_by_packets = flip(&mut draw),
+            receiver.delayed_ack = flip(&mut draw),
+            rto.timestamps = flip(&mut draw),
+            limits.window = 2.0 + draw.below(60) as f64
+        );
         let packets = 1 + draw.below(400);
         let (loss, late) = (3 + draw.below(30), 2 + draw.below(30));
         let (sender, _, new) = transfer(&config, packets, seed, loss, late);
@@ -127,12 +129,13 @@ fn what_linux_does_spares_timeouts() {
     // A path that loses one packet in twelve, data and ACKs, and reorders nothing. RFC 6675 leaves
     // lost retransmissions and lost tails to the RTO, RACK-TLP repairs most of them. Both runs draw
     // the same losses.
-    let linux = TcpConfig::profile(Profile::Linux).with(|config| config.limits.window = 40.0);
-    let plain = linux.clone().with(|config| {
-        config.recovery.rack = false;
-        config.recovery.tlp = false;
-        config.recovery.prr = false;
-    });
+    let linux = tcp_config!(TcpConfig::profile(Profile::Linux), limits.window = 40.0);
+    let plain = tcp_config!(
+        linux.clone(),
+        recovery.rack = false,
+        recovery.tlp = false,
+        recovery.prr = false
+    );
     let run = |config: &TcpConfig| {
         (0..100u64)
             .map(|seed| transfer(config, 200, seed, 12, u64::MAX))

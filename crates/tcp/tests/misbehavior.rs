@@ -2,7 +2,7 @@
 
 mod exchange;
 
-use cwndlab_tcp::{AckSegment, DataSegment, EcnEcho, Receiver, Recovery, TcpConfig};
+use cwndlab_tcp::{AckSegment, DataSegment, EcnEcho, Receiver, Recovery, TcpConfig, tcp_config};
 use exchange::{Exchange, rfc};
 
 const NONE: [i64; 0] = [];
@@ -20,7 +20,7 @@ fn acks(receiver: &mut Receiver, number: i64, config: &TcpConfig) -> Vec<(i64, b
 #[test]
 fn a_segment_is_acknowledged_in_three_parts() {
     let (mut receiver, config) =
-        (Receiver::new(true), rfc().with(|config| config.receiver.ack_division = 3));
+        (Receiver::new(true), tcp_config!(rfc(), receiver.ack_division = 3));
     assert_eq!(acks(&mut receiver, 0, &config), [(0, false)]);
     assert_eq!(acks(&mut receiver, 1, &config), [(0, true), (0, true), (1, false)]);
     // Packet 2 is late: an ACK without new data is not divided. Then thirds of three packets.
@@ -32,10 +32,7 @@ fn a_segment_is_acknowledged_in_three_parts() {
 
 #[test]
 fn a_delayed_ack_is_divided_in_equal_parts_of_two_segments() {
-    let config = rfc().with(|config| {
-        config.receiver.ack_division = 4;
-        config.receiver.delayed_ack = true;
-    });
+    let config = tcp_config!(rfc(), receiver.ack_division = 4, receiver.delayed_ack = true);
     let mut receiver = Receiver::new(true);
     acks(&mut receiver, 0, &config);
     assert_eq!(acks(&mut receiver, 1, &config), []);
@@ -46,7 +43,7 @@ fn a_delayed_ack_is_divided_in_equal_parts_of_two_segments() {
 #[test]
 fn the_lead_of_optimistic_acks_grows_with_what_arrives_and_losses_are_hidden() {
     let (mut receiver, config) =
-        (Receiver::new(true), rfc().with(|config| config.receiver.optimistic_acks = 3));
+        (Receiver::new(true), tcp_config!(rfc(), receiver.optimistic_acks = 3));
     for (number, ack) in [
         (0, 0),
         (1, 2),
@@ -87,7 +84,7 @@ fn an_ack_of_a_part_counts_as_a_whole_one_where_growth_counts_acks() {
         assert_eq!([part(&mut tcp, 0), part(&mut tcp, 0)], [NONE, NONE]);
         tcp.at(0.2).ack(1, &[9]);
         assert!((tcp.sender.cwnd() - 8.36932).abs() < 1e-5, "{}", tcp.sender.cwnd());
-        let counted = rfc().with(|config| config.growth.grow_by_packets = true);
+        let counted = tcp_config!(rfc(), growth.grow_by_packets = true);
         let mut tcp = Exchange::eight_packets(recovery, None, counted);
         assert_eq!([part(&mut tcp, 0), part(&mut tcp, 0)], [NONE, NONE]);
         tcp.at(0.2).ack(1, &[9]).window(8.125, 8.0);
@@ -98,7 +95,7 @@ fn an_ack_of_a_part_counts_as_a_whole_one_where_growth_counts_acks() {
 fn parts_in_slow_start_release_packets_at_once() {
     // Each part adds a packet to cwnd: four for the first packet acknowledged in four parts, and
     // one for the packet itself.
-    let config = rfc().with(|config| config.limits.initial_window = 2.0);
+    let config = tcp_config!(rfc(), limits.initial_window = 2.0);
     let mut tcp = Exchange::start(Recovery::NewReno, None, config, &[0]);
     tcp.at(0.1).syn_ack(&[1, 2]);
     assert_eq!([part(&mut tcp, 0), part(&mut tcp, 0), part(&mut tcp, 0)], [[3], [4], [5]]);

@@ -3,16 +3,16 @@
 
 mod exchange;
 
-use cwndlab_tcp::{Profile, Recovery, TcpConfig};
+use cwndlab_tcp::{Profile, Recovery, TcpConfig, tcp_config};
 use exchange::{Exchange, rfc};
 
 /// Profile RFC with RACK: the rule's cwnd in packets, and a minimum RTO of 1 s.
 fn rack() -> TcpConfig {
-    rfc().with(|config| config.recovery.rack = true)
+    tcp_config!(rfc(), recovery.rack = true)
 }
 
 fn linux() -> TcpConfig {
-    TcpConfig::profile(Profile::Linux).with(|config| config.rto.timestamps = false)
+    tcp_config!(TcpConfig::profile(Profile::Linux), rto.timestamps = false)
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_probe_that_repairs_a_loss_costs_half_the_window() {
 /// Linux with timestamps. The ACK of a SACKed packet echoes the last packet in order (RFC 7323
 /// section 4.3), here sent at 0.1.
 fn stamped() -> TcpConfig {
-    linux().with(|config| config.rto.timestamps = true)
+    tcp_config!(linux(), rto.timestamps = true)
 }
 
 /// A probe that is SACKed shows that packets before it are lost (RFC 8985 section 7.4): their
@@ -214,7 +214,7 @@ fn an_original_that_arrives_late_is_not_its_retransmission() {
     let mut tcp = Exchange::eight_packets(
         Recovery::Sack,
         None,
-        stamped().with(|config| config.recovery.undo = false),
+        tcp_config!(stamped(), recovery.undo = false),
     );
     // The probe is new data and lost; the RTO retransmits 1.
     tcp.expires(0.302, &[9]).expires(0.602, &[1]);
@@ -249,11 +249,8 @@ fn a_spurious_retransmission_proves_reordering() {
 
 #[test]
 fn a_timeout_loses_what_is_older_than_a_round_trip() {
-    let mut tcp = Exchange::eight_packets(
-        Recovery::Sack,
-        None,
-        linux().with(|config| config.recovery.tlp = false),
-    );
+    let mut tcp =
+        Exchange::eight_packets(Recovery::Sack, None, tcp_config!(linux(), recovery.tlp = false));
     // No probe: RTO = 0.1 + max(4 x 0.05, 0.2) = 0.3 after the ACK. All eight are lost; one leaves.
     tcp.expires(0.4, &[1]).window(1.0, 4.0);
     // Backoff doubles it (RFC 6298 (5.5)); ssthresh holds when the same packet times out again (RFC
@@ -267,7 +264,7 @@ fn a_timeout_loses_what_is_older_than_a_round_trip() {
 fn an_echo_is_answered_in_proportion_too() {
     // RFC 3168 section 6.1.2: once per window; cwnd approaches 4 from 8 as in recovery.
     let mut tcp =
-        Exchange::eight_packets(Recovery::Sack, None, linux().with(|config| config.ecn.ecn = true));
+        Exchange::eight_packets(Recovery::Sack, None, tcp_config!(linux(), ecn.ecn = true));
     tcp.at(0.2).marked(1, &[9]).window(8.0, 4.0).cwr(&[9]);
     tcp.marked(2, &[]).window(7.0, 4.0).marked(3, &[10]).window(7.0, 4.0);
     assert_eq!(tcp.sender.counters(0.2).ecn_reductions, 1);

@@ -1,6 +1,6 @@
 //! ACKs of the receiver, from the examples of RFC 2018 and the rules of RFC 5681 section 4.2.
 
-use cwndlab_tcp::{EcnEcho, NEVER, Profile, Receiver, TcpConfig};
+use cwndlab_tcp::{EcnEcho, NEVER, Profile, Receiver, TcpConfig, tcp_config};
 
 fn config() -> TcpConfig {
     TcpConfig::profile(Profile::Rfc)
@@ -54,7 +54,7 @@ fn rfc_2018_section_8_case_3() {
 #[test]
 fn every_second_packet_is_acknowledged_or_the_timer_does_it() {
     let (mut receiver, config) =
-        (Receiver::new(true), config().with(|config| config.receiver.delayed_ack = true));
+        (Receiver::new(true), tcp_config!(config(), receiver.delayed_ack = true));
     // The SYN is acknowledged at once.
     assert_eq!(answer(&mut receiver, 0.0, 0, &config), Some((0, vec![])));
     assert_eq!(answer(&mut receiver, 0.1, 1, &config), None);
@@ -71,7 +71,7 @@ fn every_second_packet_is_acknowledged_or_the_timer_does_it() {
 fn gaps_are_reported_at_once() {
     // RFC 5681 section 4.2: out of order, and filling a gap in whole or in part.
     let (mut receiver, config) =
-        (Receiver::new(true), config().with(|config| config.receiver.delayed_ack = true));
+        (Receiver::new(true), tcp_config!(config(), receiver.delayed_ack = true));
     assert_eq!(answer(&mut receiver, 0.0, 0, &config), Some((0, vec![])));
     assert_eq!(answer(&mut receiver, 0.1, 2, &config), Some((0, vec![(2, 3)])));
     assert_eq!(answer(&mut receiver, 0.1, 4, &config), Some((0, vec![(4, 5), (2, 3)])));
@@ -88,11 +88,8 @@ fn gaps_are_reported_at_once() {
 /// order.
 #[test]
 fn a_packet_that_arrives_twice_is_acknowledged_at_once() {
-    let linux = TcpConfig::profile(Profile::Linux).with(|config| config.receiver.quick_acks = 0);
-    let rfc = config().with(|config| {
-        config.receiver.delayed_ack = true;
-        config.recovery.dsack = true;
-    });
+    let linux = tcp_config!(TcpConfig::profile(Profile::Linux), receiver.quick_acks = 0);
+    let rfc = tcp_config!(config(), receiver.delayed_ack = true, recovery.dsack = true);
     for config in [linux, rfc] {
         let mut receiver = Receiver::new(true);
         let answers = [0, 1, 2, 2, 3, 3].map(|number| answer(&mut receiver, 0.1, number, &config));
@@ -108,8 +105,7 @@ fn a_packet_that_arrives_twice_is_acknowledged_at_once() {
         assert_eq!(answers, expected);
         assert_eq!(receiver.deadline_s(), NEVER);
     }
-    let config =
-        TcpConfig::profile(Profile::Ns2_235).with(|config| config.receiver.delayed_ack = true);
+    let config = tcp_config!(TcpConfig::profile(Profile::Ns2_235), receiver.delayed_ack = true);
     let mut receiver = Receiver::new(true);
     let answers = [0, 1, 2, 2].map(|number| answer(&mut receiver, 0.1, number, &config));
     assert_eq!(answers, [Some((0, vec![])), None, Some((2, vec![])), None]);
@@ -209,8 +205,7 @@ const CWR: (bool, bool) = (false, true);
 #[test]
 fn a_mark_is_echoed_until_the_window_was_cut() {
     // RFC 3168 section 6.1.3, on packets in order, duplicates, and beyond a gap alike.
-    let (mut receiver, config) =
-        (Receiver::new(true), config().with(|config| config.ecn.ecn = true));
+    let (mut receiver, config) = (Receiver::new(true), tcp_config!(config(), ecn.ecn = true));
     let packets = [
         (0, PLAIN),
         (1, PLAIN),
@@ -254,11 +249,12 @@ fn a_delayed_acknowledgement_echoes_marks_on_either_packet() {
     for profile in [Profile::Ns2_235, Profile::Rfc] {
         let (mut receiver, config) = (
             Receiver::new(false),
-            TcpConfig::profile(profile).with(|config| {
-                config.ecn.ecn = true;
-                config.receiver.delayed_ack = true;
-                config.quirks.ns2_ecn = false;
-            }),
+            tcp_config!(
+                TcpConfig::profile(profile),
+                ecn.ecn = true,
+                receiver.delayed_ack = true,
+                quirks.ns2_ecn = false
+            ),
         );
         let packets =
             [(0, PLAIN), (1, CE), (2, PLAIN), (3, PLAIN), (4, CWR), (5, CE), (6, CWR), (7, CWR)];
@@ -275,16 +271,14 @@ fn a_delayed_acknowledgement_echoes_marks_on_either_packet() {
 fn ns2_agrees_on_ecn_by_an_echo() {
     // The ACK of packet 0 carries ECE, whenever packet 0 arrives, and also if it is delayed
     // together with that of packet 1.
-    let config = TcpConfig::profile(Profile::Ns2_235).with(|config| config.ecn.ecn = true);
+    let config = tcp_config!(TcpConfig::profile(Profile::Ns2_235), ecn.ecn = true);
     let mut receiver = Receiver::new(false);
     assert_eq!(
         [0, 1, 0, 2].map(|number| echo(&mut receiver, number, PLAIN, &config)),
         [true, false, true, false].map(Some)
     );
-    let delayed = config.with(|config| {
-        config.receiver.delayed_ack = true;
-        config.receiver.immediate_ack_on_syn = false;
-    });
+    let delayed =
+        tcp_config!(config, receiver.delayed_ack = true, receiver.immediate_ack_on_syn = false);
     let mut receiver = Receiver::new(false);
     assert_eq!(
         [0, 1, 2, 3].map(|number| echo(&mut receiver, number, PLAIN, &delayed)),

@@ -1,7 +1,9 @@
 //! Slow-start schemes with any rule, by hand: rounds of packets whose ACKs arrive together.
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
-use cwndlab_tcp::{AckSegment, EcnEcho, Profile, Recovery, Sender, SlowStartScheme, TcpConfig};
+use cwndlab_tcp::{
+    AckSegment, EcnEcho, Profile, Recovery, Sender, SlowStartScheme, TcpConfig, tcp_config,
+};
 use cwndlab_units::Time;
 
 /// An unlimited flow with an initial window of ten packets.
@@ -14,12 +16,13 @@ struct Rounds {
 
 impl Rounds {
     fn new(rule: &str, slow_start: SlowStartScheme, config: TcpConfig) -> Self {
-        let config = config.with(|config| {
-            config.growth.slow_start = slow_start;
-            config.limits.initial_window = 10.0;
-            config.handshake.syn = false;
-            config.handshake.delay_growth = false;
-        });
+        let config = tcp_config!(
+            config,
+            growth.slow_start = slow_start,
+            limits.initial_window = 10.0,
+            handshake.syn = false,
+            handshake.delay_growth = false
+        );
         let rule = rule.parse::<RuleSpec>().unwrap().build(Arithmetic::Plain);
         let mut sender = Sender::new(rule, Recovery::Sack, None, 0.0, &config);
         let mut next = 0;
@@ -43,7 +46,7 @@ impl Rounds {
 }
 
 fn rfc() -> TcpConfig {
-    TcpConfig::profile(Profile::Rfc).with(|config| config.rto.min_rto = Time::ns(200_000_000))
+    tcp_config!(TcpConfig::profile(Profile::Rfc), rto.min_rto = Time::ns(200_000_000))
 }
 
 /// RFC 3742 section 2. At 80 packets 21 ACKs add a packet each, up to 101; K = int(101/50) = 2, so
@@ -96,10 +99,7 @@ fn the_rule_decides_how_slow_start_grows() {
 #[test]
 fn an_ack_of_many_packets_counts_for_eight() {
     for (pacing, cwnd) in [(false, 18.0), (true, 20.0)] {
-        let config = rfc().with(|config| {
-            config.growth.grow_by_packets = true;
-            config.growth.pacing = pacing;
-        });
+        let config = tcp_config!(rfc(), growth.grow_by_packets = true, growth.pacing = pacing);
         let mut flow = Rounds::new("AIMD(1, 0.5)", SlowStartScheme::HyStartPlusPlus, config);
         let ack =
             AckSegment { ack: 9, sent_s: 0.0, echo_s: 0.0, size_bytes: 40, echo: EcnEcho::NONE };
@@ -112,11 +112,12 @@ fn an_ack_of_many_packets_counts_for_eight() {
 /// start at once. CUBIC has it there, Reno does not.
 #[test]
 fn linux_has_hystart_in_cubic() {
-    let linux = linux().with(|config| {
-        config.recovery.rack = false;
-        config.recovery.prr = false;
-        config.growth.grow_by_packets = false;
-    });
+    let linux = tcp_config!(
+        linux(),
+        recovery.rack = false,
+        recovery.prr = false,
+        growth.grow_by_packets = false
+    );
     for (rule, threshold) in [("CUBIC", Some(28.0)), ("AIMD(1, 0.5)", None)] {
         let mut flow = Rounds::new(rule, SlowStartScheme::Linux, linux.clone());
         assert_eq!(flow.round(0.1), 20.0, "{rule}");
@@ -127,5 +128,5 @@ fn linux_has_hystart_in_cubic() {
 }
 
 fn linux() -> TcpConfig {
-    TcpConfig::profile(Profile::Linux).with(|config| config.receiver.delayed_ack = false)
+    tcp_config!(TcpConfig::profile(Profile::Linux), receiver.delayed_ack = false)
 }

@@ -4,14 +4,11 @@
 mod exchange;
 
 use cwndlab_rules::{Ack, Congestion, Rule, WindowRule};
-use cwndlab_tcp::{Profile, Receiver, Recovery, Sender, TcpConfig};
+use cwndlab_tcp::{Profile, Receiver, Recovery, Sender, TcpConfig, tcp_config};
 use exchange::{Exchange, rfc};
 
 fn eifel() -> TcpConfig {
-    rfc().with(|config| {
-        config.recovery.undo = true;
-        config.rto.timestamps = true;
-    })
+    tcp_config!(rfc(), recovery.undo = true, rto.timestamps = true)
 }
 
 fn undone(tcp: &Exchange) -> u32 {
@@ -45,7 +42,7 @@ fn reordering_is_recognised_under_sack() {
 /// The ACK that the retransmission triggers echoes its time: the loss was real.
 #[test]
 fn a_real_loss_stays_reduced() {
-    for config in [eifel(), eifel().with(|config| config.recovery.dsack = true)] {
+    for config in [eifel(), tcp_config!(eifel(), recovery.dsack = true)] {
         let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config);
         tcp.at(0.2).ack(0, &[9]).ack(0, &[10]).ack(0, &[1]).window(4.0, 4.0);
         // All ten are acknowledged. RFC 6582 section 3.2 step 3: nothing is in flight, so slow start
@@ -60,10 +57,7 @@ fn a_real_loss_stays_reduced() {
 /// again.
 #[test]
 fn a_spurious_timeout_is_undone_under_rack() {
-    let config = eifel().with(|config| {
-        config.recovery.rack = true;
-        config.recovery.tlp = false;
-    });
+    let config = tcp_config!(eifel(), recovery.rack = true, recovery.tlp = false);
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, config);
     tcp.expires(1.1, &[1]).window(1.0, 4.0);
     tcp.at(1.15).echo(1, &[], 0.1, &[9]).window(8.125, 8.0);
@@ -75,7 +69,7 @@ fn a_spurious_timeout_is_undone_under_rack() {
 #[test]
 fn f_rto_sends_new_data_and_waits_for_a_second_ack() {
     for recovery in Recovery::ALL.map(|(recovery, _)| recovery) {
-        let config = rfc().with(|config| config.recovery.undo = true);
+        let config = tcp_config!(rfc(), recovery.undo = true);
         let mut tcp = Exchange::eight_packets(recovery, None, config);
         tcp.expires(1.1, &[1]).window(1.0, 4.0);
         tcp.at(1.15).ack(1, &[9, 10]).window(2.0, 4.0);
@@ -92,7 +86,7 @@ fn f_rto_goes_back_after_a_duplicate_ack() {
     for (recovery, sends) in
         [(Recovery::Tahoe, &[2, 3][..]), (Recovery::NewReno, &[2]), (Recovery::Sack, &[2, 3])]
     {
-        let config = rfc().with(|config| config.recovery.undo = true);
+        let config = tcp_config!(rfc(), recovery.undo = true);
         let mut tcp = Exchange::eight_packets(recovery, None, config);
         tcp.expires(1.1, &[1]).at(1.15).ack(1, &[9, 10]);
         tcp.at(1.2).sack(1, &[(9, 10)], sends).window(2.0, 4.0);
@@ -104,7 +98,7 @@ fn f_rto_goes_back_after_a_duplicate_ack() {
 /// the timeout as it is.
 #[test]
 fn f_rto_needs_new_data_and_data_outstanding() {
-    let config = rfc().with(|config| config.recovery.undo = true);
+    let config = tcp_config!(rfc(), recovery.undo = true);
     let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config.clone());
     tcp.expires(1.1, &[1]).at(1.15).ack(8, &[9, 10]).window(2.0, 4.0).ack(9, &[11, 12]);
     assert_eq!(undone(&tcp), 0);
@@ -118,10 +112,7 @@ fn f_rto_needs_new_data_and_data_outstanding() {
 /// recovery has ended. 8 packets are allowed again, of which 4 are in flight.
 #[test]
 fn a_dsack_for_every_retransmission_undoes() {
-    let config = rfc().with(|config| {
-        config.recovery.undo = true;
-        config.recovery.dsack = true;
-    });
+    let config = tcp_config!(rfc(), recovery.undo = true, recovery.dsack = true);
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, config);
     tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).sack(0, &[(2, 5)], &[1]);
     tcp.at(0.25).ack(10, &[11, 12, 13, 14]).window(4.0, 4.0);
@@ -136,10 +127,7 @@ fn a_dsack_for_every_retransmission_undoes() {
 /// are SACKed when 3 is sent again, and the retransmission of 1, 9 and 10 are in flight.
 #[test]
 fn one_dsack_of_two_keeps_the_reduction() {
-    let config = rfc().with(|config| {
-        config.recovery.undo = true;
-        config.recovery.dsack = true;
-    });
+    let config = tcp_config!(rfc(), recovery.undo = true, recovery.dsack = true);
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, config);
     tcp.at(0.2)
         .sack(0, &[(2, 3)], &[9])
@@ -174,13 +162,14 @@ impl WindowRule for Counting {
 #[test]
 fn the_state_of_the_rule_returns() {
     for (echo_s, second) in [(0.1, 7.0), (0.2, 5.0)] {
-        let config = eifel().with(|config| {
-            config.limits.initial_window = 8.0;
-            config.limits.initial_ssthresh = 8.0;
-            config.limits.window = 100.0;
-            config.recovery.limited_transmit = false;
-            config.newreno.exit_recovery_fix = false;
-        });
+        let config = tcp_config!(
+            eifel(),
+            limits.initial_window = 8.0,
+            limits.initial_ssthresh = 8.0,
+            limits.window = 100.0,
+            recovery.limited_transmit = false,
+            newreno.exit_recovery_fix = false
+        );
         let rule = Rule::custom(Counting::default());
         let sender = Sender::new(rule, Recovery::NewReno, None, 0.0, &config);
         let mut tcp = Exchange::of(sender, config);
@@ -204,7 +193,7 @@ fn the_state_of_the_rule_returns() {
 /// of RFC 2018; the next ACK has no report.
 #[test]
 fn the_receiver_reports_duplicates() {
-    let config = TcpConfig::profile(Profile::Rfc).with(|config| config.recovery.dsack = true);
+    let config = tcp_config!(TcpConfig::profile(Profile::Rfc), recovery.dsack = true);
     let (mut receiver, plain) = (Receiver::new(true), config.ack_wire_size());
     for (number, ack, blocks) in [
         (0, 0, vec![]),

@@ -2,6 +2,7 @@
 //! reordering, lost and duplicated ACKs, timeouts, idle periods and a stop.
 
 use super::*;
+use crate::tcp_config;
 use crate::{DataSegment, NEVER, Profile, Receiver, Recovery, SackBlocks};
 use cwndlab_rules::{Arithmetic, RuleSpec};
 use proptest::prelude::*;
@@ -211,10 +212,11 @@ fn a_long_flow_takes_the_fast_path() {
     for (profile, delayed_ack) in
         [(Profile::Ns2_235, false), (Profile::Rfc, false), (Profile::Rfc, true)]
     {
-        let config = TcpConfig::profile(profile).with(|config| {
-            config.limits.window = 40.0;
-            config.receiver.delayed_ack = delayed_ack;
-        });
+        let config = tcp_config!(
+            TcpConfig::profile(profile),
+            limits.window = 40.0,
+            receiver.delayed_ack = delayed_ack
+        );
         let mut pair = pair("AIMD(1, 0.5)", config, None);
         for count in 0..5000 {
             pair.take(if count % 500 == 499 {

@@ -4,6 +4,7 @@
 use cwndlab_rules::{Arithmetic, RuleSpec};
 use cwndlab_tcp::{
     AckSegment, DataSegment, Ecn, EcnEcho, Profile, Recovery, SackBlocks, Sender, TcpConfig,
+    tcp_config,
 };
 
 pub struct Exchange {
@@ -19,11 +20,12 @@ impl Exchange {
     /// AIMD(1, 0.5) after the ACK of the SYN at 0.1 s: packets 1 to 8 are in flight, and cwnd is at
     /// ssthresh, 8.
     pub fn eight_packets(recovery: Recovery, packets: Option<u64>, config: TcpConfig) -> Self {
-        let config = config.with(|config| {
-            config.limits.initial_window = 8.0;
-            config.limits.initial_ssthresh = 8.0;
-            config.limits.window = 100.0;
-        });
+        let config = tcp_config!(
+            config,
+            limits.initial_window = 8.0,
+            limits.initial_ssthresh = 8.0,
+            limits.window = 100.0
+        );
         let mut new = Self::start(recovery, packets, config, &[0]);
         new.at(0.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8]);
         new
@@ -233,7 +235,7 @@ impl Exchange {
 }
 
 pub fn rfc() -> TcpConfig {
-    TcpConfig::profile(Profile::Rfc).with(|config| config.rto.timestamps = false)
+    tcp_config!(TcpConfig::profile(Profile::Rfc), rto.timestamps = false)
 }
 
 pub fn ns2() -> TcpConfig {
