@@ -73,13 +73,13 @@ def test_a_stage_is_that_of_the_innermost_function_of_this_repository(bench):
 @pytest.mark.parametrize(
     ("file", "expected"),
     [
-        ("endpoint/sinks.rs", "endpoint"),
+        ("endpoint/receivers.rs", "endpoint"),
         ("endpoint/arrivals.rs", "flows that come and go"),
         ("engine/sender_events.rs", "endpoint"),
         ("engine/event_loop.rs", "engine"),
         ("network/transport.rs", "engine"),
         ("network/link/scheduled_queue.rs", "queue and link"),
-        ("rate/serializer.rs", "queue and link"),
+        ("rate/transmitter.rs", "queue and link"),
         ("measure/trace_hash.rs", "trace hash"),
         ("measure/histogram.rs", "results"),
         ("build/routes.rs", "reading and building"),

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 const ARROWS: &[(&str, &[&str])] = &[
     ("cwndlab-prefetch", &[]),
     ("cwndlab-units", &[]),
+    ("cwndlab-columns", &[]),
     ("cwndlab-rules", &["cwndlab-units"]),
     ("cwndlab-queues", &[]),
     ("cwndlab-tcp", &["cwndlab-prefetch", "cwndlab-units", "cwndlab-rules"]),
@@ -39,10 +40,20 @@ const ARROWS: &[(&str, &[&str])] = &[
             "cwndlab-quic",
         ],
     ),
-    ("cwndlab-web", &["cwndlab-units", "cwndlab-rules", "cwndlab-scenario", "cwndlab-sim"]),
+    (
+        "cwndlab-web",
+        &["cwndlab-units", "cwndlab-columns", "cwndlab-rules", "cwndlab-scenario", "cwndlab-sim"],
+    ),
     (
         "cwndlab-python",
-        &["cwndlab-units", "cwndlab-rules", "cwndlab-tcp", "cwndlab-scenario", "cwndlab-sim"],
+        &[
+            "cwndlab-units",
+            "cwndlab-columns",
+            "cwndlab-rules",
+            "cwndlab-tcp",
+            "cwndlab-scenario",
+            "cwndlab-sim",
+        ],
     ),
 ];
 

@@ -2,7 +2,7 @@
 //! cwnd and RTT alone get none.
 
 use crate::cwnd::Growth;
-use crate::recovery::Flight;
+use crate::rate_sampler::Flight;
 use crate::tcb::{Phase, Tcb};
 use crate::{AckSegment, EcnFeedback, TcpConfig};
 use cwndlab_rules::{Ack, MarkResponse, WindowRule};

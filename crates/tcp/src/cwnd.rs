@@ -2,7 +2,7 @@
 //! The rule computes the new window; the sender applies it.
 
 use crate::prr::Prr;
-use crate::recovery::Flight;
+use crate::rate_sampler::Flight;
 use crate::slow_start::{Decision, SlowStartAck};
 use crate::tcb::{CongestionState, Tcb};
 use crate::undo::{Before, Undo, Verdict};
@@ -304,6 +304,46 @@ impl Tcb {
         self.ecn.ece_at_one_packet = ece_at_one_packet;
         self.counters.ecn_reductions += 1;
         self.reduce_cwnd(Reduction::ToTarget(Congestion::Ecn), config);
+    }
+
+    /// Handles a retransmission timeout at `now_s`, up to sending (ns-2 `TcpAgent::timeout`,
+    /// RFC 6298 section 5).
+    pub(crate) fn handle_rto(&mut self, now_s: f64, config: &TcpConfig) {
+        self.cwnd = self.cwnd.max(1.0);
+        if self.outstanding() == 0 {
+            // Nothing is outstanding: cwnd is below one packet, or there was no data.
+            if config.quirks.slow_start_restart {
+                self.cwnd_to_one_packet();
+                self.recover = self.highest_sent;
+            }
+        } else {
+            let again = config.growth.hold_ssthresh && self.timeout_highest_ack == self.highest_ack;
+            let hold_ssthresh = again || self.reduced_by_ece(config);
+            self.reduce_for_timeout(hold_ssthresh, config);
+        }
+        self.enter(CongestionState::Loss);
+        self.arm_timer(now_s);
+        self.go_back_n();
+    }
+
+    /// Reduces cwnd for a timeout with data outstanding, and backs off the timer.
+    pub(crate) fn reduce_for_timeout(&mut self, hold_ssthresh: bool, config: &TcpConfig) {
+        if self.highest_ack == -1 && config.handshake.restart_after_syn_loss {
+            self.first_packet_lost = true;
+        }
+        self.counters.timeouts += 1;
+        let ssthresh = self.ssthresh;
+        self.reduce_cwnd(Reduction::ToOnePacket(Congestion::Timeout), config);
+        if hold_ssthresh {
+            self.ssthresh = ssthresh;
+        }
+        self.recover = self.highest_sent;
+        self.timeout_highest_ack = self.highest_ack;
+        let backs_off =
+            self.highest_ack >= 0 || self.counters.timeouts > config.handshake.linear_syn_timeouts;
+        if backs_off {
+            self.rtt.back_off(config);
+        }
     }
 
     /// Keeps what a reduction is about to change. A reduction while an earlier one is being

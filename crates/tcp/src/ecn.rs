@@ -1,40 +1,8 @@
-//! ECN at the endpoints: how a receiver reports marks, and what a sender knows of ECN (RFC 3168
-//! section 6.1, ns-2 `TcpAgent::ecn`).
+//! ECN at the sender: what it knows, and the ECN field and CWR of data packets (RFC 3168 section 6.1,
+//! ns-2 `TcpAgent::ecn`).
 
 use crate::accecn::{CeEstimate, MAX_SYNS};
 use crate::{AckSegment, Ecn, EcnEcho, TcpConfig};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// How a receiver reports marks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum EcnFeedback {
-    /// ECE from CE until CWR: one report per window of data (RFC 3168 section 6.1.3).
-    #[default]
-    #[serde(rename = "ece")]
-    Ece,
-    /// ECE reports each packet's own mark (RFC 8257 section 3.2).
-    #[serde(rename = "exact-ece")]
-    ExactEce,
-    /// AccECN: counters of packets and bytes with CE (RFC 9768).
-    #[serde(rename = "accecn")]
-    AccEcn,
-    /// AccECN without its option, as behind a middlebox that removes it.
-    #[serde(rename = "accecn-without-option")]
-    AccEcnWithoutOption,
-}
-
-impl EcnFeedback {
-    /// Whether the feedback is that of AccECN.
-    #[inline]
-    pub fn is_accecn(self) -> bool {
-        matches!(self, Self::AccEcn | Self::AccEcnWithoutOption)
-    }
-
-    pub(crate) fn has_option(self) -> bool {
-        self == Self::AccEcn
-    }
-}
 
 /// ECN state of a sender.
 #[derive(Clone, Debug)]

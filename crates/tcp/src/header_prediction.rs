@@ -3,17 +3,9 @@
 //! packet. Functions with `PREDICTED` true leave out the tests whose results are known then; the unit
 //! tests compare both paths field by field.
 
-use crate::recovery::{Flight, LossRecovery};
-use crate::tcb::Tcb;
+use crate::rate_sampler::Flight;
+use crate::recovery::LossRecovery;
 use crate::{AckSegment, DataSegment, Sender, TcpConfig};
-use cwndlab_rules::AckFields;
-
-/// Whether rule and settings permit prediction.
-pub(crate) fn permits_prediction(tcb: &Tcb, config: &TcpConfig) -> bool {
-    let sends_at_once = tcb.pacer.is_none() && config.limits.max_burst == 0;
-    let asks_little = tcb.needs.ack != AckFields::All && !config.growth.grow_by_packets;
-    sends_at_once && asks_little && config.rto.timer_after_sample
-}
 
 impl Sender {
     /// Notes whether ACKs may be predicted from now on. Called after whatever can change that: slow

@@ -12,6 +12,7 @@ mod config;
 mod counters;
 mod cwnd;
 mod ecn;
+mod ecn_feedback;
 mod header_prediction;
 mod misbehavior;
 mod ns2_history;
@@ -34,7 +35,7 @@ mod undo;
 
 pub use config::{Profile, TcpConfig};
 pub use counters::Counters;
-pub use ecn::EcnFeedback;
+pub use ecn_feedback::EcnFeedback;
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;

@@ -1,6 +1,6 @@
 //! Output of the sender: how many packets the window allows, and the segments put on the wire.
 
-use crate::recovery::Flight;
+use crate::rate_sampler::Flight;
 use crate::tcb::Tcb;
 use crate::{DataSegment, Ecn, Output, TcpConfig};
 use cwndlab_rules::WindowRule;

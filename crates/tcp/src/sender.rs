@@ -1,7 +1,6 @@
 //! TCP sender: a transmission control block and a recovery scheme. Each event handler takes the
 //! time, changes the state and passes segments to `out`.
 
-use crate::header_prediction;
 use crate::recovery::LossRecovery;
 use crate::tcb::{Phase, Tcb};
 use crate::undo::Verdict;
@@ -32,7 +31,7 @@ impl Sender {
     ) -> Self {
         let recovery = LossRecovery::new(recovery, config);
         let tcb = Tcb::new(rule, packets, timer_phase_s, recovery.records_sent(), config);
-        let permits_prediction = header_prediction::permits_prediction(&tcb, config);
+        let permits_prediction = tcb.permits_prediction(config);
         let mut new = Self { tcb, recovery, permits_prediction, predicts: false };
         new.update_prediction();
         new

@@ -4,17 +4,15 @@
 //! The order of operations is that of ns-2 (`tcp/tcp.cc`), because the order affects results; names
 //! are those of the RFCs.
 
-use crate::cwnd::Reduction;
 use crate::ecn::EcnState;
 use crate::pacer::Pacer;
 use crate::prr::Prr;
-use crate::rate_sampler::RateSampler;
-use crate::recovery::Flight;
+use crate::rate_sampler::{Flight, RateSampler};
 use crate::retransmission_timer::RetransmissionTimer;
 use crate::slow_start::SlowStart;
 use crate::undo::{Retransmissions, Undo};
 use crate::{AckSegment, Counters, NEVER, RttEstimator, ShortPacket, TcpConfig};
-use cwndlab_rules::{AckFields, Congestion, CwndValidation, Needs, Rule, WindowRule};
+use cwndlab_rules::{AckFields, CwndValidation, Needs, Rule, WindowRule};
 
 /// Below every packet number, and below -1, which means that nothing is acknowledged.
 const NO_PACKET: i64 = i64::MIN;
@@ -163,7 +161,7 @@ impl Tcb {
             rate_sampler,
             pacer: is_paced.then(Box::default),
             prr: None,
-            slow_start: SlowStart::new(&rule, config),
+            slow_start: SlowStart::new(&rule, config.growth.slow_start),
             rule,
             undo: None,
             retransmissions: None,
@@ -180,6 +178,13 @@ impl Tcb {
             _ if self.cwnd < self.ssthresh => Phase::SlowStart,
             _ => Phase::CongestionAvoidance,
         }
+    }
+
+    /// Whether rule and settings permit header prediction.
+    pub(crate) fn permits_prediction(&self, config: &TcpConfig) -> bool {
+        let sends_at_once = self.pacer.is_none() && config.limits.max_burst == 0;
+        let asks_little = self.needs.ack != AckFields::All && !config.growth.grow_by_packets;
+        sends_at_once && asks_little && config.rto.timer_after_sample
     }
 
     /// Changes the state for an event other than ECE.
@@ -333,46 +338,6 @@ impl Tcb {
     pub(crate) fn restart_timer_after_reduction(&mut self, now_s: f64) {
         self.arm_timer(now_s);
         self.timer.forget_packet();
-    }
-
-    /// Handles a retransmission timeout at `now_s`, up to sending (ns-2 `TcpAgent::timeout`,
-    /// RFC 6298 section 5).
-    pub(crate) fn handle_rto(&mut self, now_s: f64, config: &TcpConfig) {
-        self.cwnd = self.cwnd.max(1.0);
-        if self.outstanding() == 0 {
-            // Nothing is outstanding: cwnd is below one packet, or there was no data.
-            if config.quirks.slow_start_restart {
-                self.cwnd_to_one_packet();
-                self.recover = self.highest_sent;
-            }
-        } else {
-            let again = config.growth.hold_ssthresh && self.timeout_highest_ack == self.highest_ack;
-            let hold_ssthresh = again || self.reduced_by_ece(config);
-            self.reduce_for_timeout(hold_ssthresh, config);
-        }
-        self.enter(CongestionState::Loss);
-        self.arm_timer(now_s);
-        self.go_back_n();
-    }
-
-    /// Reduces cwnd for a timeout with data outstanding, and backs off the timer.
-    pub(crate) fn reduce_for_timeout(&mut self, hold_ssthresh: bool, config: &TcpConfig) {
-        if self.highest_ack == -1 && config.handshake.restart_after_syn_loss {
-            self.first_packet_lost = true;
-        }
-        self.counters.timeouts += 1;
-        let ssthresh = self.ssthresh;
-        self.reduce_cwnd(Reduction::ToOnePacket(Congestion::Timeout), config);
-        if hold_ssthresh {
-            self.ssthresh = ssthresh;
-        }
-        self.recover = self.highest_sent;
-        self.timeout_highest_ack = self.highest_ack;
-        let backs_off =
-            self.highest_ack >= 0 || self.counters.timeouts > config.handshake.linear_syn_timeouts;
-        if backs_off {
-            self.rtt.back_off(config);
-        }
     }
 
     /// Go-back-N: SND.NXT returns to SND.UNA.

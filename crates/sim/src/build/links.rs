@@ -4,9 +4,7 @@ use super::info::{FlowInfos, LinkInfo};
 use super::network_plan::NetworkPlan;
 use super::queues::{BuiltQueue, UNLIMITED};
 use crate::measure::window::MeasurementWindow;
-use crate::network::link::{
-    FifoQueue, Line, Link, LinkMetrics, LinkQueue, QueueSampler, ScheduledQueue,
-};
+use crate::network::link::{Line, Link, LinkMetrics, LinkQueue, QueueSampler};
 use crate::random::stream::RandomStream;
 use crate::rate::outages::Outages;
 use crate::rate::transmitter::Transmitter;
@@ -29,14 +27,10 @@ impl NetworkPlan<'_> {
             let outages = Outages::new(plan.outages);
             let impairments = self.impairments(i as u32, flows);
             let queue = match self.queue(i as u32, flows) {
-                BuiltQueue::Admission(discipline) => LinkQueue::Fifo(FifoQueue::new(
-                    discipline,
-                    stream("queue"),
-                    !impairments.is_empty(),
-                )),
-                BuiltQueue::Scheduling(discipline) => {
-                    LinkQueue::Scheduled(Box::new(ScheduledQueue::new(discipline)))
+                BuiltQueue::Admission(discipline) => {
+                    LinkQueue::fifo(discipline, stream("queue"), !impairments.is_empty())
                 }
+                BuiltQueue::Scheduling(discipline) => LinkQueue::scheduled(discipline),
             };
             let unshaped =
                 Transmitter::with_outages(&plan.rate, stream("link-rate"), horizon, &outages);

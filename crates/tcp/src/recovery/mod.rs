@@ -1,58 +1,20 @@
 //! Loss recovery: how losses are found and repaired. Each scheme is a file, with its state and its
 //! loss detection; a variant of [`Recovery`] names it, and one of [`LossRecovery`] runs it.
 
+mod dupack;
 mod rack;
 mod rack_tlp;
 mod reno;
 mod sack;
 mod tahoe;
 
+use crate::rate_sampler::Flight;
 use crate::tcb::Tcb;
 use crate::{AckSegment, Output, SackBlocks, Scoreboard, TcpConfig};
 use cwndlab_prefetch::prefetch;
 use rack_tlp::RackTlp;
 use reno::FastRecovery;
 use sack::Sack;
-
-/// Packets in flight and packets marked lost so far, as loss detection knows them. Empty for rules
-/// that do not need recovery.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Flight {
-    pub(crate) in_flight: u64,
-    /// None where loss detection does not mark packets.
-    pub(crate) lost: Option<u64>,
-    /// Packets marked lost wait for retransmission.
-    pub(crate) repairs_wait: bool,
-}
-
-/// Response to the third duplicate ACK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DupackAction {
-    /// Reduce cwnd and retransmit.
-    Reduce,
-    /// Retransmit only: ECE in this window already reduced cwnd (RFC 3168 section 6.1.2).
-    Retransmit,
-    /// Nothing: the loss belongs to a window that was already repaired.
-    Ignore,
-}
-
-impl DupackAction {
-    /// Detects a loss by duplicate ACKs (RFC 5681 section 3.2, RFC 6582 section 4.1; ns-2
-    /// `dupack_action`).
-    fn of(tcb: &Tcb, config: &TcpConfig) -> Self {
-        let first = config.recovery.fast_retransmit_first && tcb.highest_ack == 0;
-        if tcb.highest_ack > tcb.recover || first {
-            Self::Reduce
-        } else if tcb.reduced_by_ece(config) {
-            Self::Retransmit
-        } else if !config.newreno.bug_fix || tcb.ecn.reduced_last {
-            // A packet sent after the reduction for ECE is lost: another window of data.
-            Self::Reduce
-        } else {
-            Self::Ignore
-        }
-    }
-}
 
 /// The recovery scheme of a sender, with its state.
 #[derive(Clone, Debug)]

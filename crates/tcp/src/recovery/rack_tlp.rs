@@ -1,9 +1,9 @@
 //! SACK recovery with RACK-TLP (RFC 8985), and PRR (RFC 9937) with the knob `prr`, in the order of
 //! operations of Linux's `tcp_ack`.
 
-use super::Flight;
 use super::rack::{DetectedLosses, Rack};
 use crate::cwnd::Reduction;
+use crate::rate_sampler::Flight;
 use crate::tcb::{CongestionState, Tcb};
 use crate::{AckSegment, Output, SackBlocks, TcpConfig};
 use cwndlab_rules::Congestion;

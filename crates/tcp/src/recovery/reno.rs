@@ -1,7 +1,7 @@
 //! Reno and NewReno: fast retransmit and fast recovery with window inflation (RFC 5681 section 3.2,
 //! RFC 6582; ns-2 `tcp-reno.cc`, `tcp-newreno.cc`).
 
-use super::DupackAction;
+use super::dupack::DupackAction;
 use crate::cwnd::Reduction;
 use crate::tcb::{CongestionState, Tcb};
 use crate::{AckSegment, Output, TcpConfig};

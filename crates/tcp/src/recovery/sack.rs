@@ -10,7 +10,8 @@
 //! three packets beyond SND.UNA, or at the third duplicate ACK. Overdamping and rampdown are not
 //! implemented.
 
-use super::{DupackAction, Flight};
+use super::dupack::DupackAction;
+use crate::rate_sampler::Flight;
 use crate::tcb::{CongestionState, Tcb};
 use crate::{AckSegment, Output, SackBlocks, Scoreboard, TcpConfig};
 use cwndlab_rules::Congestion;

@@ -1,7 +1,7 @@
 //! Tahoe: the third duplicate ACK restarts slow start from one packet (ns-2 `TcpAgent::recv`,
 //! `dupack_action`).
 
-use super::DupackAction;
+use super::dupack::DupackAction;
 use crate::cwnd::Reduction;
 use crate::tcb::Tcb;
 use crate::{AckSegment, Output, TcpConfig};

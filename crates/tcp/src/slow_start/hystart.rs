@@ -1,7 +1,7 @@
 //! HyStart of Linux (`tcp_cubic.c`, `hystart_update`; Ha and Rhee 2011): slow start ends when ACKs
 //! that follow each other closely span half the minimum RTT, or when the RTT rises.
 
-use super::{Decision, SlowStartAck};
+use super::decision::{Decision, SlowStartAck};
 
 /// Window from which HyStart looks, packets (`hystart_low_window`).
 const LOW_WINDOW: f64 = 16.0;

@@ -2,7 +2,7 @@
 //! If the RTT falls again, slow start resumes; if not, congestion avoidance follows after five
 //! rounds.
 
-use super::{Decision, SlowStartAck};
+use super::decision::{Decision, SlowStartAck};
 
 /// Constants of RFC 9406 section 4.3.
 const MIN_RTT_THRESH_S: f64 = 4e-3;

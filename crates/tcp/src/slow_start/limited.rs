@@ -1,6 +1,6 @@
 //! Limited slow start (RFC 3742): beyond 100 packets cwnd grows by half of that per round trip.
 
-use super::{Decision, SlowStartAck};
+use super::decision::{Decision, SlowStartAck};
 
 /// max_ssthresh, packets (section 2).
 const MAX_SSTHRESH: f64 = 100.0;

@@ -7,12 +7,14 @@
 //!
 //! Another scheme is a file in this folder, a variant of [`SlowStartScheme`] and of [`SlowStart`].
 
+mod decision;
 mod hystart;
 mod hystart_plus_plus;
 mod limited;
 
-use crate::TcpConfig;
 use cwndlab_rules::{Congestion, Rule, WindowRule};
+pub(crate) use decision::{Decision, SlowStartAck};
+
 use hystart::HyStart;
 use hystart_plus_plus::HyStartPlusPlus;
 use schemars::JsonSchema;
@@ -39,33 +41,6 @@ pub enum SlowStartScheme {
     Linux,
 }
 
-/// An ACK of new data in slow start.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SlowStartAck {
-    pub(crate) now_s: f64,
-    pub(crate) rtt_s: f64,
-    /// Highest packet acknowledged, and the next packet to send.
-    pub(crate) highest_ack: i64,
-    pub(crate) snd_nxt: i64,
-    pub(crate) cwnd: f64,
-    pub(crate) is_paced: bool,
-}
-
-/// What a scheme decides on an ACK.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Decision {
-    /// Grow by this share of the growth of standard slow start, for at most so many packets.
-    Grow { share: f64, most_packets: u64 },
-    /// Leave slow start: ssthresh becomes cwnd.
-    Leave,
-    /// Standard slow start from now on.
-    Over,
-}
-
-impl Decision {
-    pub(crate) const STANDARD: Self = Self::Grow { share: 1.0, most_packets: u64::MAX };
-}
-
 /// State of a scheme other than standard slow start.
 #[derive(Clone, Debug)]
 pub(crate) enum SlowStart {
@@ -76,8 +51,8 @@ pub(crate) enum SlowStart {
 
 impl SlowStart {
     /// State at the start of a flow; none for standard slow start.
-    pub(crate) fn new(rule: &Rule, config: &TcpConfig) -> Option<Box<Self>> {
-        let scheme = match config.growth.slow_start {
+    pub(crate) fn new(rule: &Rule, scheme: SlowStartScheme) -> Option<Box<Self>> {
+        let scheme = match scheme {
             SlowStartScheme::Linux if rule.needs().hystart => SlowStartScheme::HyStart,
             SlowStartScheme::Linux => SlowStartScheme::Standard,
             scheme => scheme,

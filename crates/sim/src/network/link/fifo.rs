@@ -6,7 +6,7 @@
 //! departure from the start of its own. This is the insertion order of ns-2. It decides drops in
 //! slow start, where packets arrive in pairs, the first of each exactly when a packet departs.
 
-use super::Line;
+use super::line::Line;
 use super::metrics::{Departures, LinkMetrics};
 use crate::collections::ring_buffer::RingBuffer;
 use crate::id::FlowId;

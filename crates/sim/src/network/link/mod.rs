@@ -2,20 +2,22 @@
 
 mod fifo;
 mod impairments;
+mod line;
 mod metrics;
 mod scheduled;
 
-pub use fifo::FifoQueue;
 pub use impairments::Impairments;
+pub use line::Line;
 pub use metrics::{LinkCounts, LinkMetrics, QueueSampler};
-pub use scheduled::ScheduledQueue;
 
 use crate::id::FlowId;
 use crate::measure::trace_hash::TraceHash;
 use crate::packet::{Flags, RoutedPacket, Times};
-use crate::rate::transmitter::Transmitter;
-use cwndlab_queues::QueueItem;
+use crate::random::stream::RandomStream;
+use cwndlab_queues::{Discipline, QueueItem};
+use fifo::FifoQueue;
 use metrics::{Departures, Marks};
+use scheduled::ScheduledQueue;
 
 /// A one-way link.
 #[derive(Debug)]
@@ -44,13 +46,17 @@ pub enum LinkQueue {
     Scheduled(Box<ScheduledQueue>),
 }
 
-/// How a link sends what its queue lets through.
-#[derive(Debug)]
-pub struct Line {
-    /// Its rate.
-    pub transmitter: Transmitter,
-    /// Propagation delay, seconds.
-    pub delay_s: f64,
+impl LinkQueue {
+    /// A queue that decides at arrival, with the random stream of its discipline; `is_impaired`: the
+    /// link has impairments.
+    pub fn fifo(discipline: Discipline, random: RandomStream, is_impaired: bool) -> Self {
+        Self::Fifo(FifoQueue::new(discipline, random, is_impaired))
+    }
+
+    /// A queue that decides at departure.
+    pub fn scheduled(discipline: cwndlab_queues::ScheduledQueue<RoutedPacket>) -> Self {
+        Self::Scheduled(Box::new(ScheduledQueue::new(discipline)))
+    }
 }
 
 /// What becomes of a packet at a link with a FIFO queue, and its flags, which the link may have

@@ -1,0 +1,28 @@
+//! What a slow-start scheme learns from an ACK, and what it decides.
+
+/// An ACK of new data in slow start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlowStartAck {
+    pub(crate) now_s: f64,
+    pub(crate) rtt_s: f64,
+    /// Highest packet acknowledged, and the next packet to send.
+    pub(crate) highest_ack: i64,
+    pub(crate) snd_nxt: i64,
+    pub(crate) cwnd: f64,
+    pub(crate) is_paced: bool,
+}
+
+/// What a scheme decides on an ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Decision {
+    /// Grow by this share of the growth of standard slow start, for at most so many packets.
+    Grow { share: f64, most_packets: u64 },
+    /// Leave slow start: ssthresh becomes cwnd.
+    Leave,
+    /// Standard slow start from now on.
+    Over,
+}
+
+impl Decision {
+    pub(crate) const STANDARD: Self = Self::Grow { share: 1.0, most_packets: u64::MAX };
+}
