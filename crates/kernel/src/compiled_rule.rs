@@ -72,7 +72,7 @@ impl CompiledRule {
                 (Program::MrAimd, mraimd(spec, &rule)?, Accuracy::default())
             }
         };
-        let halves_in_slow_start = spec.build(Arithmetic::Plain).halves_in_slow_start();
+        let halves_in_slow_start = spec.build(Arithmetic::Plain).needs().halves_in_slow_start;
         Ok(Self { program, accuracy, halves_in_slow_start, data })
     }
 }
