@@ -12,7 +12,7 @@ const MARGIN: (f64, f64) = (1.0 - 1e-6, 1e-9);
 
 /// With more stations than this only the least delay of all is known: a table of all pairs takes
 /// memory by their square and time by their cube.
-const MOST_IN_TABLE: usize = 512;
+const MOST_IN_TABLE: usize = 1024;
 
 /// Delay between stations of which none reaches the other, seconds.
 const UNREACHABLE: f64 = f64::INFINITY;
@@ -211,12 +211,12 @@ impl Delays {
         let (count, groups) = (self.count, self.groups);
         // Arrivals of flows depend on nothing.
         for via in (0..count).filter(|&via| via != groups) {
-            for from in 0..count {
-                let first_s = self.least_s[from * count + via];
+            let seconds_s = self.least_s[via * count..][..count].to_vec();
+            for row in self.least_s.chunks_exact_mut(count) {
+                let first_s = row[via];
                 if first_s < UNREACHABLE {
-                    for to in 0..count {
-                        let sum_s = first_s + self.least_s[via * count + to];
-                        self.add(from, to, sum_s);
+                    for (least_s, second_s) in row.iter_mut().zip(&seconds_s) {
+                        *least_s = least_s.min(first_s + second_s);
                     }
                 }
             }

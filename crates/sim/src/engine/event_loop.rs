@@ -108,7 +108,7 @@ impl<T: Tracer> Engine<T> {
             self.run_first_item(first_s);
             while self.network.acks.len() == 0
                 && self.processed < end
-                && self.network.stations.first_s() == first_s
+                && self.network.stations.earliest().1 == first_s
                 && !self.exceeds_memory()
             {
                 self.run_first_item(first_s);

@@ -181,11 +181,15 @@ impl ArrivalQueue {
 
     /// Puts a packet into the open bucket.
     fn put_into_open(&mut self, packet: RoutedPacket) {
-        let key = packet.key();
         if self.taken == self.order.len() {
             self.close();
         }
         let place = self.packets.push(&mut self.open_list, packet);
+        let last = self.order.last().map(|&last| self.packets.items[last as usize].packet.at_s);
+        if last.is_none_or(|last_s| last_s < packet.packet.at_s) {
+            return self.order.push(place as u32);
+        }
+        let key = packet.key();
         let after = |&place: &u32| self.packets.items[place as usize].key() <= key;
         // Nearly always it is one of the last.
         let likely = self.order.len().saturating_sub(LIKELY_LAST).max(self.taken);

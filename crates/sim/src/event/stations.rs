@@ -67,6 +67,21 @@ impl Station {
     }
 }
 
+/// Stations per block: of many stations the first is looked for among blocks.
+const BLOCK: usize = 32;
+
+/// The index of the earliest of some times, and that time; the first one if some are equal.
+#[inline(always)]
+fn first_of(times_s: &[f64]) -> (usize, f64) {
+    let mut first = (0, NEVER);
+    for (index, &time_s) in times_s.iter().enumerate() {
+        if time_s < first.1 {
+            first = (index, time_s);
+        }
+    }
+    first
+}
+
 /// All stations.
 #[derive(Debug)]
 pub struct Stations {
@@ -75,6 +90,8 @@ pub struct Stations {
     /// Time of what is due first at each, seconds; never too late, and exact once the station is
     /// settled.
     first_s: Vec<f64>,
+    /// The same for each block of [`BLOCK`] stations; never too late.
+    block_first_s: Vec<f64>,
     /// No packet that is still to come leaves a station before this time, seconds: all transmissions
     /// that are known end by then.
     free_s: Vec<f64>,
@@ -106,6 +123,7 @@ impl Stations {
         Self {
             list,
             first_s: vec![NEVER; count],
+            block_first_s: vec![NEVER; count.div_ceil(BLOCK)],
             free_s: vec![0.0; count],
             delays_s: vec![0.0; 3 * count],
             overflowed: false,
@@ -152,14 +170,20 @@ impl Stations {
 
     /// The station with what is due first, and its time, seconds.
     #[inline]
-    pub fn earliest(&self) -> (usize, f64) {
-        let mut earliest = (0, NEVER);
-        for (number, &first_s) in self.first_s.iter().enumerate() {
-            if first_s < earliest.1 {
-                earliest = (number, first_s);
-            }
+    pub fn earliest(&mut self) -> (usize, f64) {
+        if self.first_s.len() <= 2 * BLOCK {
+            return first_of(&self.first_s);
         }
-        earliest
+        loop {
+            let (block, first_s) = first_of(&self.block_first_s);
+            let from = block * BLOCK;
+            let stations = &self.first_s[from..self.first_s.len().min(from + BLOCK)];
+            let (number, actual_s) = first_of(stations);
+            if actual_s <= first_s {
+                return (from + number, actual_s);
+            }
+            self.block_first_s[block] = actual_s;
+        }
     }
 
     /// The earliest time at which what waits at links and groups may reach the station with what is
@@ -197,13 +221,16 @@ impl Stations {
     /// Brings the time of what is due first at a station up to date after it has processed items.
     #[inline]
     pub fn settle(&mut self, station: usize) {
-        self.first_s[station] = self.list[station].first_s();
+        let first_s = self.list[station].first_s();
+        self.first_s[station] = first_s;
+        let block_first_s = &mut self.block_first_s[station / BLOCK];
+        *block_first_s = first_s.min(*block_first_s);
         self.overflowed |= self.list[station].arrivals.overflows;
     }
 
     /// Time of what is due first, seconds.
     pub fn first_s(&self) -> f64 {
-        self.earliest().1
+        first_of(&self.first_s).1
     }
 
     /// A packet waits to enter a station.
@@ -219,6 +246,8 @@ impl Stations {
         let first_s = &mut self.first_s[station];
         if at_s < *first_s {
             *first_s = at_s;
+            let block_first_s = &mut self.block_first_s[station / BLOCK];
+            *block_first_s = at_s.min(*block_first_s);
         }
     }
 
@@ -264,5 +293,43 @@ impl Stations {
     /// Packets that wait.
     pub fn packets(&self) -> u64 {
         self.list.iter().map(|station| station.arrivals.len() as u64).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::LinkId;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        /// With blocks the first of many stations is the one that a look at all of them finds.
+        #[test]
+        fn the_first_of_many_stations_is_found(
+            events in prop::collection::vec((0usize..200, 0u32..50, 0u8..3), 1..200),
+        ) {
+            let links = vec![(StationKind::Link(LinkId::default()), 1.0); 197];
+            let mut stations = Stations::new(&links, 1.0);
+            for (station, at, kind) in events {
+                // A station acts by itself, earlier or later than before, or not at all.
+                stations.list[station].own_s = if kind == 0 { NEVER } else { f64::from(at) };
+                if kind == 2 {
+                    stations.bring_forward(station, f64::from(at));
+                }
+                stations.settle(station);
+                let all = stations.list.iter().map(|station| station.own_s);
+                let first_s = all.clone().fold(NEVER, f64::min);
+                let number = all.clone().position(|own_s| own_s == first_s).unwrap_or(0);
+                let expected = if first_s < NEVER { (number, first_s) } else { (0, NEVER) };
+                let (found, found_s) = stations.earliest();
+                prop_assert_eq!(found_s, expected.1);
+                prop_assert!(found_s == NEVER || found == expected.0);
+            }
+        }
     }
 }
