@@ -6,8 +6,8 @@
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
 use cwndlab_tcp::{
-    AckSegment, DataSegment, Ecn, EcnEcho, TcpConfig, NEVER, Profile, Receiver, Recovery, SackBlocks,
-    Sender,
+    AckSegment, DataSegment, Ecn, EcnEcho, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender,
+    TcpConfig,
 };
 use libfuzzer_sys::fuzz_target;
 use std::collections::VecDeque;
@@ -280,8 +280,9 @@ fn network(mut host: Host, mut input: Input<'_>, recovery: Recovery) {
             });
         } else if let Some((segment, sent_s)) = data.pop_front() {
             let ce = segment.ecn != Ecn::NotEct && what & 32 != 0;
-            if let Some(ack) =
-                receiver.on_data(host.now_s, segment.number, sent_s, ce, segment.cwr, &host.config).1
+            if let Some(ack) = receiver
+                .on_data(host.now_s, segment.number, sent_s, ce, segment.cwr, &host.config)
+                .1
             {
                 answers.push_back((ack, receiver.sack_blocks().copied()));
             }

@@ -2,7 +2,7 @@
 //! clock or socket.
 
 use crate::{FlowCounters, PacketMeta, RateBins};
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::CheckedScenario;
 use cwndlab_sim::{Ecn, ExternalPacket, Fate, NetworkPath, PacketOutcome};
 use std::collections::VecDeque;
 
@@ -47,7 +47,7 @@ pub struct Emulator {
 
 impl Emulator {
     /// Makes an idle network at time 0, for packets of at most `largest` bytes.
-    pub fn new(scenario: &Scenario, largest: usize) -> Self {
+    pub fn new(scenario: &CheckedScenario, largest: usize) -> Self {
         let network_path = NetworkPath::new(scenario);
         let [from_s, to_s] = scenario.window().map(|time| time.seconds());
         let bin_s = scenario.rate_bin.seconds();

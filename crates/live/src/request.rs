@@ -1,14 +1,14 @@
 //! The request of a run, as JSON on standard input.
 
 use crate::events::Failure;
-use cwndlab_scenario::{Resolver, Scenario};
+use cwndlab_scenario::{CheckedScenario, Resolver, Scenario};
 use serde::Deserialize;
 use std::io::Read;
 
 /// A checked request.
 pub struct Request {
     /// The checked scenario.
-    pub scenario: Scenario,
+    pub scenario: CheckedScenario,
     /// The process with which this one ends.
     pub parent: Option<i32>,
     /// Folder for the qlog files of QUIC endpoints; none for no files.
@@ -55,7 +55,7 @@ pub fn read() -> Result<Request, Failure> {
 }
 
 /// Checks a scenario.
-pub fn checked(scenario: &serde_json::Value) -> Result<Scenario, Failure> {
+pub fn checked(scenario: &serde_json::Value) -> Result<CheckedScenario, Failure> {
     Scenario::from_json_with(&scenario.to_string(), &Files).map_err(Failure::refused)
 }
 

@@ -45,7 +45,7 @@ impl Episode {
         paced: bool,
     ) -> PyResult<Self> {
         let begin = Instant::now();
-        let mut own = scenario.scenario.clone();
+        let mut own = Scenario::clone(&scenario.scenario);
         let resolver = PythonResolver::new(None);
         if scenario.has_rules {
             own.resolve_rules(&resolver)
@@ -54,6 +54,7 @@ impl Episode {
         let made = control(&mut own, controlled, paced);
         let packets_wanted = own.trace.packets;
         let flows = numbered(&own, controlled);
+        let own = own.checked().map_err(|error| ScenarioError::new_err(error.to_string()))?;
         let simulation = Simulation::owning(own, Options { look_ahead: false });
         // What plans the network asks rules of its own what they need; those are gone.
         let agents = made.lock().unwrap_or_else(PoisonError::into_inner);

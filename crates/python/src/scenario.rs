@@ -5,7 +5,7 @@ use crate::pcap;
 use crate::resolver::PythonResolver;
 use crate::run::PyRun;
 use crate::topology::topology;
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::{CheckedScenario, Scenario};
 use cwndlab_sim::{DrawnNetwork, Options, Simulation, Status, opportunities_ms};
 use cwndlab_units::message::unknown;
 use pyo3::exceptions::PyOSError;
@@ -25,7 +25,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 #[pyclass(name = "Scenario", module = "cwndlab._core", frozen, eq)]
 #[derive(PartialEq)]
 pub struct PyScenario {
-    pub scenario: Scenario,
+    pub scenario: CheckedScenario,
     /// Whether a rule is written in Python.
     pub has_rules: bool,
 }
@@ -51,7 +51,7 @@ impl PyScenario {
 
     /// The scenario with another seed.
     fn with_seed(&self, seed: u64) -> Self {
-        Self { scenario: Scenario { seed, ..self.scenario.clone() }, has_rules: self.has_rules }
+        Self { scenario: self.scenario.with_seed(seed), has_rules: self.has_rules }
     }
 
     /// The scenario as one line of JSON, with every default.
@@ -109,7 +109,7 @@ impl PyScenario {
         look_ahead: bool,
     ) -> PyResult<PyRun> {
         self.check_home()?;
-        let mut scenario = self.scenario.clone();
+        let mut scenario = Scenario::clone(&self.scenario);
         // Rules in Python get a place for their exceptions in each run: runs may be concurrent.
         let resolver = PythonResolver::new(None);
         if self.has_rules {
@@ -119,6 +119,8 @@ impl PyScenario {
         }
         let packets_wanted = scenario.trace.packets;
         scenario.trace.packets |= pcap.is_some();
+        let scenario =
+            scenario.checked().map_err(|error| ScenarioError::new_err(error.to_string()))?;
         let begin = Instant::now();
         let mut simulation = py.detach(|| Simulation::with(&scenario, Options { look_ahead }));
         loop {

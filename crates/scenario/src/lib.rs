@@ -17,6 +17,7 @@
 mod arrivals;
 mod back_rate;
 mod check;
+mod checked;
 mod connection_vectors;
 mod distribution;
 mod error;
@@ -45,6 +46,7 @@ mod word_or_time;
 
 pub use arrivals::{ArrivalSpec, PacketSize, Phase, VectorFile};
 pub use back_rate::BackRate;
+pub use checked::CheckedScenario;
 pub use connection_vectors::{ConnectionVector, ConnectionVectors};
 pub use distribution::{Distribution, Law, Packets, Quantity};
 pub use error::ScenarioError;

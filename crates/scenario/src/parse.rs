@@ -1,5 +1,6 @@
 //! Parser of scenarios in TOML and JSON, with error messages that name the key and the value.
 
+use crate::checked::CheckedScenario;
 use crate::error::ScenarioError;
 use crate::knobs::RENAMED;
 use crate::resolver::{NoResolver, Resolver};
@@ -10,17 +11,20 @@ use serde::de::DeserializeOwned;
 
 impl Scenario {
     /// Parses and checks a scenario in TOML that names no external resources.
-    pub fn from_toml(text: &str) -> Result<Self, ScenarioError> {
+    pub fn from_toml(text: &str) -> Result<CheckedScenario, ScenarioError> {
         Self::from_toml_with(text, &NoResolver)
     }
 
     /// Parses and checks a scenario in JSON that names no external resources.
-    pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
+    pub fn from_json(text: &str) -> Result<CheckedScenario, ScenarioError> {
         Self::from_json_with(text, &NoResolver)
     }
 
     /// Parses and checks a scenario in TOML, and resolves the resources that it names.
-    pub fn from_toml_with(text: &str, source: &dyn Resolver) -> Result<Self, ScenarioError> {
+    pub fn from_toml_with(
+        text: &str,
+        source: &dyn Resolver,
+    ) -> Result<CheckedScenario, ScenarioError> {
         let value: toml::Table = toml::from_str(text).map_err(|e| {
             ScenarioError::whole(format!("invalid TOML: {}", e.message())).in_line(text, e.span())
         })?;
@@ -29,17 +33,22 @@ impl Scenario {
     }
 
     /// Parses and checks a scenario in JSON, and resolves the resources that it names.
-    pub fn from_json_with(text: &str, source: &dyn Resolver) -> Result<Self, ScenarioError> {
+    pub fn from_json_with(
+        text: &str,
+        source: &dyn Resolver,
+    ) -> Result<CheckedScenario, ScenarioError> {
         let value = serde_json::from_str(text)
             .map_err(|e| ScenarioError::whole(format!("invalid JSON: {e}")))?;
         Self::from_value(value, source)
     }
 
-    fn from_value(value: serde_json::Value, source: &dyn Resolver) -> Result<Self, ScenarioError> {
+    fn from_value(
+        value: serde_json::Value,
+        source: &dyn Resolver,
+    ) -> Result<CheckedScenario, ScenarioError> {
         let mut scenario: Self = read(value)?;
         scenario.fetch(source)?;
-        scenario.check()?;
-        Ok(scenario)
+        scenario.checked()
     }
 }
 

@@ -32,7 +32,7 @@ use crate::id::FlowId;
 use crate::network::route::Route;
 use crate::packet::Packet;
 use crate::results::{CrossResult, LinkResult, cross_results, link_results};
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::{CheckedScenario, Scenario};
 
 type Network = BuiltNetwork<()>;
 
@@ -44,7 +44,7 @@ pub struct NetworkPath {
 
 impl NetworkPath {
     /// An idle network at time 0, without the flows of `[[arrivals]]`.
-    pub fn new(scenario: &Scenario) -> Self {
+    pub fn new(scenario: &CheckedScenario) -> Self {
         let mut built: Network = build(scenario, Options { look_ahead: false }, ());
         let flows = external_flows(&mut built);
         let network = &mut built.engine.network;

@@ -4,7 +4,7 @@ use crate::build::{BuiltNetwork, Options, build};
 use crate::engine::state::Status;
 use crate::measure::trace::{TraceRecorder, Tracer};
 use crate::results::{RunResult, Traces, collect};
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::{CheckedScenario, Scenario};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -49,7 +49,7 @@ impl std::error::Error for SimulationError {}
 
 /// A run: build it, advance it, take its result and its traces.
 pub struct Simulation<'a> {
-    scenario: Cow<'a, Scenario>,
+    scenario: Cow<'a, CheckedScenario>,
     run: Box<dyn Run>,
 }
 
@@ -151,7 +151,7 @@ impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
 }
 
 /// A run. Without traces the tracer is `()`, which compiles to nothing.
-fn network_run(scenario: &Scenario, options: Options) -> Box<dyn Run> {
+fn network_run(scenario: &CheckedScenario, options: Options) -> Box<dyn Run> {
     let trace = &scenario.trace;
     let samples = trace.cwnd.is_some() || trace.rule.is_some() || trace.rate.is_some();
     if trace.packets || trace.rtt || trace.shares || samples {
@@ -164,18 +164,18 @@ fn network_run(scenario: &Scenario, options: Options) -> Box<dyn Run> {
 
 impl<'a> Simulation<'a> {
     /// Builds a run.
-    pub fn new(scenario: &'a Scenario) -> Self {
+    pub fn new(scenario: &'a CheckedScenario) -> Self {
         Self::with(scenario, Options::default())
     }
 
     /// Builds a run with these options.
-    pub fn with(scenario: &'a Scenario, options: Options) -> Self {
+    pub fn with(scenario: &'a CheckedScenario, options: Options) -> Self {
         let run = network_run(scenario, options);
         Self { scenario: Cow::Borrowed(scenario), run }
     }
 
     /// Builds a run that owns its scenario.
-    pub fn owning(scenario: Scenario, options: Options) -> Simulation<'static> {
+    pub fn owning(scenario: CheckedScenario, options: Options) -> Simulation<'static> {
         let run = network_run(&scenario, options);
         Simulation { run, scenario: Cow::Owned(scenario) }
     }

@@ -1,11 +1,11 @@
 //! The simulator against theory that can be worked by hand: the square-root law, sawtooths over
 //! drop-tail, conservation.
 
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::{CheckedScenario, Scenario};
 use cwndlab_sim::Simulation;
 use cwndlab_sim::results::RunResult;
 
-fn scenario(toml: &str) -> Scenario {
+fn scenario(toml: &str) -> CheckedScenario {
     Scenario::from_toml(toml).unwrap_or_else(|error| panic!("{error}\n{toml}"))
 }
 
@@ -92,7 +92,7 @@ fn random_loss_gives_the_square_root_law() {
 
 /// One flow alone: 1000 packets a second leave the link (1040 bytes at 8.32 Mbit/s), `delay_ms`
 /// each way, acknowledgements undisturbed.
-fn alone(rule: &str, delay_ms: u32, buffer: u32, seconds: u32) -> Scenario {
+fn alone(rule: &str, delay_ms: u32, buffer: u32, seconds: u32) -> CheckedScenario {
     scenario(&format!(
         r#"
         duration = "{seconds}s"
@@ -126,7 +126,7 @@ struct Tooth {
 
 /// Mean cycle from cut to cut in the measuring window. `delay_s` is the round trip without queueing
 /// and transmission.
-fn tooth(scenario: &Scenario, delay_s: f64) -> Tooth {
+fn tooth(scenario: &CheckedScenario, delay_s: f64) -> Tooth {
     let mut simulation = Simulation::new(scenario);
     let result = simulation.run().unwrap();
     let traces = simulation.traces();

@@ -7,20 +7,20 @@
 
 mod common;
 
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::{CheckedScenario, Scenario};
 use cwndlab_sim::{Options, Simulation, Status};
 use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 use serde_json::Value;
 
 /// The whole result, hash included, and the rows of the window trace.
-fn result(scenario: &Scenario, look_ahead: bool) -> (Value, Value) {
+fn result(scenario: &CheckedScenario, look_ahead: bool) -> (Value, Value) {
     let mut simulation = Simulation::with(scenario, Options { look_ahead });
     result_of(&mut simulation)
 }
 
 /// The same of a run that pauses at instants that have nothing to do with its events, and after
 /// single items.
-fn result_with_pauses(scenario: &Scenario, look_ahead: bool) -> (Value, Value) {
+fn result_with_pauses(scenario: &CheckedScenario, look_ahead: bool) -> (Value, Value) {
     let mut simulation = Simulation::with(scenario, Options { look_ahead });
     for number in 1..200 {
         let until_s = f64::from(number) * 0.0137;
@@ -73,7 +73,7 @@ fn rule_rows(simulation: &Simulation<'_>) -> Vec<NamedRow> {
 }
 
 /// The scenario with these traces.
-fn traced(json: &Value, trace: Value) -> Scenario {
+fn traced(json: &Value, trace: Value) -> CheckedScenario {
     let mut json = json.clone();
     let shares = json["trace"]["shares"].take();
     json["trace"] = trace;

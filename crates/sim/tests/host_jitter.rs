@@ -1,9 +1,9 @@
 //! Host jitter, by closed forms.
 
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::{CheckedScenario, Scenario};
 use cwndlab_sim::Simulation;
 
-fn scenario(more: &str, flows: &str) -> Scenario {
+fn scenario(more: &str, flows: &str) -> CheckedScenario {
     let text = format!(
         r#"
         duration = "400s"

@@ -1,12 +1,12 @@
 //! Receivers and paths that misbehave (RFC 9743 section 7.6): ACK division, optimistic ACKs and ECN
 //! mangling, and which senders they deceive.
 
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::{CheckedScenario, Scenario};
 use cwndlab_sim::results::RunResult;
 use cwndlab_sim::{PacketEvent, Simulation};
 
 /// One flow over a fast path of 100 ms.
-fn one_flow(config: &str, link: &str, duration_s: u32) -> Scenario {
+fn one_flow(config: &str, link: &str, duration_s: u32) -> CheckedScenario {
     let toml = format!(
         r#"
         duration = {duration_s}

@@ -1,13 +1,13 @@
 //! Traffic against what can be worked out by hand: arrivals, bursts, transfers, requests, flows
 //! that come and go.
 
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::{CheckedScenario, Scenario};
 use cwndlab_sim::results::RunResult;
 use cwndlab_sim::{PacketEvent, PacketRow, Simulation, Transfer};
 use std::collections::BTreeMap;
 
 /// Windows by hand are those of `rfc`, an ACK for each packet, unless a profile is named.
-fn scenario(toml: &str) -> Scenario {
+fn scenario(toml: &str) -> CheckedScenario {
     let profile = if toml.contains("profile") { "" } else { "profile = \"rfc\"\n" };
     let toml = format!("{profile}{toml}");
     Scenario::from_toml(&toml).unwrap_or_else(|error| panic!("{error}\n{toml}"))

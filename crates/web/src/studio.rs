@@ -3,7 +3,7 @@
 use crate::columns::Columns;
 use crate::{metrics, steered};
 use cwndlab_rules::{FAMILIES, RuleSpec};
-use cwndlab_scenario::{Resolver, Sampling, Scenario};
+use cwndlab_scenario::{CheckedScenario, Resolver, Sampling, Scenario};
 use cwndlab_sim::{Options, Simulation, Status};
 use cwndlab_units::Time;
 use serde::Deserialize;
@@ -127,21 +127,23 @@ impl Studio {
     }
 
     /// The scenario of the request, with the traces that the page draws.
-    fn scenario(&self) -> Result<Scenario, String> {
+    fn scenario(&self) -> Result<CheckedScenario, String> {
         let request: Request =
             serde_json::from_slice(&self.input).map_err(|error| error.to_string())?;
-        let mut scenario = Scenario::from_toml_with(&request.toml, &Resources(&request.files))
+        let scenario = Scenario::from_toml_with(&request.toml, &Resources(&request.files))
             .map_err(|error| error.to_string())?;
         let every = |seconds: f64| Time::from_seconds(seconds.max(1e-6));
         let sample = every(scenario.duration.seconds() / request.samples.max(1) as f64)?;
         let bin = every(sample.seconds() * SAMPLES_PER_BIN as f64)?;
-        scenario.trace.cwnd = Some(Sampling::Every(sample));
-        // Each change of phase is recorded, too.
-        scenario.trace.rule = Some(Sampling::Every(scenario.duration));
-        scenario.trace.queue = Some(sample);
-        scenario.trace.rate = Some(bin);
-        scenario.trace.packets = request.packets;
-        Ok(scenario)
+        let traced = scenario.edited(|scenario| {
+            scenario.trace.cwnd = Some(Sampling::Every(sample));
+            // Each change of phase is recorded, too.
+            scenario.trace.rule = Some(Sampling::Every(scenario.duration));
+            scenario.trace.queue = Some(sample);
+            scenario.trace.rate = Some(bin);
+            scenario.trace.packets = request.packets;
+        });
+        traced.map_err(|error| error.to_string())
     }
 
     /// Checks the notation of a rule, which the request is. The output is its canonical form, or

@@ -8,7 +8,7 @@ use crate::events::Failure;
 use crate::result::Sample;
 use crate::run_control::{join, seconds, shuffled, watch};
 use cwndlab_emulator::{Emulator, Health, LoopOptions, Tun, drive};
-use cwndlab_scenario::{Sampling, Scenario};
+use cwndlab_scenario::{CheckedScenario, Sampling, Scenario};
 use cwndlab_sim::TraceHash;
 use nix::sys::resource::{UsageWho, getrusage};
 use std::os::fd::OwnedFd;
@@ -50,7 +50,7 @@ pub fn row_every_s(scenario: &Scenario) -> Option<f64> {
 
 /// Plays a scenario in real time.
 pub fn play(
-    scenario: &Scenario,
+    scenario: &CheckedScenario,
     plan: &Plan,
     algorithms: &CongestionControls,
 ) -> Result<Measurements, Failure> {

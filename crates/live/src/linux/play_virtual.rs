@@ -11,7 +11,7 @@ use super::{sink, source};
 use crate::events::{Event, Failure, send};
 use crate::run_control::shuffled;
 use cwndlab_emulator::{Emulator, Health, Lateness, Received, Side, Tun, set_ce};
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::CheckedScenario;
 use cwndlab_sim::TraceHash;
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{Timespec, clock_gettime};
@@ -22,7 +22,7 @@ const REPORTS: f64 = 100.0;
 
 /// Plays a scenario in virtual time.
 pub fn play(
-    scenario: &Scenario,
+    scenario: &CheckedScenario,
     plan: &Plan,
     algorithms: &CongestionControls,
 ) -> Result<Measurements, Failure> {

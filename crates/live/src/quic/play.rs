@@ -6,7 +6,7 @@ use crate::linux::socket::set_priority;
 use crate::run_control::{join, seconds, shuffled, watch};
 use cwndlab_emulator::{Emulator, Health, LoopOptions, drive};
 use cwndlab_quic::{Endpoints, Relay, RelayFlow, Report, RunOptions, drops, socket};
-use cwndlab_scenario::{Sampling, Scenario};
+use cwndlab_scenario::{CheckedScenario, Sampling, Scenario};
 use nix::sys::resource::{UsageWho, getrusage};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -33,7 +33,7 @@ pub struct TransferMeasurements {
 
 /// Plays a scenario in real time.
 pub fn play(
-    scenario: &Scenario,
+    scenario: &CheckedScenario,
     plan: &TransferPlan,
     port: u16,
 ) -> Result<TransferMeasurements, Failure> {

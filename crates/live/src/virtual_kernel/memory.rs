@@ -1,7 +1,7 @@
 //! The memory of a kernel in virtual time.
 
 use crate::events::Failure;
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::CheckedScenario;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const COPIES: u64 = 4;
 
 /// Memory of the kernel, bytes: what the fullest network needs, in steps of 256 MiB. It decides
 /// limits of TCP's buffers, so it is a function of the scenario.
-pub fn needed(scenario: &Scenario) -> u64 {
+pub fn needed(scenario: &CheckedScenario) -> u64 {
     let network = cwndlab_sim::NetworkPath::new(scenario);
     let longest_s = network.flows().iter().map(|flow| flow.base_rtt_s).fold(0.0, f64::max);
     let path = crate::result::fastest_bps(scenario) / 8.0 * longest_s;

@@ -12,7 +12,7 @@ use crate::events::{self, Failure};
 use crate::guest::{EVENTS, REQUEST};
 use crate::linux::socket;
 use crate::run_control::end_with_parent;
-use cwndlab_scenario::Scenario;
+use cwndlab_scenario::CheckedScenario;
 use host_core::Core;
 use lines::Lines;
 use serde::Deserialize;
@@ -77,7 +77,7 @@ pub fn run() -> Result<(), Failure> {
 fn start(
     kernel: &Path,
     folder: &Path,
-    scenario: Option<&Scenario>,
+    scenario: Option<&CheckedScenario>,
     core: &Core,
 ) -> Result<Child, Failure> {
     let failed = |error: std::io::Error| Failure::broken("virtual kernel", error);

@@ -7,7 +7,7 @@ use super::network_plan::NetworkPlan;
 use crate::endpoint::source_population::SourcePopulation;
 use crate::rate::piecewise::PiecewiseRate;
 use cwndlab_queues::Limit;
-use cwndlab_scenario::{CrossSpec, QueueSpec, Scenario, instance};
+use cwndlab_scenario::{CheckedScenario, CrossSpec, QueueSpec, instance};
 use cwndlab_tcp::NEVER;
 use cwndlab_units::{Buffer, Span, Time};
 use serde::Serialize;
@@ -152,7 +152,7 @@ pub struct ArrivingFlow {
 
 impl DrawnNetwork {
     /// The network of a checked scenario, with the draws of its seed.
-    pub fn new(scenario: &Scenario) -> Self {
+    pub fn new(scenario: &CheckedScenario) -> Self {
         let infos = build::<()>(scenario, Options::default(), ()).flows;
         let plan = NetworkPlan::new(scenario);
         Self {
