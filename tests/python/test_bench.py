@@ -78,7 +78,7 @@ def test_a_stage_is_that_of_the_innermost_function_of_this_repository(bench):
         ("engine/sender_events.rs", "endpoint"),
         ("engine/event_loop.rs", "engine"),
         ("network/transport.rs", "engine"),
-        ("network/link/scheduled_queue.rs", "queue and link"),
+        ("network/link/scheduled.rs", "queue and link"),
         ("rate/transmitter.rs", "queue and link"),
         ("measure/trace_hash.rs", "trace hash"),
         ("measure/histogram.rs", "results"),
