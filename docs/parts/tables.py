@@ -14,7 +14,6 @@ from cwndlab.quantities import rate_text
 from cwndlab.reproduction import summary, summary_text, witness_page
 from parts.text import ROOT, code, code_name, table
 
-
 OFTEN_CHANGED = (
     "packet_size", "window", "initial_window", "slow_start", "pacing", "rack", "min_rto",
     "timestamps", "delayed_ack", "ecn",

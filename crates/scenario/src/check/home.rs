@@ -29,7 +29,7 @@ impl Scenario {
 mod tests {
     use super::*;
 
-    fn scenario(head: &str, rule: &str) -> Result<Scenario, String> {
+    fn scenario(head: &str, rule: &str) -> Result<crate::CheckedScenario, String> {
         Scenario::from_toml(&format!(
             "duration = \"1s\"\n{head}\n[dumbbell]\nrate = \"1Mbit\"\ndelay = \"10ms\"\n[[flows]]\n\
              rule = \"{rule}\"\n"

@@ -39,6 +39,7 @@ pub struct Link {
 
 /// The queue of a link, by when it decides.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "an indirection would cost each packet")]
 pub enum LinkQueue {
     /// At arrival.
     Fifo(FifoQueue),
