@@ -1,7 +1,7 @@
 """Which fields of an acknowledgement a method of a rule reads, from its bytecode.
 
-A rule that reads none, or the RTT alone, takes the endpoint's fast path: nothing else is measured
-for it.
+A rule that reads none, or the RTT alone, costs the endpoint least: nothing else is measured for
+it.
 """
 
 from __future__ import annotations

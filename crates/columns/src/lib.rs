@@ -235,6 +235,8 @@ mod tests {
             assert!(!column.meaning.is_empty(), "{}", column.name);
             let better = column.better.as_deref();
             assert!(matches!(better, None | Some("higher" | "lower")), "{}", column.name);
+            let is_ratio = matches!(column.kind, Kind::Ratio | Kind::Fraction);
+            assert!(!(is_ratio && column.unbounded), "{}: no ratio is negative", column.name);
         }
     }
 }

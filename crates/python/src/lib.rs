@@ -83,7 +83,7 @@ fn knobs() -> String {
     knob_rows().to_string()
 }
 
-/// Endpoint knobs: name, meaning, and value in each profile.
+/// Endpoint knobs: name, group, meaning, range, and value in each profile.
 fn knob_rows() -> serde_json::Value {
     let profiles = Profile::ALL.map(|profile| (profile.name(), TcpConfig::profile(profile)));
     macro_rules! rows {

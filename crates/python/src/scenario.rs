@@ -109,7 +109,7 @@ impl PyScenario {
         look_ahead: bool,
     ) -> PyResult<PyRun> {
         self.check_home()?;
-        let mut scenario = Scenario::clone(&self.scenario);
+        let mut scenario = self.scenario.clone();
         // Rules in Python get a place for their exceptions in each run: runs may be concurrent.
         let resolver = PythonResolver::new(None);
         if self.has_rules {
@@ -118,9 +118,9 @@ impl PyScenario {
                 .map_err(|error| resolver.refused(ScenarioError::new_err(error.to_string())))?;
         }
         let packets_wanted = scenario.trace.packets;
-        scenario.trace.packets |= pcap.is_some();
-        let scenario =
-            scenario.checked().map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        if pcap.is_some() {
+            scenario.trace_packets();
+        }
         let begin = Instant::now();
         let mut simulation = py.detach(|| Simulation::with(&scenario, Options { look_ahead }));
         loop {

@@ -1,6 +1,6 @@
 //! A scenario whose checks have passed.
 
-use crate::{Scenario, ScenarioError};
+use crate::{Resolver, Scenario, ScenarioError};
 use serde::Serialize;
 use std::ops::Deref;
 
@@ -33,6 +33,19 @@ impl CheckedScenario {
     /// The same with another seed.
     pub fn with_seed(&self, seed: u64) -> Self {
         Self(Scenario { seed, ..self.0.clone() })
+    }
+
+    /// Resolves rules anew: the new ones need what those that were checked need.
+    ///
+    /// # Errors
+    /// A rule that cannot be resolved.
+    pub fn resolve_rules(&mut self, source: &dyn Resolver) -> Result<(), ScenarioError> {
+        self.0.resolve_rules(source)
+    }
+
+    /// The packets of a run are wanted, too.
+    pub fn trace_packets(&mut self) {
+        self.0.trace.packets = true;
     }
 
     /// The same with changes, checked again.

@@ -52,17 +52,17 @@ macro_rules! define_overrides {
 
 for_each_knob!(define_overrides);
 
-/// Former knobs, and what they are parts of now.
-pub(crate) const RENAMED: [(&str, &str); 9] = [
-    ("ecn_handshake", "ns2_ecn"),
-    ("ecn_on_retransmission", "ns2_ecn"),
-    ("ecn_after_timeout", "ns2_ecn"),
-    ("ecn_covers_last_cut", "ns2_ecn"),
-    ("ecn_ends_recovery", "ns2_ecn"),
-    ("ecn_backoff", "ns2_ecn"),
-    ("grow_in_repair", "ns2_ecn"),
-    ("halve_first_cut", "halve_early_cuts"),
-    ("halve_in_slow_start", "halve_early_cuts"),
+/// Former knobs, what they are parts of now, and the value there of one that was true.
+pub(crate) const RENAMED: [(&str, &str, bool); 9] = [
+    ("ecn_handshake", "ns2_ecn", true),
+    ("ecn_on_retransmission", "ns2_ecn", true),
+    ("ecn_after_timeout", "ns2_ecn", true),
+    ("ecn_covers_last_cut", "ns2_ecn", true),
+    ("ecn_ends_recovery", "ns2_ecn", false),
+    ("ecn_backoff", "ns2_ecn", true),
+    ("grow_in_repair", "ns2_ecn", false),
+    ("halve_first_cut", "halve_early_cuts", true),
+    ("halve_in_slow_start", "halve_early_cuts", true),
 ];
 
 /// The number of a knob with a range: times in seconds.

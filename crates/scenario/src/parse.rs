@@ -68,10 +68,10 @@ fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioErro
                     .map_or(path.as_str(), |parent| parent.trim_end_matches('.'));
                 let parent = if parent.is_empty() { "scenario" } else { parent };
                 let in_tcp = parent == "tcp" || parent.ends_with(".tcp");
-                if let Some((old, new)) =
-                    RENAMED.iter().find(|(old, _)| in_tcp && *old == unknown.name)
-                {
-                    let message = format!("key \"{old}\" is a part of \"{new}\" now");
+                let mut renamed = RENAMED.iter().filter(|(old, ..)| in_tcp && *old == unknown.name);
+                if let Some((old, new, value)) = renamed.next() {
+                    let message =
+                        format!("key \"{old}\" is a part of \"{new}\" now: {new} = {value} has it");
                     return ScenarioError::at(parent, message);
                 }
                 let key = message::unknown_value(unknown.name, &unknown.allowed);
@@ -119,4 +119,25 @@ impl<'a> Unknown<'a> {
 /// JSON schema of a scenario.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(Scenario).to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_former_knob_names_its_successor() {
+        let refused = |knob: &str| {
+            let text = format!(
+                "duration = \"1s\"\ndumbbell = {{ rate = \"1Mbit\", delay = \"10ms\" }}\n\
+                 flows = [{{ rule = \"AIMD(1, 0.5)\", tcp = {{ {knob} = true }} }}]\n"
+            );
+            Scenario::from_toml(&text).unwrap_err().to_string()
+        };
+        let message = "flows[0].tcp: key \"ecn_backoff\" is a part of \"ns2_ecn\" now: \
+                       ns2_ecn = true has it";
+        assert_eq!(refused("ecn_backoff"), message);
+        // What was true for RFCs and Linux is false for ns-2.
+        assert!(refused("grow_in_repair").ends_with("ns2_ecn = false has it"));
+    }
 }

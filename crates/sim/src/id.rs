@@ -1,4 +1,4 @@
-//! Numbers of flows, hops and links: a type for each, so that one is never taken for another.
+//! Numbers of flows, hops and links: a type for each.
 
 /// A flow: a TCP flow, or a source of cross traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

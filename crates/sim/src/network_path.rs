@@ -34,18 +34,18 @@ use crate::packet::Packet;
 use crate::results::{CrossResult, LinkResult, cross_results, link_results};
 use cwndlab_scenario::{CheckedScenario, Scenario};
 
-type Network = BuiltNetwork<()>;
+type Built = BuiltNetwork<()>;
 
 /// The links of a scenario with the packets on them.
 pub struct NetworkPath {
-    built: Network,
+    built: Built,
     flows: Vec<ExternalFlow>,
 }
 
 impl NetworkPath {
     /// An idle network at time 0, without the flows of `[[arrivals]]`.
     pub fn new(scenario: &CheckedScenario) -> Self {
-        let mut built: Network = build(scenario, Options { look_ahead: false }, ());
+        let mut built: Built = build(scenario, Options { look_ahead: false }, ());
         let flows = external_flows(&mut built);
         let network = &mut built.engine.network;
         network.receivers.list = Vec::new();

@@ -15,8 +15,8 @@ pub struct Packet {
     pub tx_start_s: f64,
     /// Packet number of data, or cumulative acknowledgement number of an ACK.
     pub number: i64,
-    /// How long before `tx_start_s` the event that caused this transmission was itself scheduled,
-    /// seconds: orders events that were scheduled at the same instant, longest first. Only its
+    /// Its lead: how long before `tx_start_s` the event that caused this transmission was itself
+    /// scheduled, seconds. Orders events that were scheduled at the same instant, longest first. Only its
     /// order matters (`AccessLinks::transmit`). It does not stand beside `tx_start_s`: the compiler
     /// would read both at once, which stalls after they were written one by one.
     pub tie_break_s: f64,

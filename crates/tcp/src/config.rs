@@ -9,7 +9,7 @@
 use crate::{EcnFeedback, ShortPacket, SlowStartScheme};
 use cwndlab_units::Time;
 
-/// A set of defaults.
+/// A set of defaults for the settings of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// ns-2 2.35.

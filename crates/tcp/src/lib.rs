@@ -33,7 +33,10 @@ mod syn_ack;
 mod tcb;
 mod undo;
 
-pub use config::{Profile, TcpConfig};
+pub use config::{
+    EcnConfig, GrowthConfig, HandshakeConfig, LimitConfig, NewRenoConfig, Ns2Quirks, Profile,
+    ReceiverConfig, RecoveryConfig, RtoConfig, SegmentConfig, TcpConfig,
+};
 pub use counters::Counters;
 pub use ecn_feedback::EcnFeedback;
 pub use receiver::Receiver;

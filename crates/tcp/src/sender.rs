@@ -232,7 +232,7 @@ impl Sender {
         }
         self.tcb.accumulate_cwnd_area(now_s);
         self.recovery.send_supply(&mut self.tcb, now_s, config, out);
-        // It reopens a cwnd below one packet, which sent nothing.
+        // A cwnd below one packet sent nothing: the timer reopens it.
         self.tcb.timer.resume_idle();
         self.update_prediction();
     }

@@ -342,7 +342,7 @@ def runs_of(steps: Steps, bits: float, phase: float = 1.0) -> list[tuple[float, 
     A packet leaves when its bits are complete, also where the rate changes meanwhile; of the first
     packet, this part of them. ns-2 takes the time to the next packet from the rate at a packet, so
     a run is one of packets with equal gaps: the time of its first packet, and the rate that gives
-    the gaps. Times are sums of doubles in the core's order (``serializer.rs``), so that a packet
+    the gaps. Times are sums of doubles in the core's order (``transmitter.rs``), so that a packet
     that is complete just when the rate changes falls on the same side.
 
     Examples

@@ -44,7 +44,7 @@ impl Scenario {
         self.check_trace()
     }
 
-    /// Endpoint knobs of a flow with these overrides.
+    /// Settings of the endpoints of a flow with these overrides.
     pub fn tcp_config(&self, own: &KnobOverrides) -> TcpConfig {
         let mut config = TcpConfig::profile(self.profile.into());
         self.tcp.apply(&mut config);

@@ -17,7 +17,7 @@ impl Builder<'_> {
     pub(super) fn add_flows<T: Tracer>(
         &mut self,
         group: &FlowGroup,
-        knobs_index: u32,
+        config_index: u32,
         transfer_groups: &mut Vec<String>,
         engine: &mut Engine<T>,
         infos: &mut FlowInfos,
@@ -89,13 +89,13 @@ impl Builder<'_> {
             let app = ApplicationState::of(&sender, stop_s, transfer);
             engine.senders.push(SenderEndpoint {
                 app,
-                ..SenderEndpoint::new(sender, indices, knobs_index, spec.priority)
+                ..SenderEndpoint::new(sender, indices, config_index, spec.priority)
             });
             let mut receiver = Receiver::new(recovery.uses_sack());
             receiver.set_short_packet(short);
             let mut receiver = ReceiverEndpoint::new(
                 receiver,
-                knobs_index,
+                config_index,
                 (config.ack_wire_size() as u16, spec.priority),
                 engine.network.receivers.window.from_s,
             );

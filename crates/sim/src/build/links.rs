@@ -27,9 +27,7 @@ impl NetworkPlan<'_> {
             let outages = Outages::new(plan.outages);
             let impairments = self.impairments(i as u32, flows);
             let queue = match self.queue(i as u32, flows) {
-                BuiltQueue::Admission(discipline) => {
-                    LinkQueue::fifo(discipline, stream("queue"), !impairments.is_empty())
-                }
+                BuiltQueue::Admission(discipline) => LinkQueue::fifo(discipline, stream("queue")),
                 BuiltQueue::Scheduling(discipline) => LinkQueue::scheduled(discipline),
             };
             let unshaped =

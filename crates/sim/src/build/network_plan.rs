@@ -202,7 +202,7 @@ impl<'a> NetworkPlan<'a> {
         self.scenario.host_jitter.seconds()
     }
 
-    /// The endpoint knobs of a flow.
+    /// The settings of the endpoints of a flow.
     pub fn tcp_config(&self, flow: &FlowSpec) -> TcpConfig {
         let mut config = self.scenario.tcp_config(&flow.tcp);
         let needs = flow.rule.0.build(Arithmetic::Plain).needs();

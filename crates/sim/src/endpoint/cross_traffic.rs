@@ -1,4 +1,4 @@
-//! Cross traffic: open-loop sources (CBR, on-off, varying population) and their receivers.
+//! Cross traffic: open-loop sources (CBR, on-off, varying population) and their sinks.
 
 use crate::endpoint::source_population::SourcePopulation;
 use crate::event::arrival_queue::NEVER;

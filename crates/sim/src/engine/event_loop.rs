@@ -311,8 +311,8 @@ impl<T: Tracer> Engine<T> {
         let arrival = waiting.arrivals.peek_before(now_s.next_up()).map_or(
             (NEVER, true, NEVER, u32::MAX, u32::MAX),
             |routed| {
-                let (_, tx_start_s, minus_lead_s, flow, rank) = routed.key();
-                (tx_start_s, true, minus_lead_s, flow.number(), rank)
+                let (_, tx_start_s, minus_tie_break_s, flow, rank) = routed.key();
+                (tx_start_s, true, minus_tie_break_s, flow.number(), rank)
             },
         );
         if own_s > now_s {

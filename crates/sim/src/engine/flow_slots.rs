@@ -105,17 +105,17 @@ impl<T: Tracer> Engine<T> {
             .for_each(|&(_, (rate, ..))| network.access_links.push(rate, 0.0));
         network.trace.slot(index);
         network.receivers.slot_losses.push(SlotLosses::NONE);
-        let knobs_index = template.packet_sizes[0].config;
-        let config = &self.config[knobs_index as usize];
+        let config_index = template.packet_sizes[0].config;
+        let config = &self.config[config_index as usize];
         network.receivers.list.push(ReceiverEndpoint::new(
             Receiver::new(template.recovery.uses_sack()),
-            knobs_index,
+            config_index,
             (config.ack_wire_size() as u16, template.flags.priority()),
             network.receivers.window.from_s,
         ));
         let sender = Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, config);
         let priority = template.flags.priority();
-        self.senders.push(SenderEndpoint::new(sender, indices, knobs_index, priority));
+        self.senders.push(SenderEndpoint::new(sender, indices, config_index, priority));
         flow
     }
 

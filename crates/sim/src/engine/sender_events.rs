@@ -296,8 +296,8 @@ fn dispatch<T: Tracer>(
     arm_timers(endpoint, network, flow, now_s)
 }
 
-/// Arms the timers of a sender after an event at `now_s`; returns whether the sender has completed, its rule is at
-/// fault, or a timer is due now.
+/// Arms the timers of a sender after an event at `now_s`; returns whether the sender has completed,
+/// its rule is at fault, or a timer is due now.
 #[inline(always)]
 fn arm_timers<T: Tracer>(
     endpoint: &mut SenderEndpoint,

@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 /// What a station stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StationKind {
-    /// A link of this number with an admission queue, which decides at arrival.
+    /// A link of this number with a FIFO queue, which decides at arrival.
     Link(LinkId),
     /// A link of this number with a scheduled queue, which decides at departure.
     Queue(LinkId),

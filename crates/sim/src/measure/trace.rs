@@ -212,9 +212,9 @@ pub trait Tracer {
         None
     }
     /// The sender of `flow` is about to process an event at `now_s`.
-    fn before(&mut self, _now_s: f64, _flow: FlowId, _sender: &Sender, _knobs: &TcpConfig) {}
+    fn before(&mut self, _now_s: f64, _flow: FlowId, _sender: &Sender, _config: &TcpConfig) {}
     /// The sender of `flow` has processed an event.
-    fn after(&mut self, _now_s: f64, _flow: FlowId, _sender: &Sender, _knobs: &TcpConfig) {}
+    fn after(&mut self, _now_s: f64, _flow: FlowId, _sender: &Sender, _config: &TcpConfig) {}
     /// New data of `flow` arrived.
     fn goodput(&mut self, _now_s: f64, _flow: FlowId, _bits: u64) {}
     /// A packet of cross traffic, or of an arriving flow, reached its end.
@@ -514,5 +514,16 @@ impl Tracer for TraceRecorder {
         self.packets.len() > MAX_ROWS
             || self.windows.len() + self.losses.len() > MAX_ROWS
             || self.rules.rows.len() + self.rules.values.len() > MAX_ROWS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_events_of_packets_have_the_names_of_their_column() {
+        let column = cwndlab_columns::trace_column("packets", "event").unwrap();
+        assert_eq!(column.values, PacketEvent::NAMES);
     }
 }

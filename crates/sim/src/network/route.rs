@@ -7,7 +7,7 @@ use crate::id::{HopId, LinkId};
 pub enum Stage {
     /// An access link of the flow, by offset among the flow's access links.
     AccessLink(u32),
-    /// A link with an admission queue, which decides at arrival.
+    /// A link with a FIFO queue, which decides at arrival.
     Link(LinkId),
     /// A link with a scheduled queue, which decides at departure.
     Queue(LinkId),

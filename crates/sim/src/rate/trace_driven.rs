@@ -12,7 +12,7 @@ use crate::rate::outages::Outages;
 /// Time between packets that share an opportunity, seconds.
 const SPACING_S: f64 = 1e-9;
 
-/// Serializer over delivery opportunities.
+/// Transmitter over delivery opportunities.
 #[derive(Clone, Debug)]
 pub struct TraceDriven {
     opportunities: Opportunities,
@@ -24,7 +24,7 @@ pub struct TraceDriven {
 }
 
 impl TraceDriven {
-    /// Serializer of these opportunities: those during an outage are lost, those after `horizon_s`
+    /// Transmitter of these opportunities: those during an outage are lost, those after `horizon_s`
     /// ignored.
     pub fn new(opportunities: Opportunities, outages: Outages, horizon_s: f64) -> Self {
         Self { opportunities, outages, horizon_s, last_s: -1.0, left_bytes: 0 }

@@ -208,7 +208,7 @@ proptest! {
 }
 
 #[test]
-fn a_long_flow_takes_the_fast_path() {
+fn acks_of_a_long_flow_are_predicted() {
     for (profile, delayed_ack) in
         [(Profile::Ns2_235, false), (Profile::Rfc, false), (Profile::Rfc, true)]
     {

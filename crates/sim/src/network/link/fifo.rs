@@ -29,7 +29,7 @@ pub struct FifoQueue {
     notifies_departures: bool,
     /// Whether the link has impairments: no packet is certain to pass, and some may be lost after
     /// transmission.
-    is_impaired: bool,
+    pub(super) is_impaired: bool,
     random: RandomStream,
     backlog: RingBuffer<PendingDeparture>,
     /// Length of the backlog, uncounted departures included, below which a packet of at most
@@ -56,13 +56,12 @@ pub struct FifoQueue {
 }
 
 impl FifoQueue {
-    /// An empty queue with the random stream of its discipline; `is_impaired`: the link has
-    /// impairments.
-    pub fn new(discipline: Discipline, random: RandomStream, is_impaired: bool) -> Self {
+    /// An empty queue with the random stream of its discipline, on a link without impairments.
+    pub fn new(discipline: Discipline, random: RandomStream) -> Self {
         Self {
             notifies_departures: discipline.needs_departures(),
             discipline,
-            is_impaired,
+            is_impaired: false,
             random,
             backlog: RingBuffer::default(),
             guaranteed_accept_backlog: 0,
@@ -98,8 +97,8 @@ impl FifoQueue {
         self.backlog.len() < self.guaranteed_accept_backlog && size_bytes <= self.largest_bytes
     }
 
-    /// Counts departures up to now and asks the discipline for admission; returns whether the packet
-    /// is accepted, and whether it is marked.
+    /// Counts departures up to now and asks the discipline for admission; returns whether the
+    /// packet is accepted, and whether it is marked.
     pub(super) fn admit(
         &mut self,
         now_s: f64,

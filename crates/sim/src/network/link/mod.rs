@@ -48,10 +48,9 @@ pub enum LinkQueue {
 }
 
 impl LinkQueue {
-    /// A queue that decides at arrival, with the random stream of its discipline; `is_impaired`: the
-    /// link has impairments.
-    pub fn fifo(discipline: Discipline, random: RandomStream, is_impaired: bool) -> Self {
-        Self::Fifo(FifoQueue::new(discipline, random, is_impaired))
+    /// A queue that decides at arrival, with the random stream of its discipline.
+    pub fn fifo(discipline: Discipline, random: RandomStream) -> Self {
+        Self::Fifo(FifoQueue::new(discipline, random))
     }
 
     /// A queue that decides at departure.
@@ -74,10 +73,13 @@ impl Link {
     /// An idle link.
     pub fn new(
         line: Line,
-        queue: LinkQueue,
+        mut queue: LinkQueue,
         impairments: Impairments,
         metrics: LinkMetrics,
     ) -> Self {
+        if let LinkQueue::Fifo(queue) = &mut queue {
+            queue.is_impaired = !impairments.is_empty();
+        }
         Self {
             line,
             queue,
