@@ -36,8 +36,6 @@ SENDER = {
     "fast_retransmit_first": "bugfix_ss_",
     "dupack_threshold": "numdupacks_",
     "limited_transmit": "singledup_",
-    "ecn": "ecn_",
-    "cwr_on_retransmission": "SetCWRonRetransmit_",
     "bug_fix": "bugFix_",
     "less_careful": "lessCareful_",
     "exit_fast_retransmit": "exitFastRetrans_",
@@ -47,6 +45,8 @@ SENDER = {
     "max_burst": "maxburst_",
     "precise_reduction": "precisionReduce_",
     "slow_start_restart": "slow_start_restart_",
+    "ecn": "ecn_",
+    "cwr_on_retransmission": "SetCWRonRetransmit_",
     "tick": "tcpTick_",
     "min_rto": "minrto_",
     "max_rto": "maxrto_",
@@ -56,7 +56,7 @@ SENDER = {
     "timestamps": "timestamps_",
     "timestamps_reset_backoff": "ts_resetRTO_",
 }
-"""Knobs that are one variable of the sender."""
+"""Knobs that are one variable of the sender, in the order in which scripts set them."""
 SINK = {
     "ack_size": "packetSize_",
     "max_sack_blocks": "maxSackBlocks_",
@@ -222,14 +222,14 @@ def _variables(
 ) -> tuple[list[Variable], list[Variable]]:
     """Return the variables of sender and sink for the knobs that have changed."""
     sender = [
-        Variable(SENDER[knob], _number(value), key(knob))
-        for knob, value in changed.items()
-        if knob in SENDER and (knobs["timestamps"] or knob != "timestamp_size")
+        Variable(name, _number(changed[knob]), key(knob))
+        for knob, name in SENDER.items()
+        if knob in changed and (knobs["timestamps"] or knob != "timestamp_size")
     ]
     sink = [
-        Variable(SINK[knob], _number(value), key(knob))
-        for knob, value in changed.items()
-        if knob in SINK
+        Variable(name, _number(changed[knob]), key(knob))
+        for knob, name in SINK.items()
+        if knob in changed
     ]
     if "header_size" in changed:
         uses = number(knobs["header_size"] > 0)
