@@ -162,8 +162,9 @@ bench: $(SETUP) ## measure the engine beside ns-2, ns-3 and HTSIM=PROGRAM, profi
 	$(BIN)/python bench/stages.py --record
 	$(BIN)/python bench/document.py
 
-guard: $(SETUP) ## count instructions of five runs, and fail where they have grown by 2 %
+guard: $(SETUP) ## count instructions of five runs, and files that an event opens; fail where either has grown
 	@$(STEP) "instructions of five runs" "1 min" $(BIN)/python bench/guard.py
+	@$(STEP) "files that an event opens" "1 min" $(BIN)/python bench/opened.py
 
 mutants: ## score of the tests of crates/tcp and crates/queues: which changes to the code they notice (half an hour)
 	bench/mutants.sh

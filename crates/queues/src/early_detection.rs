@@ -116,7 +116,7 @@ pub(crate) struct EarlyDetection {
     wait: bool,
     bytes: bool,
     mean_packet_bytes: u64,
-    /// Arrivals since the last unforced drop, and their bytes.
+    /// Arrivals since the last drop, and their bytes.
     count: u64,
     count_bytes: u64,
     /// Whether the average was at least `min` at the last arrival.

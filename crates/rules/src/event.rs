@@ -49,7 +49,7 @@ pub struct Ack {
     /// Delivery rate while the acknowledged packet was in flight, packets/s; 0 when unknown. With
     /// [`Needs::delivery_rate`].
     pub delivery_rate_packets_s: f64,
-    /// The ACK carries ECE. With [`Needs::exact_marks`]: the mark of the very packets it
+    /// The ACK reports a mark. With [`Needs::exact_marks`]: the mark of the very packets it
     /// acknowledges.
     pub marked: bool,
     /// Packets newly reported as marked: counted (AccECN, RFC 9768), or all that an ACK with ECE
@@ -137,12 +137,12 @@ fn repeated(mut cwnd: f64, packets: u64, mut step: impl FnMut(f64) -> f64) -> f6
 /// Cause of a window reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
-    /// Loss found by duplicate ACKs.
+    /// Loss found by duplicate ACKs, SACK, RACK or a tail loss probe.
     FastRetransmit,
-    /// ECE (RFC 3168).
+    /// Marks (RFC 3168, RFC 9768).
     Ecn,
     /// A retransmission timeout: the rule's window becomes ssthresh; the endpoint sets cwnd to one
-    /// packet.
+    /// packet, or with RACK to one beyond what is in flight.
     Timeout,
 }
 
@@ -155,12 +155,12 @@ pub enum SlowStart {
     Leave(f64),
 }
 
-/// The rule's response to an ACK with ECE.
+/// The rule's response to an ACK that reports a mark, by ECE or by AccECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkResponse {
     /// RFC 3168 section 6.1.2: once per window of data the endpoint calls
-    /// [`decrease`](crate::WindowRule::decrease) with [`Congestion::Ecn`]. Such an ACK never grows
-    /// the window, with or without a reduction.
+    /// [`decrease`](crate::WindowRule::decrease) with [`Congestion::Ecn`]. Such an ACK does not grow
+    /// the window, except while a timeout is repaired.
     Reduce,
     /// The rule consumed the mark: no reduction, and the ACK is processed as an unmarked one.
     Consumed,

@@ -1,9 +1,8 @@
 //! The context of each ACK for the rule: delivery rate, round trips, losses, marks. Rules that read
-//! cwnd and RTT alone get none.
+//! cwnd and RTT alone get less (`grow_by_rtt` in `cwnd.rs`).
 
 use crate::cwnd::Growth;
-use crate::rate_sampler::Flight;
-use crate::tcb::{Phase, Tcb};
+use crate::tcb::{Flight, Phase, Tcb};
 use crate::{AckSegment, EcnFeedback, TcpConfig};
 use cwndlab_rules::{Ack, MarkResponse, WindowRule};
 

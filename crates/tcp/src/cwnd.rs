@@ -2,9 +2,8 @@
 //! The rule computes the new window; the sender applies it.
 
 use crate::prr::Prr;
-use crate::rate_sampler::Flight;
 use crate::slow_start::{Decision, SlowStartAck};
-use crate::tcb::{CongestionState, Tcb};
+use crate::tcb::{CongestionState, Flight, Tcb};
 use crate::undo::{Before, Undo, Verdict};
 use crate::{AckSegment, TcpConfig};
 use cwndlab_rules::{Ack, AckFields, Congestion, SlowStart, WindowRule};

@@ -9,7 +9,7 @@ use crate::{AckSegment, Ecn, EcnEcho, TcpConfig};
 pub(crate) struct EcnState {
     /// ECN is negotiated: from now on ECE stops growth (ns-2 `ect_`).
     pub(crate) negotiated: bool,
-    /// cwnd was reduced, and no packet with CWR was sent since (ns-2 `cong_action_`).
+    /// cwnd was reduced, or the rule consumed a mark, and no packet with CWR was sent since (ns-2 `cong_action_`).
     pub(crate) cwr_pending: bool,
     /// ECE arrived at a window of one packet, and every ACK since carried ECE (ns-2
     /// `ecn_backoff_`).

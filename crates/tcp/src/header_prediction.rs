@@ -3,8 +3,8 @@
 //! packet. Functions with `PREDICTED` true leave out the tests whose results are known then; the unit
 //! tests compare both paths field by field.
 
-use crate::rate_sampler::Flight;
 use crate::recovery::LossRecovery;
+use crate::tcb::Flight;
 use crate::{AckSegment, DataSegment, Sender, TcpConfig};
 
 impl Sender {
@@ -21,7 +21,7 @@ impl Sender {
             && matches!(&self.recovery, LossRecovery::Sack(sack) if sack.is_idle(&self.tcb));
     }
 
-    /// Whether `ack` is as predicted: it acknowledges new data, but not all, and has no ECE.
+    /// Whether `ack` is as predicted: it acknowledges new data, but not all, and reports no mark.
     #[inline(always)]
     pub fn is_predicted(&self, ack: AckSegment) -> bool {
         self.predicts

@@ -39,11 +39,12 @@ pub use config::{
 };
 pub use counters::Counters;
 pub use ecn_feedback::EcnFeedback;
+pub use output::Output;
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;
 pub use scoreboard::Scoreboard;
-pub use segment::{AckSegment, DataSegment, Ecn, EcnEcho, Output, SackBlocks, ShortPacket};
+pub use segment::{AckSegment, DataSegment, Ecn, EcnEcho, SackBlocks, ShortPacket};
 pub use sender::Sender;
 pub use sequence_set::SequenceSet;
 pub use slow_start::SlowStartScheme;

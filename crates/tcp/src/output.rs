@@ -1,9 +1,21 @@
 //! Output of the sender: how many packets the window allows, and the segments put on the wire.
 
-use crate::rate_sampler::Flight;
-use crate::tcb::Tcb;
-use crate::{DataSegment, Ecn, Output, TcpConfig};
+use crate::tcb::{Flight, Tcb};
+use crate::{DataSegment, Ecn, TcpConfig};
 use cwndlab_rules::WindowRule;
+
+/// Destination of a sender's segments: a closure, or a type that implements it for inlining.
+pub trait Output {
+    /// Takes a segment.
+    fn send(&mut self, segment: DataSegment);
+}
+
+impl<F: FnMut(DataSegment)> Output for F {
+    #[inline]
+    fn send(&mut self, segment: DataSegment) {
+        self(segment);
+    }
+}
 
 impl Tcb {
     /// Window that bounds sending, whole packets: min(cwnd + window inflation, rwnd).

@@ -5,17 +5,6 @@ use crate::AckSegment;
 use cwndlab_rules::Ack;
 use std::collections::VecDeque;
 
-/// Packets in flight and packets marked lost so far, as loss detection knows them. Empty for rules
-/// that do not need recovery.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Flight {
-    pub(crate) in_flight: u64,
-    /// None where loss detection does not mark packets.
-    pub(crate) lost: Option<u64>,
-    /// Packets marked lost wait for retransmission.
-    pub(crate) repairs_wait: bool,
-}
-
 /// Measures what a rule needs per ACK.
 #[derive(Clone, Debug)]
 pub(crate) struct RateSampler {

@@ -166,19 +166,6 @@ impl EcnEcho {
     }
 }
 
-/// Destination of a sender's segments: a closure, or a type that implements it for inlining.
-pub trait Output {
-    /// Takes a segment.
-    fn send(&mut self, segment: DataSegment);
-}
-
-impl<F: FnMut(DataSegment)> Output for F {
-    #[inline]
-    fn send(&mut self, segment: DataSegment) {
-        self(segment);
-    }
-}
-
 /// A data segment that leaves the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DataSegment {

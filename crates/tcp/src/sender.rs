@@ -30,7 +30,7 @@ impl Sender {
         config: &TcpConfig,
     ) -> Self {
         let recovery = LossRecovery::new(recovery, config);
-        let tcb = Tcb::new(rule, packets, timer_phase_s, recovery.records_sent(), config);
+        let tcb = Tcb::new(rule, packets, timer_phase_s, config);
         let permits_prediction = tcb.permits_prediction(config);
         let mut new = Self { tcb, recovery, permits_prediction, predicts: false };
         new.update_prediction();
@@ -193,8 +193,14 @@ impl Sender {
         self.tcb.ecn.is_news(ack, config)
     }
 
-    /// Handles expiry of the retransmission timer.
-    pub fn on_timeout(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {
+    /// Handles expiry of the retransmission timer: of the RTO, of a tail loss probe or of RACK's
+    /// reordering timer.
+    pub fn on_retransmission_timer(
+        &mut self,
+        now_s: f64,
+        config: &TcpConfig,
+        out: &mut impl Output,
+    ) {
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.timer.stop();
         // If nothing is to repair, a late duplicate ACK armed the timer again.

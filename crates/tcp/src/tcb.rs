@@ -7,7 +7,7 @@
 use crate::ecn::EcnState;
 use crate::pacer::Pacer;
 use crate::prr::Prr;
-use crate::rate_sampler::{Flight, RateSampler};
+use crate::rate_sampler::RateSampler;
 use crate::retransmission_timer::RetransmissionTimer;
 use crate::slow_start::SlowStart;
 use crate::undo::{Retransmissions, Undo};
@@ -57,6 +57,17 @@ pub(crate) enum CongestionState {
     Loss,
 }
 
+/// Packets in flight and packets marked lost so far, as loss detection knows them. Empty for rules
+/// that do not see every ACK in recovery.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flight {
+    pub(crate) in_flight: u64,
+    /// None where loss detection does not mark packets.
+    pub(crate) lost: Option<u64>,
+    /// Packets marked lost wait for retransmission.
+    pub(crate) repairs_wait: bool,
+}
+
 /// State of a sender, except that of its recovery scheme.
 #[derive(Clone, Debug)]
 pub(crate) struct Tcb {
@@ -93,7 +104,7 @@ pub(crate) struct Tcb {
     pub(crate) last_event_s: f64,
     pub(crate) rtt: RttEstimator,
     pub(crate) rule: Rule,
-    /// What the rule needs.
+    /// What the rule asks of the endpoint.
     pub(crate) needs: Needs,
     /// Whether cwnd limits the flow.
     pub(crate) validation: CwndValidation,
@@ -101,7 +112,7 @@ pub(crate) struct Tcb {
     pub(crate) is_faulty: bool,
     /// Samples for the rule; none if the rule reads cwnd and RTT alone.
     pub(crate) rate_sampler: Option<Box<RateSampler>>,
-    /// Pacing state. Present where transmissions are recorded: for pacing, rate samples or RACK.
+    /// Pacing state, where the settings pace packets, or the rule may.
     pub(crate) pacer: Option<Box<Pacer>>,
     /// PRR state; allocated at the first reduction with the knob `prr`.
     pub(crate) prr: Option<Box<Prr>>,
@@ -115,18 +126,17 @@ pub(crate) struct Tcb {
 }
 
 impl Tcb {
-    /// State before the start. `records_sent`: the recovery scheme records transmissions.
+    /// State before the start.
     pub(crate) fn new(
         rule: Rule,
         packets: Option<u64>,
         timer_phase_s: f64,
-        records_sent: bool,
         config: &TcpConfig,
     ) -> Self {
         let ssthresh = config.limits.initial_ssthresh.min(config.limits.window);
         let needs = rule.needs();
         let rate_sampler = (needs.ack == AckFields::All).then(RateSampler::new);
-        let is_paced = config.growth.pacing || rate_sampler.is_some() || records_sent;
+        let is_paced = config.growth.pacing || rate_sampler.is_some();
         Self {
             state: CongestionState::Open,
             ecn: EcnState::new(config),
@@ -187,7 +197,7 @@ impl Tcb {
         sends_at_once && asks_little && config.rto.timer_after_sample
     }
 
-    /// Changes the state for an event other than ECE.
+    /// Changes the state, and forgets that the last reduction was for ECE.
     pub(crate) fn enter(&mut self, state: CongestionState) {
         self.state = state;
         self.ecn.reduced_last = false;
@@ -358,11 +368,11 @@ impl Tcb {
     /// Enters recovery with a reduction for a loss.
     pub(crate) fn enter_fast_retransmit(&mut self) {
         self.enter(CongestionState::Recovery);
-        self.count_fast_retransmit();
+        self.note_fast_retransmit();
     }
 
     /// Counts a reduction for a loss, and sets the recovery point.
-    pub(crate) fn count_fast_retransmit(&mut self) {
+    pub(crate) fn note_fast_retransmit(&mut self) {
         self.recover = self.highest_sent;
         self.counters.fast_retransmits += 1;
     }

@@ -91,7 +91,7 @@ fn transfer(
             let blocks = receiver.sack_blocks().copied();
             ack.into_iter().for_each(|ack| path.send(now_s, Arrival::Ack(ack, blocks)));
         } else {
-            sender.on_timeout(now_s, config, &mut |segment| {
+            sender.on_retransmission_timer(now_s, config, &mut |segment| {
                 path.send(now_s, Arrival::Data(segment, now_s))
             });
         }

@@ -285,7 +285,7 @@ impl<P> QueueDisc<P> for FqCoDel<P> {
                 self.old.push(&mut self.queues, number);
                 continue;
             }
-            let is_longer_than = queue.fifo;
+            let before = queue.fifo;
             let item = queue.state.dequeue(
                 now_s,
                 &self.control_law,
@@ -293,8 +293,8 @@ impl<P> QueueDisc<P> for FqCoDel<P> {
                 &mut queue.fifo,
                 dropped,
             );
-            self.packets -= is_longer_than.packets - queue.fifo.packets;
-            self.bytes -= is_longer_than.bytes - queue.fifo.bytes;
+            self.packets -= before.packets - queue.fifo.packets;
+            self.bytes -= before.bytes - queue.fifo.bytes;
             if let Some(item) = item {
                 queue.credit_bytes -= i64::from(item.size_bytes);
                 return Some(item);

@@ -4,9 +4,10 @@ use super::info::{FlowInfos, LinkInfo};
 use super::network_plan::NetworkPlan;
 use super::queues::{BuiltQueue, UNLIMITED};
 use crate::measure::window::MeasurementWindow;
-use crate::network::link::{Line, Link, LinkMetrics, LinkQueue, QueueSampler};
+use crate::network::link::{Link, LinkMetrics, LinkQueue, QueueSampler};
 use crate::random::stream::RandomStream;
 use crate::rate::outages::Outages;
+use crate::rate::transmitter::Line;
 use crate::rate::transmitter::Transmitter;
 use cwndlab_queues::Limit;
 

@@ -36,7 +36,7 @@ impl Builder<'_> {
                 Some(before) => !self.options.look_ahead || self.reorders(stages[before]),
             };
             match stage {
-                Stage::Link(link) | Stage::Queue(link)
+                Stage::FifoLink(link) | Stage::ScheduledLink(link)
                     if self.station_of[link.index()] != Entry::NO_STATION =>
                 {
                     let station = self.station_of[link.index()];
@@ -67,8 +67,8 @@ impl Builder<'_> {
     /// The stages of a path of links.
     pub(super) fn stages_of(&self, links: &[u32]) -> Vec<Stage> {
         let stage = |&link: &u32| match self.plan.has_scheduled_queue(link) {
-            true => Stage::Queue(LinkId::new(link)),
-            false => Stage::Link(LinkId::new(link)),
+            true => Stage::ScheduledLink(LinkId::new(link)),
+            false => Stage::FifoLink(LinkId::new(link)),
         };
         links.iter().map(stage).collect()
     }

@@ -159,7 +159,7 @@ impl Delays {
             }
             let delay_s = match stage {
                 Stage::AccessLink(offset) => access_s(offset),
-                Stage::Link(link) | Stage::Queue(link) => {
+                Stage::FifoLink(link) | Stage::ScheduledLink(link) => {
                     builder.plan.links[link.index()].delay.link_delay_s()
                 }
                 Stage::Sink | Stage::Source => 0.0,

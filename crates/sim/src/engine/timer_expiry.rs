@@ -237,12 +237,14 @@ impl<T: Tracer> Engine<T> {
         if deadline_s == at_s { armed_at_s } else { 0.0 }
     }
 
-    /// The retransmission timer of a sender, or its probe timer, expires.
+    /// The retransmission timer of a sender expires.
     fn on_retransmission(&mut self, flow: FlowId) {
         let endpoint = &self.senders[flow.index()];
-        let is_probing = endpoint.sender.timer_is_rack_or_tlp();
-        self.on_sender(flow, |sender, now_s, config, wire| sender.on_timeout(now_s, config, wire));
-        if T::ON && !is_probing {
+        let is_rack_or_tlp = endpoint.sender.timer_is_rack_or_tlp();
+        self.on_sender(flow, |sender, now_s, config, wire| {
+            sender.on_retransmission_timer(now_s, config, wire)
+        });
+        if T::ON && !is_rack_or_tlp {
             let sender = &self.senders[flow.index()].sender;
             let (at_s, number) = (self.now_s, sender.snd_una());
             let packet = Packet::sent(at_s, number, 0, Flags::default());

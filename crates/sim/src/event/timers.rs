@@ -22,7 +22,7 @@ pub enum TimerKind {
     Receiver,
     /// Pacing of a sender.
     Pacing,
-    /// Retransmission timeout (RTO) or tail loss probe.
+    /// Retransmission timer: RTO, tail loss probe, or RACK's reordering timer.
     Retransmission,
     /// A flow's application stops.
     AppStop,

@@ -8,9 +8,9 @@ pub enum Stage {
     /// An access link of the flow, by offset among the flow's access links.
     AccessLink(u32),
     /// A link with a FIFO queue, which decides at arrival.
-    Link(LinkId),
+    FifoLink(LinkId),
     /// A link with a scheduled queue, which decides at departure.
-    Queue(LinkId),
+    ScheduledLink(LinkId),
     /// The receiver, or the end of a cross traffic route.
     Sink,
     /// The sender.
@@ -21,7 +21,7 @@ impl Stage {
     /// Number of the link, if the stage is one.
     pub fn link(self) -> Option<LinkId> {
         match self {
-            Self::Link(link) | Self::Queue(link) => Some(link),
+            Self::FifoLink(link) | Self::ScheduledLink(link) => Some(link),
             Self::AccessLink(_) | Self::Sink | Self::Source => None,
         }
     }

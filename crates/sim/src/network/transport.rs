@@ -54,7 +54,7 @@ impl<T: Tracer> Network<T> {
         }
         loop {
             match stage {
-                Stage::Link(link) => {
+                Stage::FifoLink(link) => {
                     let passed = self.links[link.index()]
                         .arrive(at_s, tx_start_s, number, size_bytes, flow, flags);
                     match passed {
@@ -78,7 +78,7 @@ impl<T: Tracer> Network<T> {
                         tx_start_s,
                     );
                 }
-                Stage::Queue(link) => {
+                Stage::ScheduledLink(link) => {
                     let packet = packet!();
                     let hop = index!();
                     let routed = RoutedPacket::new(packet, flow, hop, first_access_link);

@@ -223,6 +223,15 @@ impl Transmitter {
     }
 }
 
+/// How a link sends what its queue lets through.
+#[derive(Debug)]
+pub struct Line {
+    /// Its rate.
+    pub transmitter: Transmitter,
+    /// Propagation delay, seconds.
+    pub delay_s: f64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -127,7 +127,7 @@ impl Pair {
             Step::Expires if self.fast.deadline_s() < NEVER => {
                 self.now_s = self.now_s.max(self.fast.deadline_s());
                 self.both(|sender, now_s, config, mut out| {
-                    sender.on_timeout(now_s, config, &mut out)
+                    sender.on_retransmission_timer(now_s, config, &mut out)
                 });
             }
             Step::Delayed if self.receiver.deadline_s() < NEVER => {

@@ -8,8 +8,7 @@ mod reno;
 mod sack;
 mod tahoe;
 
-use crate::rate_sampler::Flight;
-use crate::tcb::Tcb;
+use crate::tcb::{Flight, Tcb};
 use crate::{AckSegment, Output, SackBlocks, Scoreboard, TcpConfig};
 use cwndlab_prefetch::prefetch;
 use rack_tlp::RackTlp;
@@ -47,11 +46,6 @@ impl LossRecovery {
             }
             _ => {}
         }
-    }
-
-    /// Whether the scheme records when packets are sent.
-    pub(crate) fn records_sent(&self) -> bool {
-        matches!(self, Self::RackTlp(_))
     }
 
     /// Processes an ACK.

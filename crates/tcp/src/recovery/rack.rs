@@ -49,6 +49,7 @@ pub(crate) struct Rack {
     rack_xmit_order: u32,
     rack_rtt_s: f64,
     min_rtt_s: f64,
+    /// Highest packet delivered (RACK.fack).
     fack: i64,
     /// A packet that was sent once was delivered after one with a higher number
     /// (RACK.reordering_seen).

@@ -3,8 +3,7 @@
 
 use super::rack::{DetectedLosses, Rack};
 use crate::cwnd::Reduction;
-use crate::rate_sampler::Flight;
-use crate::tcb::{CongestionState, Tcb};
+use crate::tcb::{CongestionState, Flight, Tcb};
 use crate::{AckSegment, Output, SackBlocks, TcpConfig};
 use cwndlab_rules::Congestion;
 
@@ -53,9 +52,9 @@ pub(crate) struct RackTlp {
     pub(crate) rack: Rack,
     pending_timer: PendingTimer,
     loss_probe: Option<LossProbe>,
-    /// Packets marked lost when the rule last processed an ACK, without those that were unmarked
-    /// before it saw them.
+    /// Packets marked lost, as the rule has heard.
     lost_reported: u64,
+    /// Packets that an undo unmarked before the rule heard that they were lost: it never will.
     lost_unreported: u64,
 }
 
@@ -160,7 +159,7 @@ impl RackTlp {
             self.loss_probe = None;
         }
         if repaired_loss && tcb.state == CongestionState::Open {
-            tcb.count_fast_retransmit();
+            tcb.note_fast_retransmit();
             tcb.reduce_cwnd(Reduction::ToTarget(Congestion::FastRetransmit), config);
         }
     }

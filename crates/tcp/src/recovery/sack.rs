@@ -11,8 +11,7 @@
 //! implemented.
 
 use super::dupack::DupackAction;
-use crate::rate_sampler::Flight;
-use crate::tcb::{CongestionState, Tcb};
+use crate::tcb::{CongestionState, Flight, Tcb};
 use crate::{AckSegment, Output, SackBlocks, Scoreboard, TcpConfig};
 use cwndlab_rules::Congestion;
 

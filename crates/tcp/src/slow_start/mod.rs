@@ -10,11 +10,10 @@
 mod decision;
 mod hystart;
 mod hystart_plus_plus;
-mod limited;
 
-use cwndlab_rules::{Congestion, Rule, WindowRule};
 pub(crate) use decision::{Decision, SlowStartAck};
 
+use cwndlab_rules::{Congestion, Rule, WindowRule};
 use hystart::HyStart;
 use hystart_plus_plus::HyStartPlusPlus;
 use schemars::JsonSchema;
@@ -76,7 +75,7 @@ impl SlowStart {
             // RFC 9406 section 4.3: the first slow start only.
             Self::HyStartPlusPlus(_) if !in_slow_start => Decision::Over,
             Self::HyStartPlusPlus(hystart) => hystart.on_ack(ack),
-            Self::Limited if in_slow_start => limited::on_ack(ack),
+            Self::Limited if in_slow_start => limited_slow_start(ack),
             Self::Limited => Decision::STANDARD,
         }
     }
@@ -91,4 +90,17 @@ impl SlowStart {
         }
         matches!(self, Self::HyStartPlusPlus(_))
     }
+}
+
+/// max_ssthresh of limited slow start, packets (RFC 3742 section 2).
+const MAX_SSTHRESH: f64 = 100.0;
+
+/// Limited slow start (RFC 3742 section 2): growth of 1/K packets, K = int(cwnd / (0.5
+/// max_ssthresh)) beyond max_ssthresh.
+fn limited_slow_start(ack: SlowStartAck) -> Decision {
+    if ack.cwnd <= MAX_SSTHRESH {
+        return Decision::STANDARD;
+    }
+    let k = (ack.cwnd / (0.5 * MAX_SSTHRESH)).floor();
+    Decision::Grow { share: 1.0 / k, most_packets: u64::MAX }
 }

@@ -217,7 +217,8 @@ impl Exchange {
             self.sender.deadline_s()
         );
         self.now_s = now_s;
-        self.sender.on_timeout(now_s, &self.config, &mut |segment| self.sent.push(segment));
+        self.sender
+            .on_retransmission_timer(now_s, &self.config, &mut |segment| self.sent.push(segment));
         self.sends(sends, "at the timeout")
     }
 

@@ -6,12 +6,12 @@
 //! departure from the start of its own. This is the insertion order of ns-2. It decides drops in
 //! slow start, where packets arrive in pairs, the first of each exactly when a packet departs.
 
-use super::line::Line;
 use super::metrics::{Departures, LinkMetrics};
 use crate::collections::ring_buffer::RingBuffer;
 use crate::id::FlowId;
 use crate::packet::{Flags, Times};
 use crate::random::stream::RandomStream;
+use crate::rate::transmitter::Line;
 use cwndlab_queues::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket, Discipline};
 use std::hint::select_unpredictable;
 

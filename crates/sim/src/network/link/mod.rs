@@ -2,18 +2,17 @@
 
 mod fifo;
 mod impairments;
-mod line;
 mod metrics;
 mod scheduled;
 
 pub use impairments::Impairments;
-pub use line::Line;
 pub use metrics::{LinkCounts, LinkMetrics, QueueSampler};
 
 use crate::id::FlowId;
 use crate::measure::trace_hash::TraceHash;
 use crate::packet::{Flags, RoutedPacket, Times};
 use crate::random::stream::RandomStream;
+use crate::rate::transmitter::Line;
 use cwndlab_queues::{Discipline, QueueItem};
 use fifo::FifoQueue;
 use metrics::{Departures, Marks};
@@ -194,13 +193,10 @@ impl Link {
         let LinkQueue::Scheduled(queue) = &mut self.queue else { return false };
         self.hash.add(arrival(now_s, routed.packet.number, routed.flow));
         if is_lost {
-            self.dropped += 1;
             queue.drops.push(routed);
             return false;
         }
-        let (dropped, starts) = queue.enqueue(routed);
-        self.dropped += dropped;
-        starts
+        queue.enqueue(routed)
     }
 
     /// The link is free: a scheduled queue starts the next transmission. Returns the packet and its
@@ -211,9 +207,7 @@ impl Link {
             self.run_due_samples(now_s);
         }
         let LinkQueue::Scheduled(queue) = &mut self.queue else { return None };
-        let before = queue.drops.len();
         let item = queue.dequeue(now_s);
-        self.dropped += (queue.drops.len() - before) as u64;
         let QueueItem { size_bytes, marked, enqueued_s, packet: mut routed, .. } = item?;
         if marked {
             self.marks.count(routed.packet.flags, routed.packet.flags.marked());
@@ -243,10 +237,12 @@ impl Link {
         matches!(&self.queue, LinkQueue::Scheduled(queue) if !queue.drops.is_empty())
     }
 
-    /// A packet that a scheduled queue just dropped.
+    /// A packet that a scheduled queue just dropped, which is counted now.
     pub fn pop_drop(&mut self) -> Option<RoutedPacket> {
         let LinkQueue::Scheduled(queue) = &mut self.queue else { return None };
-        queue.drops.pop()
+        let dropped = queue.drops.pop();
+        self.dropped += u64::from(dropped.is_some());
+        dropped
     }
 
     /// Start of the transmission in progress or of the last one of a scheduled queue, seconds.

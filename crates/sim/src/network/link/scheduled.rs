@@ -1,5 +1,5 @@
 //! Scheduled queue of a link: its discipline decides at departure (DRR, strict priority, CoDel,
-//! FQ-CoDel), so that the next departure is known only when the link is free.
+//! FQ-CoDel, COBALT, DualPI2), so that the next departure is known only when the link is free.
 //!
 //! A packet moves on when its transmission starts, since everything about it is known then.
 
@@ -55,9 +55,9 @@ impl ScheduledQueue {
         }
     }
 
-    /// A packet arrives. Returns how many packets are dropped, and whether the link is idle.
+    /// A packet arrives. Returns whether the link is idle.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, routed: RoutedPacket) -> (u64, bool) {
+    pub(super) fn enqueue(&mut self, routed: RoutedPacket) -> bool {
         let (now_s, tx_start_s) = (routed.packet.at_s, routed.packet.tx_start_s);
         let flags = routed.packet.flags;
         let item = QueueItem {
@@ -81,9 +81,8 @@ impl ScheduledQueue {
         self.overflowed |= self.waiting >= MAX_WAITING_PACKETS;
         // If an arrival and the end of a transmission coincide, the one that was scheduled first
         // precedes, as elsewhere.
-        let is_idle = !had_packets
-            && (self.tx_end_s < now_s || (self.tx_end_s == now_s && self.tx_start_s < tx_start_s));
-        (dropped as u64, is_idle)
+        !had_packets
+            && (self.tx_end_s < now_s || (self.tx_end_s == now_s && self.tx_start_s < tx_start_s))
     }
 
     /// Takes the next packet to transmit, if there is one.
