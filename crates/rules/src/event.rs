@@ -205,9 +205,6 @@ pub struct Needs {
     /// The receiver acknowledges each packet at once, unless the scenario says otherwise: the rule
     /// measures delays to the millisecond.
     pub prompt_acks: bool,
-    /// [`WindowRule::encoder_rate_packets_s`](crate::WindowRule::encoder_rate_packets_s) returns a
-    /// rate.
-    pub encoder: bool,
     /// [`WindowRule::fault`](crate::WindowRule::fault) may return an error.
     pub faults: bool,
     /// A loss reduces the window although a mark in the same window of data did, against RFC 3168

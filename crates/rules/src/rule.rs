@@ -56,20 +56,32 @@ pub enum Rule {
     Custom(Box<dyn CustomRule>),
 }
 
-/// Makes the same call on any rule.
+/// Makes the same call on any rule; on a copy of one that is shared.
 macro_rules! with {
     ($self:expr, $rule:ident => $call:expr) => {
         match $self {
-            Rule::Linear($rule) => $call,
-            Rule::Gaimd($rule) => $call,
-            Rule::Binomial($rule) => $call,
+            Rule::Linear(shared) => {
+                let $rule = &mut { **shared };
+                $call
+            }
+            Rule::Gaimd(shared) => {
+                let $rule = &mut { **shared };
+                $call
+            }
+            Rule::Binomial(shared) => {
+                let $rule = &mut { **shared };
+                $call
+            }
             Rule::Bimodal($rule) => $call,
             Rule::MrAimd($rule) => $call,
             Rule::Cubic($rule) => $call,
             Rule::Dctcp($rule) => $call,
             Rule::Prague($rule) => $call,
             Rule::HighSpeed($rule) => $call,
-            Rule::Scalable($rule) => $call,
+            Rule::Scalable(shared) => {
+                let $rule = &mut { **shared };
+                $call
+            }
             Rule::Westwood($rule) => $call,
             Rule::Vegas($rule) => $call,
             Rule::Htcp($rule) => $call,
@@ -103,6 +115,38 @@ impl Rule {
         )
     }
 
+    /// Phase of a model-based rule, for traces: BBR's Startup and the like.
+    pub fn phase(&self) -> Option<&'static str> {
+        match self {
+            Self::Nada(rule) => Some(rule.phase()),
+            Self::Bbr1(rule) => Some(rule.phase()),
+            Self::Bbr3(rule) => Some(rule.phase()),
+            _ => None,
+        }
+    }
+
+    /// Rate at which a media encoder shall produce its next frame, packets/s, while
+    /// `backlog_packets` of earlier frames were never sent; `None` where the rule, any but NADA,
+    /// leaves the rate to the application. Called at each frame.
+    pub fn encoder_rate_packets_s(&mut self, backlog_packets: u64) -> Option<f64> {
+        match self {
+            Self::Nada(rule) => Some(rule.encoder_rate_packets_s(backlog_packets)),
+            _ => None,
+        }
+    }
+
+    /// Restores the state of before a reduction that proved spurious, as `saved` holds it. A
+    /// model-based rule keeps its model and takes back only what the reduction changed.
+    pub fn undo(&mut self, saved: Self) {
+        match self {
+            // A reduction did nothing; the rate of now stays.
+            Self::Nada(_) => {}
+            Self::Bbr1(rule) => rule.undo(),
+            Self::Bbr3(rule) => rule.undo(),
+            rule => *rule = saved,
+        }
+    }
+
     #[inline(never)]
     fn increase_other(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         with!(self, rule => rule.increase(cwnd, ack))
@@ -114,7 +158,7 @@ impl WindowRule for Rule {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {
         // The most common rule is inlined: one test instead of a jump table.
         if let Self::Linear(rule) = self {
-            rule.increase(cwnd, ack)
+            Linear::increase(&mut { **rule }, cwnd, ack)
         } else {
             self.increase_other(cwnd, ack)
         }
@@ -139,29 +183,12 @@ impl WindowRule for Rule {
         with!(self, rule => rule.pacing_rate_packets_s())
     }
 
-    fn encoder_rate_packets_s(&mut self, backlog_packets: u64) -> Option<f64> {
-        with!(self, rule => rule.encoder_rate_packets_s(backlog_packets))
-    }
-
     fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
         with!(self, rule => rule.restart_from_idle(cwnd, now_s))
     }
 
-    fn undo(&mut self, saved: Self) {
-        match (self, saved) {
-            (Self::Bbr1(rule), Self::Bbr1(saved)) => rule.undo(*saved),
-            (Self::Bbr3(rule), Self::Bbr3(saved)) => rule.undo(*saved),
-            (Self::Nada(rule), Self::Nada(saved)) => rule.undo(*saved),
-            (rule, saved) => *rule = saved,
-        }
-    }
-
     fn needs(&self) -> Needs {
         with!(self, rule => rule.needs())
-    }
-
-    fn phase(&self) -> Option<&'static str> {
-        with!(self, rule => rule.phase())
     }
 
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {
@@ -169,6 +196,10 @@ impl WindowRule for Rule {
     }
 
     fn fault(&self) -> Option<&str> {
-        with!(self, rule => rule.fault())
+        match self {
+            Self::Formula(rule) => rule.fault(),
+            Self::Custom(rule) => rule.fault(),
+            _ => None,
+        }
     }
 }

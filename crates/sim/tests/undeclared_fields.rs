@@ -103,10 +103,6 @@ impl WindowRule for Shielded {
         self.rule.restart_from_idle(cwnd, now_s)
     }
 
-    fn undo(&mut self, saved: Self) {
-        self.rule.undo(saved.rule);
-    }
-
     fn needs(&self) -> Needs {
         self.rule.needs()
     }

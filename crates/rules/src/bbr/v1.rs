@@ -278,6 +278,22 @@ impl Bbr1 {
     fn bounded(&self, cwnd: f64) -> f64 {
         if matches!(self.mode, Mode::ProbeRtt { .. }) { cwnd.min(MIN_PIPE) } else { cwnd }
     }
+
+    /// Linux `bbr_undo_cwnd`: the slow-down was spurious, so Startup and the policer's
+    /// rate are measured anew. cwnd returns when recovery ends.
+    pub(crate) fn undo(&mut self) {
+        self.policed = PolicedRate::default();
+        self.full_pipe = FullPipe { reached: self.full_pipe.reached, ..FullPipe::default() };
+    }
+
+    pub(crate) fn phase(&self) -> &'static str {
+        match self.mode {
+            Mode::Startup => "Startup",
+            Mode::Drain => "Drain",
+            Mode::ProbeBandwidth { .. } => "ProbeBW",
+            Mode::ProbeRtt { .. } => "ProbeRTT",
+        }
+    }
 }
 
 impl WindowRule for Bbr1 {
@@ -293,13 +309,6 @@ impl WindowRule for Bbr1 {
         }
         self.packet_conservation = true;
         self.in_flight + 1.0
-    }
-
-    /// Linux `bbr_undo_cwnd`: the slow-down was spurious, so Startup and the policer's
-    /// rate are measured anew. cwnd returns when recovery ends.
-    fn undo(&mut self, _: Self) {
-        self.policed = PolicedRate::default();
-        self.full_pipe = FullPipe { reached: self.full_pipe.reached, ..FullPipe::default() };
     }
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
@@ -337,15 +346,6 @@ impl WindowRule for Bbr1 {
             recovery: true,
             ..Needs::default()
         }
-    }
-
-    fn phase(&self) -> Option<&'static str> {
-        Some(match self.mode {
-            Mode::Startup => "Startup",
-            Mode::Drain => "Drain",
-            Mode::ProbeBandwidth { .. } => "ProbeBW",
-            Mode::ProbeRtt { .. } => "ProbeRTT",
-        })
     }
 
     fn state(&self, report: &mut dyn FnMut(&str, f64)) {

@@ -394,6 +394,40 @@ impl Bbr3 {
         };
         cwnd.min(long).min(self.bounds.inflight_short).max(MIN_PIPE)
     }
+
+    /// Section "Handling a Spurious Loss Recovery": the bounds that loss lowered, and the phase
+    /// that it ended; a probe begins again with Refill. cwnd returns because recovery ends.
+    pub(crate) fn undo(&mut self) {
+        self.full_pipe = FullPipe::default();
+        self.bounds.raise_to(&self.saved);
+        let in_probe_rtt = matches!(self.mode, Mode::ProbeRtt { .. });
+        match self.saved.mode.take() {
+            Some(Mode::Startup) if self.mode != Mode::Startup => {
+                self.filled = false;
+                if !in_probe_rtt {
+                    self.mode = Mode::Startup;
+                }
+            }
+            Some(Mode::Up) if !in_probe_rtt => {
+                let ack = Ack { delivered_packets: self.delivered, ..Ack::default() };
+                self.enter_refill(&ack);
+            }
+            _ => {}
+        }
+    }
+
+    /// Names of draft-ietf-ccwg-bbr, section 4.
+    pub(crate) fn phase(&self) -> &'static str {
+        match self.mode {
+            Mode::Startup => "Startup",
+            Mode::Drain => "Drain",
+            Mode::Down => "ProbeBW_DOWN",
+            Mode::Cruise => "ProbeBW_CRUISE",
+            Mode::Refill => "ProbeBW_REFILL",
+            Mode::Up => "ProbeBW_UP",
+            Mode::ProbeRtt { .. } => "ProbeRTT",
+        }
+    }
 }
 
 impl WindowRule for Bbr3 {
@@ -416,27 +450,6 @@ impl WindowRule for Bbr3 {
 
     fn restart_from_idle(&mut self, cwnd: f64, now_s: f64) -> f64 {
         self.restart(cwnd, now_s)
-    }
-
-    /// Section "Handling a Spurious Loss Recovery": the bounds that loss lowered, and the phase
-    /// that it ended; a probe begins again with Refill. cwnd returns because recovery ends.
-    fn undo(&mut self, _: Self) {
-        self.full_pipe = FullPipe::default();
-        self.bounds.raise_to(&self.saved);
-        let in_probe_rtt = matches!(self.mode, Mode::ProbeRtt { .. });
-        match self.saved.mode.take() {
-            Some(Mode::Startup) if self.mode != Mode::Startup => {
-                self.filled = false;
-                if !in_probe_rtt {
-                    self.mode = Mode::Startup;
-                }
-            }
-            Some(Mode::Up) if !in_probe_rtt => {
-                let ack = Ack { delivered_packets: self.delivered, ..Ack::default() };
-                self.enter_refill(&ack);
-            }
-            _ => {}
-        }
     }
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {
@@ -464,19 +477,6 @@ impl WindowRule for Bbr3 {
             l4s: ecn,
             ..Needs::default()
         }
-    }
-
-    /// Names of draft-ietf-ccwg-bbr, section 4.
-    fn phase(&self) -> Option<&'static str> {
-        Some(match self.mode {
-            Mode::Startup => "Startup",
-            Mode::Drain => "Drain",
-            Mode::Down => "ProbeBW_DOWN",
-            Mode::Cruise => "ProbeBW_CRUISE",
-            Mode::Refill => "ProbeBW_REFILL",
-            Mode::Up => "ProbeBW_UP",
-            Mode::ProbeRtt { .. } => "ProbeRTT",
-        })
     }
 
     /// Names of draft-ietf-ccwg-bbr, section 2. What is infinite or not measured yet is unknown.

@@ -105,6 +105,18 @@ impl Nada {
         (self.rate + self.shaping).min(self.largest)
     }
 
+    /// Rate at which the encoder shall produce its next frame, packets/s (equations 8 to 10).
+    pub(crate) fn encoder_rate_packets_s(&mut self, backlog_packets: u64) -> f64 {
+        self.shaping =
+            (SHAPING * FRAMES_PER_S * backlog_packets as f64).min(MAX_SHAPING * self.rate);
+        (self.rate - self.shaping).max(self.least)
+    }
+
+    /// Modes of RFC 8698 section 4.2.
+    pub(crate) fn phase(&self) -> &'static str {
+        if self.is_ramping_up { "accelerated ramp-up" } else { "gradual update" }
+    }
+
     fn update_rate(&mut self, report: &Report, rtt_s: f64) {
         let rate = if report.is_clear {
             // Equations 3 and 4.
@@ -155,16 +167,6 @@ impl WindowRule for Nada {
         Some(self.sending())
     }
 
-    /// Equations 8 to 10.
-    fn encoder_rate_packets_s(&mut self, backlog_packets: u64) -> Option<f64> {
-        self.shaping =
-            (SHAPING * FRAMES_PER_S * backlog_packets as f64).min(MAX_SHAPING * self.rate);
-        Some((self.rate - self.shaping).max(self.least))
-    }
-
-    /// A reduction did nothing; the rate of now stays.
-    fn undo(&mut self, _: Self) {}
-
     fn needs(&self) -> Needs {
         Needs {
             exact_marks: true,
@@ -172,15 +174,9 @@ impl WindowRule for Nada {
             recovery: true,
             delivery_rate: true,
             prompt_acks: true,
-            encoder: true,
             cut_after_mark: true,
             ..Needs::default()
         }
-    }
-
-    /// Modes of RFC 8698 section 4.2.
-    fn phase(&self) -> Option<&'static str> {
-        Some(if self.is_ramping_up { "accelerated ramp-up" } else { "gradual update" })
     }
 
     /// Names of RFC 8698 section 4.1.
@@ -275,17 +271,17 @@ mod tests {
     fn equations_8_to_11_by_hand() {
         let mut rule = at(100.0, 102.0);
         // One packet waits: min(5, 0.1 x 30) = 3 less for the encoder; 103 to send, but rmax is 102.
-        assert_eq!(rule.encoder_rate_packets_s(1), Some(97.0));
+        assert_eq!(rule.encoder_rate_packets_s(1), 97.0);
         assert_eq!(rule.pacing_rate_packets_s(), Some(102.0));
         rule.largest = 1000.0;
         assert_eq!(rule.pacing_rate_packets_s(), Some(103.0));
         // Four: min(5, 12).
-        assert_eq!(rule.encoder_rate_packets_s(4), Some(95.0));
+        assert_eq!(rule.encoder_rate_packets_s(4), 95.0);
         assert_eq!(rule.pacing_rate_packets_s(), Some(105.0));
-        assert_eq!(rule.encoder_rate_packets_s(0), Some(100.0));
+        assert_eq!(rule.encoder_rate_packets_s(0), 100.0);
         assert_eq!(rule.pacing_rate_packets_s(), Some(100.0));
         // Never below rmin: 10.2 - 0.51.
-        assert_eq!(at(10.2, 1000.0).encoder_rate_packets_s(9), Some(10.0));
+        assert_eq!(at(10.2, 1000.0).encoder_rate_packets_s(9), 10.0);
     }
 
     #[test]
@@ -312,7 +308,7 @@ mod tests {
         }
         close(rule.rate, 118.518_518_518_5);
         close(cwnd, 65.185_185_185_2);
-        assert_eq!(rule.phase(), Some("accelerated ramp-up"));
+        assert_eq!(rule.phase(), "accelerated ramp-up");
         // Loss and marks leave the window to the next report.
         assert_eq!(rule.decrease(cwnd, Congestion::FastRetransmit), cwnd);
         assert_eq!(rule.on_mark(cwnd, &Ack::default()), MarkResponse::Consumed);

@@ -3,7 +3,7 @@
 use super::conditions::{Checked, conflict, inside, invalid, positive};
 use super::distributions::check_draw;
 use crate::{FlowSpec, Frames, Page, PageObject, Responses, Video};
-use cwndlab_rules::{Arithmetic, WindowRule};
+use cwndlab_rules::Arithmetic;
 use cwndlab_units::Time;
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ fn check_responses(responses: &Responses, key: &dyn Fn(&str) -> String) -> Check
 fn check_frames(frames: &Frames, flow: &FlowSpec, key: &dyn Fn(&str) -> String) -> Checked {
     match &frames.size {
         Some(size) => check_draw(&key("frames.size"), size, 1.0, "at least 1 packet")?,
-        None if flow.rule.0.build(Arithmetic::Plain).needs().encoder => {}
+        None if flow.rule.0.build(Arithmetic::Plain).encoder_rate_packets_s(0).is_some() => {}
         None => {
             return conflict(
                 key("frames.size"),

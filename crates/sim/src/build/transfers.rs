@@ -8,7 +8,7 @@ use crate::endpoint::transfer::{ActiveTransfer, FrameSize, NextTransfer, Pending
 use crate::endpoint::video_player::{VideoLaw, VideoPlayer};
 use crate::measure::window::MeasurementWindow;
 use crate::random::variable::RandomVariable;
-use cwndlab_rules::{Arithmetic, WindowRule};
+use cwndlab_rules::Arithmetic;
 use cwndlab_scenario::Page;
 use cwndlab_tcp::NEVER;
 use std::collections::VecDeque;

@@ -208,11 +208,11 @@ fn an_undo_restarts_the_probe_that_losses_ended() {
     assert_eq!((rule.mode, rule.bounds.inflight_long < 150.0), (Mode::Down, true));
     // Later losses of the same recovery leave alone what was saved.
     rule.learn_from_losses(250.0, &found_lost(&rule, 30, 150));
-    rule.undo(rule.clone());
+    rule.undo();
     assert_eq!((rule.mode, rule.bounds.inflight_long), (Mode::Refill, 200.0));
     // Only once.
     rule.mode = Mode::Cruise;
-    rule.undo(rule.clone());
+    rule.undo();
     assert_eq!(rule.mode, Mode::Cruise);
 }
 
@@ -223,7 +223,7 @@ fn an_undo_leaves_a_startup_that_ended_on_a_plateau() {
     while path.rule.mode == Mode::Startup {
         path.round();
     }
-    path.rule.undo(path.rule.clone());
+    path.rule.undo();
     assert_eq!((path.rule.mode, path.rule.filled), (Mode::Drain, true));
 }
 
