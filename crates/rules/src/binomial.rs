@@ -54,7 +54,6 @@ impl WindowRule for Binomial {
         ack.per_packet(cwnd, |cwnd| cwnd + self.alpha / (cwnd * power(cwnd, self.k)))
     }
 
-    #[inline]
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
         let beta = match self.arithmetic {
             Arithmetic::Plain => self.beta,

@@ -33,7 +33,6 @@ impl WindowRule for Gaimd {
         ack.per_packet(cwnd, |cwnd| cwnd + self.alpha / cwnd)
     }
 
-    #[inline]
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
         self.beta * cwnd
     }

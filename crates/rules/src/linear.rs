@@ -48,7 +48,6 @@ impl WindowRule for Linear {
         ack.per_packet(cwnd, |cwnd| cwnd + (self.ai / cwnd + (self.bi - 1.0)))
     }
 
-    #[inline]
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
         if self.is_ns2_binomial() && self.ad == 0.0 {
             return cwnd - (1.0 - self.bd) * cwnd;

@@ -164,7 +164,6 @@ impl WindowRule for Rule {
         }
     }
 
-    #[inline]
     fn decrease(&mut self, cwnd: f64, congestion: Congestion) -> f64 {
         with!(self, rule => rule.decrease(cwnd, congestion))
     }

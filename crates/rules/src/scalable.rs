@@ -29,7 +29,6 @@ impl WindowRule for Scalable {
         ack.per_packet(cwnd, |cwnd| cwnd + if cwnd <= self.low { 1.0 / cwnd } else { self.a })
     }
 
-    #[inline]
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
         if cwnd <= self.low { cwnd / 2.0 } else { cwnd - self.b * cwnd }
     }

@@ -33,7 +33,6 @@ pub trait WindowRule {
     }
 
     /// Pacing rate, packets/s; `None` where ACKs alone clock the sender.
-    #[inline]
     fn pacing_rate_packets_s(&self) -> Option<f64> {
         None
     }

@@ -91,7 +91,6 @@ impl WindowRule for FormulaRule {
         ack.per_packet(cwnd, |cwnd| self.step(cwnd))
     }
 
-    #[inline]
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
         let value = self.decrease.value(cwnd, self.rtt_s, self.qdelay_s);
         if !value.is_finite() {
