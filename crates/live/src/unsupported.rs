@@ -16,8 +16,8 @@ pub struct EndpointKind {
     pub owner: &'static str,
     /// Supported profiles.
     pub profiles: &'static [ProfileName],
-    /// Advice for scenarios with a packet trace.
-    pub packet_trace_advice: &'static str,
+    /// Advice for scenarios with a packet trace; none where packets are recorded.
+    pub packet_trace_advice: Option<&'static str>,
     /// Shortest interval between samples of windows.
     pub shortest: &'static str,
 }
@@ -75,11 +75,11 @@ impl EndpointKind {
                 "live runs mark packets and change no ECN field otherwise",
             );
         }
-        if scenario.trace.packets {
-            return unsupported(
-                "trace.packets",
-                &format!("live runs do not record packets: {packet_trace_advice}"),
-            );
+        if let Some(advice) = packet_trace_advice
+            && scenario.trace.packets
+        {
+            let message = format!("live runs do not record packets: {advice}");
+            return unsupported("trace.packets", &message);
         }
         if scenario.trace.rtt {
             return unsupported("trace.rtt", "live runs do not measure percentiles of the RTT");

@@ -4,6 +4,7 @@
 mod clock;
 mod congestion_controls;
 mod namespace;
+mod packet_trace;
 mod plan;
 mod play;
 mod play_virtual;

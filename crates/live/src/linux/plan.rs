@@ -1,6 +1,7 @@
 //! Translation of a scenario to Linux TCP: options of sockets and routes, and errors for
 //! unsupported settings.
 
+use super::clock::Clock;
 use crate::events::Failure;
 use crate::unsupported::{EndpointKind, unsupported, written};
 use cwndlab_scenario::{
@@ -90,12 +91,18 @@ pub struct Plan {
     pub unsent_bytes: u32,
 }
 
-const ENDPOINTS: EndpointKind = EndpointKind {
-    owner: "Linux's",
-    profiles: &[ProfileName::Rfc, ProfileName::Linux],
-    packet_trace_advice: "leave it out",
-    shortest: "1ms",
-};
+/// What the kernel's endpoints support. In virtual time packets can be recorded.
+fn endpoints(clock: Clock) -> EndpointKind {
+    EndpointKind {
+        owner: "Linux's",
+        profiles: &[ProfileName::Rfc, ProfileName::Linux],
+        packet_trace_advice: match clock {
+            Clock::Real => Some("leave it out, or run in virtual time (`--virtual`)"),
+            Clock::Virtual => None,
+        },
+        shortest: "1ms",
+    }
+}
 
 impl Plan {
     /// Translates a checked scenario; `plays` are its flows in the network, `largest_bps` is the
@@ -104,8 +111,9 @@ impl Plan {
         scenario: &Scenario,
         plays: &[ExternalFlow],
         largest_bps: f64,
+        clock: Clock,
     ) -> Result<Self, Failure> {
-        ENDPOINTS.check(scenario)?;
+        endpoints(clock).check(scenario)?;
         knobs("tcp", &scenario.tcp)?;
         for (i, flow) in scenario.flows.iter().enumerate() {
             one(scenario, i, flow)?;
@@ -240,7 +248,7 @@ mod tests {
              [[flows]]\nrule = \"kernel:reno\"\n{flow}\n"
         );
         let scenario = Scenario::from_toml(&text).unwrap();
-        Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7)
+        Plan::new(&scenario, NetworkPath::new(&scenario).flows(), 1e7, Clock::Real)
             .map_err(|failure| failure.message)
     }
 

@@ -2,6 +2,7 @@
 
 use super::congestion_controls::CongestionControls;
 use super::namespace::{self, End, Losses};
+use super::packet_trace::PacketTrace;
 use super::plan::Plan;
 use super::{sink, socket, source};
 use crate::events::Failure;
@@ -38,6 +39,8 @@ pub struct Measurements {
     pub losses: [Losses; 2],
     /// The hash of all packets; none in real time, where no two runs are equal.
     pub trace_hash: Option<TraceHash>,
+    /// The packets, if the scenario asks for them, in virtual time.
+    pub packets: Option<PacketTrace>,
 }
 
 /// Time between the rows of the trace of windows, seconds; none without it.
@@ -133,6 +136,7 @@ pub fn play(
             rows,
             losses: [losses, sink_losses],
             trace_hash: None,
+            packets: None,
         })
     })
 }

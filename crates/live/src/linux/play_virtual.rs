@@ -3,7 +3,8 @@
 
 use super::congestion_controls::CongestionControls;
 use super::namespace::{self, End, NetworkNamespace};
-use super::plan::Plan;
+use super::packet_trace::PacketTrace;
+use super::plan::{Plan, TIMESTAMP_BYTES};
 use super::play::{Measurements, row_every_s};
 use super::ring::Ring;
 use super::socket::reseed_kernel;
@@ -12,7 +13,7 @@ use crate::events::{Event, Failure, send};
 use crate::run_control::shuffled;
 use cwndlab_emulator::{Emulator, Health, Lateness, Received, Side, Tun, set_ce};
 use cwndlab_scenario::CheckedScenario;
-use cwndlab_sim::TraceHash;
+use cwndlab_sim::{PacketEvent, TraceHash};
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{Timespec, clock_gettime};
 use std::io;
@@ -48,10 +49,13 @@ pub fn play(
         health: Health::default(),
         lateness: Lateness::default(),
         trace_hash: TraceHash::default(),
+        packets: scenario.trace.packets.then(|| PacketTrace::new(payloads(plan))),
     };
     let end_s = scenario.duration.seconds();
     run.play(end_s).map_err(failed)?;
-    let VirtualRun { mut emulator, ring, sources, mut health, lateness, trace_hash, .. } = run;
+    let VirtualRun {
+        mut emulator, ring, sources, mut health, lateness, trace_hash, packets, ..
+    } = run;
     emulator.finish(end_s);
     health.note(&lateness);
     health.refused_packets += ring.refused();
@@ -61,7 +65,15 @@ pub fn play(
     source_namespace.enter()?;
     let losses = [losses_of(End::Source)?, sink_losses];
     let (watched, rows) = sources.finish();
-    Ok(Measurements { emulator, health, watched, rows, losses, trace_hash: Some(trace_hash) })
+    Ok(Measurements {
+        emulator,
+        health,
+        watched,
+        rows,
+        losses,
+        trace_hash: Some(trace_hash),
+        packets,
+    })
 }
 
 /// What one thread drives, and what it has seen.
@@ -74,6 +86,7 @@ struct VirtualRun<'a> {
     health: Health,
     lateness: Lateness,
     trace_hash: TraceHash,
+    packets: Option<PacketTrace>,
 }
 
 impl VirtualRun<'_> {
@@ -128,13 +141,33 @@ impl VirtualRun<'_> {
             if side == Side::Sink {
                 self.sinks.arrives(due.flow as usize);
             }
-            let packet = packet.into();
+            let packet: Box<[u8]> = (&*packet).into();
             self.emulator.free_buffer(due.token);
+            if self.packets.is_some() {
+                self.record_delivery(now, side, &packet)?;
+            }
             self.ring.write(side as usize, packet)?;
             self.lateness.add(now - due.due_s);
             self.health.released_packets += 1;
         }
         Ok(delivered)
+    }
+
+    /// Records a packet that is about to be delivered: of an ACK with the window before it, which
+    /// those of the same instant have changed by then.
+    fn record_delivery(&mut self, now: f64, side: Side, packet: &[u8]) -> io::Result<()> {
+        let Received::Packet(_, meta) = Tun::received(self.networks, side.other(), packet) else {
+            return Ok(());
+        };
+        let Some(trace) = &mut self.packets else { return Ok(()) };
+        if side == Side::Sink {
+            trace.data(now, PacketEvent::Receive, &meta);
+            return Ok(());
+        }
+        self.ring.submit()?;
+        let info = self.sources.info(meta.flow as usize);
+        trace.ack(now, &meta, has_ece(packet), info.as_ref());
+        Ok(())
     }
 
     /// Injects all packets that were read; whether there were any.
@@ -147,6 +180,9 @@ impl VirtualRun<'_> {
             add_packet(&mut self.trace_hash, now, side as u64, bytes);
             match (Tun::received(self.networks, side, bytes), self.emulator.allocate_buffer()) {
                 (Received::Packet(length, meta), Some(token)) => {
+                    if let Some(trace) = self.packets.as_mut().filter(|_| side == Side::Source) {
+                        trace.data(now, PacketEvent::Send, &meta);
+                    }
                     self.emulator.buffer(token)[..length].copy_from_slice(bytes);
                     let back = side == Side::Sink;
                     let known = self.emulator.inject(now, token, length, back, meta);
@@ -163,6 +199,19 @@ impl VirtualRun<'_> {
         }
         Ok(received)
     }
+}
+
+/// Bytes of a full packet of each flow, without headers and options.
+fn payloads(plan: &Plan) -> impl Iterator<Item = u32> {
+    let options = if plan.timestamps { TIMESTAMP_BYTES } else { 0 };
+    plan.flows.iter().map(move |flow| flow.mss_bytes - options)
+}
+
+/// Whether a packet of IPv4 and TCP has ECE (RFC 9293 section 3.1, RFC 3168 section 6.1).
+fn has_ece(packet: &[u8]) -> bool {
+    const ECE: u8 = 0x40;
+    let header_bytes = usize::from(packet[0] & 15) * 4;
+    packet.get(header_bytes + 13).is_some_and(|flags| flags & ECE != 0)
 }
 
 /// Marks a packet in the trace hash as delivered; one that was sent has its side alone.

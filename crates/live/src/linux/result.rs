@@ -58,10 +58,12 @@ pub fn json(
             counters.bytes.as_ref().map(|bins| bins.sums.as_slice()).unwrap_or_default()
         })
         .collect();
-    (
-        fields,
-        traces(scenario, measured.rows.iter().copied(), &bytes, measured.emulator.network_path()),
-    )
+    let mut traces =
+        traces(scenario, measured.rows.iter().copied(), &bytes, measured.emulator.network_path());
+    if let Some(packets) = &measured.packets {
+        traces["packets"] = packets.columns();
+    }
+    (fields, traces)
 }
 
 fn flows(scenario: &Scenario, measured: &Measurements) -> Vec<FlowResult> {

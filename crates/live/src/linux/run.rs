@@ -23,7 +23,8 @@ pub fn run(request: Request, clock: Clock) -> Result<(), Failure> {
         ));
     }
     let emulator_plan = NetworkPath::new(&scenario);
-    let plan = Plan::new(&scenario, emulator_plan.flows(), crate::result::fastest_bps(&scenario))?;
+    let fastest_bps = crate::result::fastest_bps(&scenario);
+    let plan = Plan::new(&scenario, emulator_plan.flows(), fastest_bps, clock)?;
     let _lock = lock_live_runs()?;
     own_session();
     let algorithms = CongestionControls::new(&scenario, clock)?;

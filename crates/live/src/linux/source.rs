@@ -24,7 +24,7 @@ const CUT_BY_MARK: u8 = 2;
 const RECOVERY: u8 = 3;
 const LOSS: u8 = 4;
 /// TCP_INFINITE_SSTHRESH: no threshold yet.
-const NO_THRESHOLD: u32 = 0x7fff_ffff;
+pub const NO_THRESHOLD: u32 = 0x7fff_ffff;
 /// TCP_CLOSE, the state of a closed connection.
 const CLOSED: u8 = 7;
 
@@ -189,6 +189,11 @@ impl<'a> Sources<'a> {
     pub fn finish(mut self) -> (Vec<FlowMeasurements>, Vec<Sample>) {
         self.at_edge(1);
         (self.senders.into_iter().map(|sender| sender.seen).collect(), self.rows)
+    }
+
+    /// TCP_INFO of a flow that has begun to connect.
+    pub fn info(&mut self, number: usize) -> Option<TcpInfo> {
+        self.senders[number].read_tcp_info()
     }
 
     /// A descriptor that is readable while a socket is writable.

@@ -52,7 +52,7 @@ pub struct TransferPlan {
 const ENDPOINTS: EndpointKind = EndpointKind {
     owner: "quinn's",
     profiles: &[ProfileName::Rfc, ProfileName::Linux],
-    packet_trace_advice: "leave it out, and use qlog",
+    packet_trace_advice: Some("leave it out, and use qlog"),
     shortest: "5ms",
 };
 
