@@ -1,15 +1,14 @@
 //! Network graph: the one-way links of a scenario and the nodes between them.
 
-use crate::{
-    BackRate, EcnMangling, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutageSpec, PolicerSpec,
-    QueueSpec, Scenario, ScenarioError, TokenBucketSpec, Waveform,
-};
-use cwndlab_units::{Buffer, Time};
+use crate::check::conditions::{conflict, invalid};
+use crate::{BackRate, Dumbbell, LinkSpec, QueueSpec, Scenario, ScenarioError, Waveform};
+use cwndlab_units::Buffer;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
-pub struct OneWayLink<'a> {
+pub struct OneWayLink {
     /// Key of its table in the scenario, such as `links[2]`; both directions of a duplex link share
     /// it.
     pub key: String,
@@ -17,100 +16,67 @@ pub struct OneWayLink<'a> {
     pub rate_key: String,
     /// Key of its queue.
     pub queue_key: String,
-    /// Name of the link.
-    pub name: String,
-    /// Node where it starts, if nodes are named.
-    pub from: Option<&'a str>,
-    /// Node where it ends.
-    pub to: Option<&'a str>,
-    /// Rate.
-    pub rate: Waveform,
-    /// Propagation delay.
-    pub delay: Time,
-    /// Queue.
-    pub queue: QueueSpec,
-    /// Loss models.
-    pub loss: &'a [LossSpec],
-    /// Jitter of its delay.
-    pub jitter: Option<JitterSpec>,
-    /// Outages.
-    pub outages: &'a [OutageSpec],
-    /// What it does to the ECN field of packets.
-    pub ecn_mangling: Option<EcnMangling>,
-    /// Token bucket that sets the priority of its packets.
-    pub marker: Option<MarkerSpec>,
-    /// Drops or marks packets in front of its queue.
-    pub policer: Option<PolicerSpec>,
-    /// Token bucket behind its queue.
-    pub shaper: Option<TokenBucketSpec>,
+    /// The link, always with a name.
+    pub spec: LinkSpec,
+}
+
+impl Deref for OneWayLink {
+    type Target = LinkSpec;
+
+    fn deref(&self) -> &LinkSpec {
+        &self.spec
+    }
 }
 
 /// Links in order; both directions of a duplex link are adjacent.
 #[derive(Clone, Debug)]
-pub struct NetworkGraph<'a> {
+pub struct NetworkGraph {
     /// The links; of a dumbbell the bottleneck, and the reverse link unless its rate is unlimited.
-    pub links: Vec<OneWayLink<'a>>,
+    pub links: Vec<OneWayLink>,
     by_name: BTreeMap<String, u32>,
 }
 
-impl<'a> NetworkGraph<'a> {
+impl NetworkGraph {
     /// The one-way links of a scenario; fails if a name or a node is invalid.
-    pub fn new(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
+    pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
         let mut graph = Self::as_written(scenario)?;
         if let Some(profile) = scenario.router_profile {
-            graph.links.iter_mut().for_each(|link| link.queue = profile.complete(link.queue));
+            graph.links.iter_mut().for_each(|link| link.spec.queue = profile.complete(link.queue));
         }
         Ok(graph)
     }
 
-    fn as_written(scenario: &'a Scenario) -> Result<Self, ScenarioError> {
-        let links = match (&scenario.dumbbell, scenario.links.is_empty()) {
-            (Some(_), false) => {
-                return Err(ScenarioError::at(
-                    "links",
-                    "`links` must not be given when `dumbbell` is",
-                ));
-            }
+    fn as_written(scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let refused = |key, message| Err(ScenarioError::at(key, message));
+        match (&scenario.dumbbell, scenario.links.is_empty()) {
+            (Some(_), false) => refused("links", "`links` must not be given when `dumbbell` is"),
             (None, true) => {
-                return Err(ScenarioError::at(
-                    "dumbbell",
-                    "a network is missing: write [dumbbell] or [[links]]",
-                ));
+                refused("dumbbell", "a network is missing: write [dumbbell] or [[links]]")
             }
-            (Some(_), true) => dumbbell_links(scenario),
-            (None, false) => return Self::of_links(&scenario.links),
-        };
-        let by_name =
-            links.iter().enumerate().map(|(i, link)| (link.name.clone(), i as u32)).collect();
-        Ok(Self { links, by_name })
+            (Some(dumbbell), true) => Ok(Self::of_dumbbell(scenario, dumbbell)),
+            (None, false) => Self::of_links(&scenario.links),
+        }
     }
 
-    fn of_links(specs: &'a [LinkSpec]) -> Result<Self, ScenarioError> {
+    fn of_dumbbell(scenario: &Scenario, dumbbell: &Dumbbell) -> Self {
+        let links = dumbbell_links(scenario, dumbbell);
+        let names = links.iter().map(|link| link.name.clone());
+        let by_name = names.zip(0..).collect();
+        Self { links, by_name }
+    }
+
+    fn of_links(specs: &[LinkSpec]) -> Result<Self, ScenarioError> {
         let mut graph = Self { links: Vec::new(), by_name: BTreeMap::new() };
         for (i, spec) in specs.iter().enumerate() {
             let key = |name: &str| format!("links[{i}].{name}");
             match (&spec.from, &spec.to) {
-                (Some(_), None) => {
-                    return Err(ScenarioError::at(
-                        key("to"),
-                        "`to` is required when `from` is given",
-                    ));
-                }
-                (None, Some(_)) => {
-                    return Err(ScenarioError::at(
-                        key("from"),
-                        "`from` is required when `to` is given",
-                    ));
-                }
+                (Some(_), None) => conflict(key("to"), "`to` is required when `from` is given"),
+                (None, Some(_)) => conflict(key("from"), "`from` is required when `to` is given"),
                 (Some(from), Some(to)) if from == to => {
-                    return Err(ScenarioError::invalid(
-                        key("to"),
-                        format!("\"{to}\""),
-                        "another node than `from`",
-                    ));
+                    invalid(key("to"), format!("\"{to}\""), "another node than `from`")
                 }
-                _ => {}
-            }
+                _ => Ok(()),
+            }?;
             for link in one_or_two(spec, i) {
                 let index = graph.links.len() as u32;
                 if link.name.is_empty() || graph.by_name.insert(link.name.clone(), index).is_some()
@@ -135,96 +101,60 @@ impl<'a> NetworkGraph<'a> {
     }
 
     /// All nodes that links name.
-    pub fn nodes(&self) -> BTreeSet<&'a str> {
-        self.links.iter().flat_map(|link| [link.from, link.to]).flatten().collect()
+    pub fn nodes(&self) -> BTreeSet<&str> {
+        let ends = self.links.iter().flat_map(|link| [&link.from, &link.to]);
+        ends.flatten().map(String::as_str).collect()
     }
 }
 
-fn dumbbell_links(scenario: &Scenario) -> Vec<OneWayLink<'_>> {
-    let Some(dumbbell) = &scenario.dumbbell else { return Vec::new() };
-    let forward = OneWayLink {
+fn dumbbell_links(scenario: &Scenario, dumbbell: &Dumbbell) -> Vec<OneWayLink> {
+    let one_way = |prefix: &str, spec| OneWayLink {
         key: "dumbbell".into(),
-        rate_key: "dumbbell.rate".into(),
-        queue_key: "dumbbell.queue".into(),
-        name: "bottleneck".into(),
-        from: None,
-        to: None,
-        rate: dumbbell.rate.clone(),
-        delay: dumbbell.delay,
-        queue: dumbbell.queue,
-        loss: &dumbbell.loss,
-        jitter: dumbbell.jitter.clone(),
-        outages: &dumbbell.outages,
-        ecn_mangling: dumbbell.ecn_mangling,
-        marker: dumbbell.marker,
-        policer: dumbbell.policer,
-        shaper: dumbbell.shaper,
+        rate_key: format!("dumbbell.{prefix}rate"),
+        queue_key: format!("dumbbell.{prefix}queue"),
+        spec,
     };
+    let forward = dumbbell.bottleneck("bottleneck");
     let back_rate = match &dumbbell.back_rate {
         None => Some(Waveform::Constant(dumbbell.rate.largest())),
         Some(BackRate::Limited(rate)) => Some(rate.clone()),
         Some(BackRate::Unlimited) => None,
     };
     // Acknowledgements alone need no limit, data does.
-    let reversed = scenario
-        .flows
-        .iter()
-        .map(|flow| flow.reverse)
-        .chain(scenario.arrivals.iter().map(|arrivals| arrivals.reverse));
-    let default = match reversed
-        .chain(scenario.cross.iter().map(|cross| cross.reverse))
-        .any(|reverse| reverse)
-    {
+    let has_data = scenario.flows.iter().any(|flow| flow.reverse)
+        || scenario.arrivals.iter().any(|arrivals| arrivals.reverse)
+        || scenario.cross.iter().any(|cross| cross.reverse);
+    let default = match has_data {
         true => dumbbell.queue,
         false => QueueSpec::DropTail { limit: Buffer::Unlimited, count_in_service: true },
     };
-    let back = back_rate.map(|rate| OneWayLink {
-        rate_key: "dumbbell.back_rate".into(),
-        queue_key: "dumbbell.back_queue".into(),
-        name: "bottleneck-back".into(),
-        rate,
-        queue: dumbbell.back_queue.unwrap_or(default),
-        loss: &[],
-        jitter: None,
-        outages: &[],
-        ecn_mangling: None,
-        marker: None,
-        policer: None,
-        shaper: None,
-        ..forward.clone()
+    let back = back_rate.map(|rate| {
+        let queue = dumbbell.back_queue.unwrap_or(default);
+        LinkSpec::without_impairments("bottleneck-back", rate, dumbbell.delay, queue)
     });
-    std::iter::once(forward).chain(back).collect()
+    std::iter::once(one_way("", forward)).chain(back.map(|back| one_way("back_", back))).collect()
 }
 
 /// A link, and the reverse one if it is duplex.
-fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<OneWayLink<'_>> {
-    let named = !spec.name.is_empty();
+fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<OneWayLink> {
     let between = |from: &Option<String>, to: &Option<String>| match (from, to) {
         (Some(from), Some(to)) => format!("{from}-{to}"),
         _ => String::new(),
     };
-    let forward = OneWayLink {
+    let [name, back_name] = match spec.name.as_str() {
+        "" => [between(&spec.from, &spec.to), between(&spec.to, &spec.from)],
+        name => [name.into(), format!("{name}-back")],
+    };
+    let one_way = |spec| OneWayLink {
         key: format!("links[{index}]"),
         rate_key: format!("links[{index}].rate"),
         queue_key: format!("links[{index}].queue"),
-        name: if named { spec.name.clone() } else { between(&spec.from, &spec.to) },
-        from: spec.from.as_deref(),
-        to: spec.to.as_deref(),
-        rate: spec.rate.clone(),
-        delay: spec.delay,
-        queue: spec.queue,
-        loss: &spec.loss,
-        jitter: spec.jitter.clone(),
-        outages: &spec.outages,
-        ecn_mangling: spec.ecn_mangling,
-        marker: spec.marker,
-        policer: spec.policer,
-        shaper: spec.shaper,
+        spec,
     };
-    if !spec.duplex {
-        return vec![forward];
-    }
-    let name = if named { format!("{}-back", spec.name) } else { between(&spec.to, &spec.from) };
-    let back = OneWayLink { name, from: forward.to, to: forward.from, ..forward.clone() };
-    vec![forward, back]
+    let forward = LinkSpec { name, duplex: false, ..spec.clone() };
+    let back = spec.duplex.then(|| {
+        let (from, to) = (spec.to.clone(), spec.from.clone());
+        LinkSpec { name: back_name, from, to, ..forward.clone() }
+    });
+    std::iter::once(forward).chain(back).map(one_way).collect()
 }

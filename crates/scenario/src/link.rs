@@ -5,103 +5,128 @@ use cwndlab_units::{Bytes, Rate, RateLimit, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Dumbbell topology: two routers, the bottleneck between them, and access links of each flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Dumbbell {
-    /// Rate of the bottleneck, constant or varying.
-    pub rate: Waveform,
-    /// Its propagation delay, one way.
-    pub delay: Time,
-    /// Its queue.
-    #[serde(default)]
-    pub queue: QueueSpec,
-    /// Loss models.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub loss: Vec<LossSpec>,
-    /// Jitter of its delay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<JitterSpec>,
-    /// Outages.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outages: Vec<OutageSpec>,
-    /// Token bucket that sets the priority of its packets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marker: Option<MarkerSpec>,
-    /// What it does to the ECN field of packets, as they leave it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn_mangling: Option<EcnMangling>,
-    /// Drops or marks packets beyond a token bucket, in front of the queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policer: Option<PolicerSpec>,
-    /// Sends packets only as fast as a token bucket allows; the others wait in the queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shaper: Option<TokenBucketSpec>,
-    /// Rate of the access link of each source.
-    #[serde(default)]
-    pub access_rate: RateLimit,
-    /// Its delay, one way; `[low, high]` is drawn per flow.
-    #[serde(default)]
-    pub access_delay: Span,
-    /// Rate of the access link of each sink.
-    #[serde(default)]
-    pub sink_rate: RateLimit,
-    /// Its delay, one way.
-    #[serde(default)]
-    pub sink_delay: Span,
-    /// Rate of the reverse link, which carries acknowledgements; the bottleneck's largest when
-    /// absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub back_rate: Option<BackRate>,
-    /// Its queue; when absent unlimited, or the bottleneck's if data uses it too (`reverse`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub back_queue: Option<QueueSpec>,
+/// Defines the tables of links from the keys that both have and their own. serde's `flatten` would
+/// need no macro, but cannot refuse unknown keys.
+macro_rules! define_links {
+    (
+        link { $($(#[$attribute:meta])* $key:ident: $Type:ty,)* }
+        impairments { $($(#[$about:meta])* $impairment:ident: $Impairment:ty,)* }
+        $(#[$about_dumbbell:meta])* Dumbbell { $($of_dumbbell:tt)* }
+        $(#[$about_link:meta])* LinkSpec { $($of_link:tt)* }
+    ) => {
+        $(#[$about_dumbbell])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Dumbbell {
+            $($(#[$attribute])* pub $key: $Type,)*
+            $(
+                $(#[$about])*
+                #[serde(default, skip_serializing_if = "is_default")]
+                pub $impairment: $Impairment,
+            )*
+            $($of_dumbbell)*
+        }
+
+        $(#[$about_link])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct LinkSpec {
+            $($of_link)*
+            $($(#[$attribute])* pub $key: $Type,)*
+            $(
+                $(#[$about])*
+                #[serde(default, skip_serializing_if = "is_default")]
+                pub $impairment: $Impairment,
+            )*
+        }
+
+        impl Dumbbell {
+            /// The bottleneck as a link of this name.
+            pub(crate) fn bottleneck(&self, name: &str) -> LinkSpec {
+                let Self { $($key,)* $($impairment,)* .. } = self.clone();
+                LinkSpec { $($impairment,)* ..LinkSpec::without_impairments(name, $($key),*) }
+            }
+        }
+
+        impl LinkSpec {
+            /// A link that does nothing to packets but queue, send and delay them.
+            pub(crate) fn without_impairments(name: &str, $($key: $Type),*) -> Self {
+                let (name, from, to, duplex) = (name.into(), None, None, false);
+                Self { name, from, to, duplex, $($key,)* $($impairment: Default::default(),)* }
+            }
+        }
+    };
 }
 
-/// A link, one way unless `duplex`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkSpec {
-    /// Its name; "from-to" when absent and nodes are named.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// Node where it starts; needed if flows name nodes instead of a path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// Node where it ends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-    /// Adds a reverse link with equal parameters from `to` to `from`, named "to-from".
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub duplex: bool,
-    /// Rate, constant or varying.
-    pub rate: Waveform,
-    /// Propagation delay.
-    pub delay: Time,
-    /// Queue.
-    #[serde(default)]
-    pub queue: QueueSpec,
-    /// Loss models.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub loss: Vec<LossSpec>,
-    /// Jitter of its delay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<JitterSpec>,
-    /// Outages.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outages: Vec<OutageSpec>,
-    /// Token bucket that sets the priority of its packets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marker: Option<MarkerSpec>,
-    /// What it does to the ECN field of packets, as they leave it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn_mangling: Option<EcnMangling>,
-    /// Drops or marks packets beyond a token bucket, in front of the queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policer: Option<PolicerSpec>,
-    /// Sends packets only as fast as a token bucket allows; the others wait in the queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shaper: Option<TokenBucketSpec>,
+define_links! {
+    link {
+        /// Rate of the link (of a dumbbell: the bottleneck), constant or varying.
+        rate: Waveform,
+        /// Its propagation delay, one way.
+        delay: Time,
+        /// Its queue.
+        #[serde(default)]
+        queue: QueueSpec,
+    }
+    impairments {
+        /// Loss models.
+        loss: Vec<LossSpec>,
+        /// Jitter of its delay.
+        jitter: Option<JitterSpec>,
+        /// Outages.
+        outages: Vec<OutageSpec>,
+        /// Token bucket that sets the priority of its packets.
+        marker: Option<MarkerSpec>,
+        /// What it does to the ECN field of packets, as they leave it.
+        ecn_mangling: Option<EcnMangling>,
+        /// Drops or marks packets beyond a token bucket, in front of the queue.
+        policer: Option<PolicerSpec>,
+        /// Sends packets only as fast as a token bucket allows; the others wait in the queue.
+        shaper: Option<TokenBucketSpec>,
+    }
+
+    /// Dumbbell topology: two routers, the bottleneck between them, and access links of each flow.
+    Dumbbell {
+        /// Rate of the access link of each source.
+        #[serde(default)]
+        pub access_rate: RateLimit,
+        /// Its delay, one way; `[low, high]` is drawn per flow.
+        #[serde(default)]
+        pub access_delay: Span,
+        /// Rate of the access link of each sink.
+        #[serde(default)]
+        pub sink_rate: RateLimit,
+        /// Its delay, one way.
+        #[serde(default)]
+        pub sink_delay: Span,
+        /// Rate of the reverse link, which carries acknowledgements; the bottleneck's largest when
+        /// absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub back_rate: Option<BackRate>,
+        /// Its queue; when absent unlimited, or the bottleneck's if data uses it too (`reverse`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub back_queue: Option<QueueSpec>,
+    }
+
+    /// A link, one way unless `duplex`.
+    LinkSpec {
+        /// Its name; "from-to" when absent and nodes are named.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        pub name: String,
+        /// Node where it starts; needed if flows name nodes instead of a path.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub from: Option<String>,
+        /// Node where it ends.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub to: Option<String>,
+        /// Adds a reverse link with equal parameters from `to` to `from`, named "to-from".
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub duplex: bool,
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A loss model of a link, beside its queue. With `flow` it applies to, and counts, only packets of

@@ -41,7 +41,7 @@ struct PathRequest<'a> {
 
 impl Routes {
     /// Finds the paths through a graph; fails for the first flow or source without one.
-    pub fn new(scenario: &Scenario, graph: &NetworkGraph<'_>) -> Result<Self, ScenarioError> {
+    pub fn new(scenario: &Scenario, graph: &NetworkGraph) -> Result<Self, ScenarioError> {
         let mut router =
             Router { graph, is_dumbbell: scenario.dumbbell.is_some(), trees: BTreeMap::new() };
         macro_rules! path {
@@ -82,7 +82,7 @@ impl Routes {
 
 /// Finds paths; shortest-path trees are computed once per source node.
 struct Router<'a> {
-    graph: &'a NetworkGraph<'a>,
+    graph: &'a NetworkGraph,
     is_dumbbell: bool,
     trees: BTreeMap<String, BTreeMap<&'a str, Vec<u32>>>,
 }
@@ -120,7 +120,7 @@ impl Router<'_> {
                 let back = self.named(request, "back", request.back, forward.last().copied())?;
                 if let (Some(&first), Some(&last)) = (forward.first(), back.last()) {
                     let [first, last] = [first, last].map(|link| &self.graph.links[link as usize]);
-                    if matches!((last.to, first.from), (Some(to), Some(from)) if to != from) {
+                    if matches!((&last.to, &first.from), (Some(to), Some(from)) if to != from) {
                         return at(
                             "back",
                             format!(
@@ -188,7 +188,7 @@ impl Router<'_> {
             }
             if let Some(before) = links.last().copied().or(after) {
                 let [before, next] = [before, link].map(|link| &self.graph.links[link as usize]);
-                if matches!((before.to, next.from), (Some(to), Some(from)) if to != from) {
+                if matches!((&before.to, &next.from), (Some(to), Some(from)) if to != from) {
                     return at(format!(
                         "link \"{name}\" does not start where \"{}\" ends",
                         before.name
@@ -240,7 +240,7 @@ impl Router<'_> {
             return Ok(FlowPath { forward, back });
         }
         let back = self.named(request, "back", request.back, forward.last().copied())?;
-        match back.last().and_then(|&last| self.graph.links[last as usize].to) {
+        match back.last().and_then(|&last| self.graph.links[last as usize].to.as_deref()) {
             Some(end) if end != from => Err(ScenarioError::at(
                 format!("{}.back", request.key),
                 format!("the path ends at \"{end}\" instead of \"{from}\""),
@@ -262,24 +262,25 @@ impl Router<'_> {
 /// Shortest paths from a node to all others (Dijkstra 1959). Labels are (delay, number of links,
 /// links). Appending a link preserves their order, so the best path to a node extends the best path
 /// to its predecessor.
-fn tree<'a>(graph: &NetworkGraph<'a>, from: &str) -> BTreeMap<&'a str, Vec<u32>> {
+fn tree<'a>(graph: &'a NetworkGraph, from: &str) -> BTreeMap<&'a str, Vec<u32>> {
     let mut leaving: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (i, link) in graph.links.iter().enumerate() {
-        if let Some(node) = link.from {
+        if let Some(node) = link.from.as_deref() {
             leaving.entry(node).or_default().push(i as u32);
         }
     }
     let mut settled: BTreeMap<&'a str, Vec<u32>> = BTreeMap::new();
     let mut open = BinaryHeap::from([Reverse((0u64, 0usize, Vec::new()))]);
     while let Some(Reverse((delay_ns, count, path))) = open.pop() {
-        let node = path.last().map_or(Some(from), |&last: &u32| graph.links[last as usize].to);
+        let node =
+            path.last().map_or(Some(from), |&last: &u32| graph.links[last as usize].to.as_deref());
         let Some(node) = node.filter(|node| !settled.contains_key(node)) else { continue };
         if let Some(&last) = path.last() {
-            settled.extend(graph.links[last as usize].to.map(|to| (to, path.clone())));
+            settled.extend(graph.links[last as usize].to.as_deref().map(|to| (to, path.clone())));
         }
         for &link in leaving.get(node).into_iter().flatten() {
             let next = &graph.links[link as usize];
-            if next.to.is_some_and(|to| to != from && !settled.contains_key(to)) {
+            if next.to.as_deref().is_some_and(|to| to != from && !settled.contains_key(to)) {
                 let mut longer = path.clone();
                 longer.push(link);
                 open.push(Reverse((

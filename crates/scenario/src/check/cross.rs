@@ -93,7 +93,7 @@ impl Scenario {
 
     /// Checks `available`: the link needs a constant rate, and only one source may shape it. A
     /// population of sources needs flows beside it, and a bounded size.
-    pub(super) fn check_left_over(&self, graph: &NetworkGraph<'_>, routes: &Routes) -> Checked {
+    pub(super) fn check_left_over(&self, graph: &NetworkGraph, routes: &Routes) -> Checked {
         let mut shaped = BTreeSet::new();
         for (i, (cross, path)) in self.cross.iter().zip(&routes.cross).enumerate() {
             let Some(available) = &cross.available else { continue };

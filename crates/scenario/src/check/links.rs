@@ -18,7 +18,7 @@ impl Scenario {
     }
 
     /// Checks the links and returns them as a graph.
-    pub(super) fn check_links(&self) -> Result<NetworkGraph<'_>, ScenarioError> {
+    pub(super) fn check_links(&self) -> Result<NetworkGraph, ScenarioError> {
         let graph = NetworkGraph::new(self)?;
         for link in &graph.links {
             // The reverse link of a duplex link equals it; the reverse link of a dumbbell has its
@@ -32,7 +32,7 @@ impl Scenario {
             if let Some(jitter) = &link.jitter {
                 check_jitter(&format!("{key}.jitter"), jitter)?;
             }
-            check_outages(key, link.outages)?;
+            check_outages(key, &link.outages)?;
             let buckets = [
                 ("marker", link.marker.map(|marker| (marker.rate, marker.burst))),
                 ("policer", link.policer.map(|policer| (policer.rate, policer.burst))),

@@ -6,7 +6,7 @@ use cwndlab_units::Buffer;
 
 impl Scenario {
     /// Checks that a buffer in bytes holds each packet that crosses it on its way to a sink.
-    pub(super) fn check_buffers(&self, graph: &NetworkGraph<'_>, routes: &Routes) -> Checked {
+    pub(super) fn check_buffers(&self, graph: &NetworkGraph, routes: &Routes) -> Checked {
         let mut largest = vec![0; graph.links.len()];
         let flows = self
             .flows

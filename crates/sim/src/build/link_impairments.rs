@@ -16,7 +16,7 @@ impl NetworkPlan<'_> {
     /// Impairments of a link.
     pub fn impairments(&self, link: u32, flows: &FlowInfos) -> Impairments {
         let (plan, seed) = (&self.links[link as usize], self.scenario.seed);
-        let outages = Outages::new(plan.outages);
+        let outages = Outages::new(&plan.outages);
         let losses = plan
             .loss
             .iter()

@@ -25,7 +25,7 @@ impl NetworkPlan<'_> {
         for (i, plan) in self.links.iter().enumerate() {
             let stream =
                 |what: &str| RandomStream::new(scenario.seed, &format!("{what}/{}", plan.name));
-            let outages = Outages::new(plan.outages);
+            let outages = Outages::new(&plan.outages);
             let impairments = self.impairments(i as u32, flows);
             let queue = match self.queue(i as u32, flows) {
                 BuiltQueue::Admission(discipline) => LinkQueue::fifo(discipline, stream("queue")),

@@ -42,7 +42,7 @@ pub struct NetworkPlan<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
     /// Links in order.
-    pub links: Vec<OneWayLink<'a>>,
+    pub links: Vec<OneWayLink>,
     /// Groups of listed flows, then groups of arriving flows.
     pub groups: Vec<FlowGroup>,
     /// Links on the path of each `[[cross]]` entry.

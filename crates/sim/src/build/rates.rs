@@ -24,7 +24,7 @@ impl<'a> NetworkPlan<'a> {
     pub fn link_rate(&self, link: u32) -> PiecewiseRate {
         let plan = &self.links[link as usize];
         let stream = RandomStream::new(self.scenario.seed, &format!("link-rate/{}", plan.name));
-        PiecewiseRate::new(&plan.rate, stream, None).with_outages(Outages::new(plan.outages))
+        PiecewiseRate::new(&plan.rate, stream, None).with_outages(Outages::new(&plan.outages))
     }
 
     /// Cross traffic on a link whose rate is known ahead.
