@@ -1,13 +1,16 @@
 //! Arriving flows of a scenario: finite TCP flows of an arrival process (`[[arrivals]]`).
 
-use crate::{ConnectionVectors, Distribution, KnobOverrides, Packets, RecoveryName, RuleText};
+use crate::traffic::{flow_table, low_priority};
+use crate::{
+    ConnectionVectors, Distribution, FlowSpec, KnobOverrides, Packets, PerFlow, RecoveryName,
+    RuleText,
+};
 use cwndlab_units::{Bytes, RateLimit, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+flow_table! { Span,
 /// Finite TCP flows of a Poisson arrival process, with a size drawn for each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct ArrivalSpec {
     /// Name of the group.
     #[serde(default = "arrivals_name")]
@@ -49,38 +52,9 @@ pub struct ArrivalSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
     /// Priority of its packets, 0 (highest) to 3.
-    #[serde(default = "crate::traffic::low_priority")]
+    #[serde(default = "low_priority")]
     pub priority: u8,
-    /// Links from source to sink, if links are named.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub path: Vec<String>,
-    /// Links from sink to source; when absent, a pure delay as long as the path's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub back: Vec<String>,
-    /// Node of the source: the path to `to` is the shortest one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// Node of the sink.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-    /// In a dumbbell: swaps the directions of data and acknowledgements.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub reverse: bool,
-    /// Rate of the source's access link.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub access_rate: Option<RateLimit>,
-    /// Its delay; `[low, high]` is drawn per flow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub access_delay: Option<Span>,
-    /// Rate of the sink's access link.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sink_rate: Option<RateLimit>,
-    /// Its delay; `[low, high]` is drawn per flow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sink_delay: Option<Span>,
-    /// Endpoint knobs; they override the scenario's.
-    #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
-    pub tcp: KnobOverrides,
+}
 }
 
 /// A phase of an arrival process with its own mean gap.
@@ -117,9 +91,26 @@ pub struct PacketSize {
 
 impl ArrivalSpec {
     /// Its knobs; if packet sizes are drawn, with the largest of them.
-    pub fn largest_packets(&self) -> KnobOverrides {
+    pub(crate) fn largest_packets(&self) -> KnobOverrides {
         let largest = self.packet_sizes.iter().map(|packets| packets.size.0 as u32).max();
         KnobOverrides { packet_size: largest.or(self.tcp.packet_size), ..self.tcp.clone() }
+    }
+
+    /// One of its flows as an entry of `[[flows]]`, but for its path.
+    pub fn as_flow(&self) -> FlowSpec {
+        FlowSpec {
+            name: self.name.clone(),
+            recovery: self.recovery,
+            start: PerFlow::All(self.start.into()),
+            priority: self.priority,
+            packets: Some(1),
+            access_rate: self.access_rate,
+            access_delay: self.access_delay.map(PerFlow::All),
+            sink_rate: self.sink_rate,
+            sink_delay: self.sink_delay.map(PerFlow::All),
+            tcp: self.largest_packets(),
+            ..FlowSpec::new(self.rule.clone())
+        }
     }
 }
 

@@ -40,9 +40,53 @@ impl From<RecoveryName> for Recovery {
     }
 }
 
+/// Defines a table of flows from its own keys and those that listed and arriving flows have; their
+/// delays have the type `$Delay`. serde's `flatten` would need no macro, but cannot refuse unknown
+/// keys.
+macro_rules! flow_table {
+    ($Delay:ty, $(#[$about:meta])* pub struct $Table:ident { $($own:tt)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $Table {
+            $($own)*
+            /// Links from source to sink, if links are named.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            pub path: Vec<String>,
+            /// Links from sink to source; when absent, a pure delay as long as the path's.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            pub back: Vec<String>,
+            /// Node of the source: the path to `to` is the shortest one.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub from: Option<String>,
+            /// Node of the sink.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub to: Option<String>,
+            /// In a dumbbell: swaps the directions of data and acknowledgements.
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            pub reverse: bool,
+            /// Rate of the source's access link.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub access_rate: Option<RateLimit>,
+            /// Its delay; `[low, high]` is drawn per flow, in `[[flows]]` also `{ each = [...] }`.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub access_delay: Option<$Delay>,
+            /// Rate of the sink's access link.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub sink_rate: Option<RateLimit>,
+            /// Its delay; like `access_delay`.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub sink_delay: Option<$Delay>,
+            /// Endpoint knobs; they override the scenario's.
+            #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
+            pub tcp: KnobOverrides,
+        }
+    };
+}
+pub(crate) use flow_table;
+
+flow_table! { PerFlow<Span>,
 /// One or more equal TCP flows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct FlowSpec {
     /// Name; with a count above 1 the flows are `name-0`, `name-1`, ...
     #[serde(default = "flow_name")]
@@ -89,39 +133,16 @@ pub struct FlowSpec {
     /// Or: bytes to transfer, in packets of `tcp.packet_size`; the last one is as short as need be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
-    /// Links from source to sink, if links are named.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub path: Vec<String>,
-    /// Links from sink to source; when absent, a pure delay as long as the path's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub back: Vec<String>,
-    /// Node of the source: the path to `to` is the shortest one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// Node of the sink.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-    /// In a dumbbell: swaps the directions of data and acknowledgements.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub reverse: bool,
-    /// Rate of the source's access link.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub access_rate: Option<RateLimit>,
-    /// Its delay; like `start`, drawn or one for each flow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub access_delay: Option<PerFlow<Span>>,
-    /// Rate of the sink's access link.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sink_rate: Option<RateLimit>,
-    /// Its delay; like `start`, drawn or one for each flow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sink_delay: Option<PerFlow<Span>>,
-    /// Endpoint knobs; they override the scenario's.
-    #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
-    pub tcp: KnobOverrides,
+}
 }
 
 impl FlowSpec {
+    /// A flow of this rule, of which the scenario says nothing else.
+    pub fn new(rule: RuleText) -> Self {
+        let written = serde_json::json!({ "rule": "NewReno" });
+        Self { rule, ..serde_json::from_value(written).expect("a flow needs only a rule") }
+    }
+
     /// The keys that make a flow carry transfers without end, and whether each is given.
     pub fn repeated(&self) -> [(&'static str, bool); 4] {
         [
@@ -227,11 +248,11 @@ pub struct Frames {
     pub deadline: Option<Time>,
 }
 
-/// The default priority, below priority 0.
 fn one() -> u64 {
     1
 }
 
+/// The default priority, below priority 0.
 pub(crate) fn low_priority() -> u8 {
     1
 }

@@ -4,8 +4,8 @@
 use crate::random::stream::RandomStream;
 use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_scenario::{
-    ArrivalSpec, CrossSpec, FlowPath, FlowSpec, KnobOverrides, NetworkGraph, OneWayLink,
-    PacketSize, PerFlow, Routes, Scenario, Waveform,
+    CrossSpec, FlowPath, FlowSpec, KnobOverrides, NetworkGraph, OneWayLink, PacketSize, PerFlow,
+    Routes, Scenario, Waveform,
 };
 use cwndlab_tcp::{EcnFeedback, TcpConfig};
 use cwndlab_units::{RateLimit, Span};
@@ -78,41 +78,6 @@ fn bps(rate: Option<RateLimit>) -> Option<u64> {
     }
 }
 
-/// An arriving flow as a listed one.
-fn arriving(spec: &ArrivalSpec) -> FlowSpec {
-    let tcp = spec.largest_packets();
-    let ArrivalSpec { name, rule, recovery, priority, path, back, from, to, reverse, .. } =
-        spec.clone();
-    let ArrivalSpec { access_rate, access_delay, sink_rate, sink_delay, .. } = spec.clone();
-    FlowSpec {
-        name,
-        count: 1,
-        rule,
-        recovery,
-        start: PerFlow::All(Span::from(spec.start)),
-        stop: None,
-        join: None,
-        leave: None,
-        responses: None,
-        frames: None,
-        page: None,
-        video: None,
-        priority,
-        bytes: None,
-        packets: Some(1),
-        path,
-        back,
-        from,
-        to,
-        reverse,
-        access_rate,
-        access_delay: access_delay.map(PerFlow::All),
-        sink_rate,
-        sink_delay: sink_delay.map(PerFlow::All),
-        tcp,
-    }
-}
-
 impl<'a> NetworkPlan<'a> {
     /// Plan of a checked scenario.
     pub fn new(scenario: &'a Scenario) -> Self {
@@ -125,7 +90,7 @@ impl<'a> NetworkPlan<'a> {
             count: spec.count,
         });
         let arriving = scenario.arrivals.iter().zip(arrivals).map(|(spec, path)| FlowGroup {
-            spec: arriving(spec),
+            spec: spec.as_flow(),
             path,
             count: 2,
         });
