@@ -47,11 +47,10 @@ impl NetworkGraph {
     }
 
     fn as_written(scenario: &Scenario) -> Result<Self, ScenarioError> {
-        let refused = |key, message| Err(ScenarioError::at(key, message));
         match (&scenario.dumbbell, scenario.links.is_empty()) {
-            (Some(_), false) => refused("links", "`links` must not be given when `dumbbell` is"),
+            (Some(_), false) => conflict("links", "`links` must not be given when `dumbbell` is"),
             (None, true) => {
-                refused("dumbbell", "a network is missing: write [dumbbell] or [[links]]")
+                conflict("dumbbell", "a network is missing: write [dumbbell] or [[links]]")
             }
             (Some(dumbbell), true) => Ok(Self::of_dumbbell(scenario, dumbbell)),
             (None, false) => Self::of_links(&scenario.links),
@@ -82,7 +81,7 @@ impl NetworkGraph {
                 if link.name.is_empty() || graph.by_name.insert(link.name.clone(), index).is_some()
                 {
                     let name = format!("\"{}\"", link.name);
-                    return Err(ScenarioError::invalid(key("name"), name, "a unique link name"));
+                    return invalid(key("name"), name, "a unique link name");
                 }
                 graph.links.push(link);
             }

@@ -26,7 +26,9 @@ impl Scenario {
         source: &dyn Resolver,
     ) -> Result<CheckedScenario, ScenarioError> {
         let value: toml::Table = toml::from_str(text).map_err(|e| {
-            ScenarioError::whole(format!("invalid TOML: {}", e.message())).in_line(text, e.span())
+            let before = e.span().and_then(|span| text.get(..span.start));
+            let line = before.map(|before| before.matches('\n').count() + 1);
+            ScenarioError::Whole { line, message: format!("invalid TOML: {}", e.message()) }
         })?;
         let value = serde_json::to_value(value).map_err(ScenarioError::whole)?;
         Self::from_value(value, source)

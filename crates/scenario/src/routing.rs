@@ -1,10 +1,11 @@
 //! Routing: the links that each flow, arrival process and cross traffic source crosses, in both
 //! directions.
 
+use crate::check::conditions::{conflict, invalid};
 use crate::{NetworkGraph, Scenario, ScenarioError};
-use cwndlab_units::message;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt::Display;
 
 /// Path of a flow, as indices into [`NetworkGraph::links`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,12 +32,17 @@ pub struct Routes {
 struct PathRequest<'a> {
     key: String,
     path: &'a [String],
-    back: &'a [String],
+    /// None if there is no reverse path.
+    back: Option<&'a [String]>,
     from: Option<&'a str>,
     to: Option<&'a str>,
     reverse: bool,
-    /// Whether there is a reverse path.
-    answered: bool,
+}
+
+impl PathRequest<'_> {
+    fn refuse<T>(&self, name: &str, message: impl Display) -> Result<T, ScenarioError> {
+        conflict(format!("{}.{name}", self.key), message)
+    }
 }
 
 impl Routes {
@@ -44,38 +50,23 @@ impl Routes {
     pub fn new(scenario: &Scenario, graph: &NetworkGraph) -> Result<Self, ScenarioError> {
         let mut router =
             Router { graph, is_dumbbell: scenario.dumbbell.is_some(), trees: BTreeMap::new() };
-        macro_rules! path {
-            ($list:literal, $i:expr, $spec:expr, $back:expr, $answered:expr) => {
-                router.path(&PathRequest {
-                    key: format!("{}[{}]", $list, $i),
+        macro_rules! paths {
+            ($list:ident, $spec:ident => $back:expr) => {{
+                let requests = scenario.$list.iter().enumerate().map(|(i, $spec)| PathRequest {
+                    key: format!("{}[{i}]", stringify!($list)),
                     path: &$spec.path,
                     back: $back,
                     from: $spec.from.as_deref(),
                     to: $spec.to.as_deref(),
                     reverse: $spec.reverse,
-                    answered: $answered,
-                })
-            };
+                });
+                requests.map(|request| router.path(&request)).collect::<Result<_, _>>()?
+            }};
         }
         Ok(Self {
-            flows: scenario
-                .flows
-                .iter()
-                .enumerate()
-                .map(|(i, flow)| path!("flows", i, flow, &flow.back, true))
-                .collect::<Result<_, _>>()?,
-            arrivals: scenario
-                .arrivals
-                .iter()
-                .enumerate()
-                .map(|(i, arrivals)| path!("arrivals", i, arrivals, &arrivals.back, true))
-                .collect::<Result<_, _>>()?,
-            cross: scenario
-                .cross
-                .iter()
-                .enumerate()
-                .map(|(i, cross)| path!("cross", i, cross, &[], false))
-                .collect::<Result<_, _>>()?,
+            flows: paths!(flows, flow => Some(&flow.back)),
+            arrivals: paths!(arrivals, arrivals => Some(&arrivals.back)),
+            cross: paths!(cross, cross => None),
         })
     }
 }
@@ -89,39 +80,32 @@ struct Router<'a> {
 
 impl Router<'_> {
     fn path(&mut self, request: &PathRequest<'_>) -> Result<FlowPath, ScenarioError> {
-        let at = |name: &str, message: String| {
-            Err(ScenarioError::at(format!("{}.{name}", request.key), message))
-        };
         if self.is_dumbbell {
             return self.dumbbell_path(request);
         }
         if request.reverse {
-            return at(
-                "reverse",
-                "`reverse` needs a dumbbell: give `path`, or `from` and `to`".into(),
-            );
+            return request
+                .refuse("reverse", "`reverse` needs a dumbbell: give `path`, or `from` and `to`");
         }
         match (request.from, request.to) {
             (Some(_), _) | (_, Some(_)) if !request.path.is_empty() => {
-                at("path", "`path` must not be given when `from` or `to` is".into())
+                request.refuse("path", "`path` must not be given when `from` or `to` is")
             }
             (Some(from), Some(to)) => self.path_between(request, from, to),
-            (Some(_), None) => at("to", "`to` is required when `from` is given".into()),
-            (None, Some(_)) => at("from", "`from` is required when `to` is given".into()),
-            (None, None) if request.path.is_empty() => at(
-                "path",
-                message::invalid_value(
-                    "[]",
-                    format!("one or more of {}", self.graph.link_names().join(", ")),
-                ),
-            ),
+            (Some(_), None) => request.refuse("to", "`to` is required when `from` is given"),
+            (None, Some(_)) => request.refuse("from", "`from` is required when `to` is given"),
+            (None, None) if request.path.is_empty() => {
+                let expected = format!("one or more of {}", self.graph.link_names().join(", "));
+                invalid(format!("{}.path", request.key), "[]", expected)
+            }
             (None, None) => {
                 let forward = self.named(request, "path", request.path, None)?;
-                let back = self.named(request, "back", request.back, forward.last().copied())?;
+                let back = request.back.unwrap_or_default();
+                let back = self.named(request, "back", back, forward.last().copied())?;
                 if let (Some(&first), Some(&last)) = (forward.first(), back.last()) {
                     let [first, last] = [first, last].map(|link| &self.graph.links[link as usize]);
                     if matches!((&last.to, &first.from), (Some(to), Some(from)) if to != from) {
-                        return at(
+                        return request.refuse(
                             "back",
                             format!(
                                 "link \"{}\" does not end where \"{}\" starts",
@@ -136,21 +120,22 @@ impl Router<'_> {
     }
 
     fn dumbbell_path(&self, request: &PathRequest<'_>) -> Result<FlowPath, ScenarioError> {
-        let at = |name: &str, message: &str| {
-            Err(ScenarioError::at(format!("{}.{name}", request.key), message))
-        };
         if request.from.is_some() || request.to.is_some() {
-            return at("from", "`from` and `to` must not be given in a dumbbell: use [[links]]");
+            return request
+                .refuse("from", "`from` and `to` must not be given in a dumbbell: use [[links]]");
         }
-        if request.answered && !(request.path.is_empty() && request.back.is_empty()) {
-            return at("path", "`path` and `back` must not be given in a dumbbell: use [[links]]");
+        if request.back.is_some_and(|back| !(request.path.is_empty() && back.is_empty())) {
+            return request.refuse(
+                "path",
+                "`path` and `back` must not be given in a dumbbell: use [[links]]",
+            );
         }
         if request.reverse && !request.path.is_empty() {
-            return at("reverse", "`reverse` must not be given when `path` is");
+            return request.refuse("reverse", "`reverse` must not be given when `path` is");
         }
         let (forward, back) = match (request.reverse, self.graph.links.len()) {
             (true, 1) => {
-                return at(
+                return request.refuse(
                     "reverse",
                     "`reverse` needs a reverse link: `dumbbell.back_rate` must not be \
                      \"unlimited\"",
@@ -164,7 +149,7 @@ impl Router<'_> {
         } else {
             self.named(request, "path", request.path, None)?
         };
-        Ok(FlowPath { forward, back: if request.answered { back } else { Vec::new() } })
+        Ok(FlowPath { forward, back: if request.back.is_some() { back } else { Vec::new() } })
     }
 
     /// The links of a list, which must be contiguous as far as nodes are named, and continue the
@@ -176,23 +161,24 @@ impl Router<'_> {
         names: &[String],
         after: Option<u32>,
     ) -> Result<Vec<u32>, ScenarioError> {
-        let at =
-            |message: String| Err(ScenarioError::at(format!("{}.{list}", request.key), message));
+        let key = format!("{}.{list}", request.key);
         let mut links: Vec<u32> = Vec::new();
         for name in names {
             let Some(link) = self.graph.link(name) else {
-                return at(message::unknown_value(name, &self.graph.link_names()));
+                return Err(ScenarioError::unknown(key, name, &self.graph.link_names()));
             };
             if links.contains(&link) {
-                return at(format!("link \"{name}\" occurs twice: a path crosses a link once"));
+                return conflict(
+                    key,
+                    format!("link \"{name}\" occurs twice: a path crosses a link once"),
+                );
             }
             if let Some(before) = links.last().copied().or(after) {
                 let [before, next] = [before, link].map(|link| &self.graph.links[link as usize]);
                 if matches!((&before.to, &next.from), (Some(to), Some(from)) if to != from) {
-                    return at(format!(
-                        "link \"{name}\" does not start where \"{}\" ends",
-                        before.name
-                    ));
+                    let message =
+                        format!("link \"{name}\" does not start where \"{}\" ends", before.name);
+                    return conflict(key, message);
                 }
             }
             links.push(link);
@@ -214,37 +200,32 @@ impl Router<'_> {
             }
         }
         if from == to {
-            return Err(ScenarioError::invalid(
-                format!("{}.to", request.key),
-                format!("\"{to}\""),
-                "another node than `from`",
-            ));
+            let key = format!("{}.to", request.key);
+            return invalid(key, format!("\"{to}\""), "another node than `from`");
         }
         let Some(forward) = self.shortest(from, to) else {
-            return Err(ScenarioError::at(
-                &request.key,
-                format!("there is no path from \"{from}\" to \"{to}\""),
-            ));
+            let message = format!("there is no path from \"{from}\" to \"{to}\"");
+            return conflict(&request.key, message);
         };
-        if !request.answered {
+        let Some(back) = request.back else {
             return Ok(FlowPath { forward, back: Vec::new() });
-        }
-        if request.back.is_empty() {
+        };
+        if back.is_empty() {
             let Some(back) = self.shortest(to, from) else {
                 let message = format!(
                     "there is no path from \"{to}\" back to \"{from}\": make links duplex, or \
                      give `back`"
                 );
-                return Err(ScenarioError::at(&request.key, message));
+                return conflict(&request.key, message);
             };
             return Ok(FlowPath { forward, back });
         }
-        let back = self.named(request, "back", request.back, forward.last().copied())?;
+        let back = self.named(request, "back", back, forward.last().copied())?;
         match back.last().and_then(|&last| self.graph.links[last as usize].to.as_deref()) {
-            Some(end) if end != from => Err(ScenarioError::at(
-                format!("{}.back", request.key),
-                format!("the path ends at \"{end}\" instead of \"{from}\""),
-            )),
+            Some(end) if end != from => {
+                let message = format!("the path ends at \"{end}\" instead of \"{from}\"");
+                request.refuse("back", message)
+            }
             _ => Ok(FlowPath { forward, back }),
         }
     }

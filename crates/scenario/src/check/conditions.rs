@@ -14,13 +14,17 @@ const LAST_PRIORITY: u8 = 3;
 /// Success, or the first error.
 pub type Checked = Result<(), ScenarioError>;
 
-/// Keys that do not go together.
-pub fn conflict(key: impl Display, message: impl Display) -> Checked {
+/// Keys that do not go together, and other errors about a key.
+pub fn conflict<T>(key: impl Display, message: impl Display) -> Result<T, ScenarioError> {
     Err(ScenarioError::at(key, message))
 }
 
 /// A value that is not valid, and what was expected.
-pub fn invalid(key: impl Display, value: impl Display, expected: impl Display) -> Checked {
+pub fn invalid<T>(
+    key: impl Display,
+    value: impl Display,
+    expected: impl Display,
+) -> Result<T, ScenarioError> {
     Err(ScenarioError::invalid(key, value, expected))
 }
 

@@ -1,16 +1,16 @@
 //! Checks of the scenario's home.
 
-use crate::error::ScenarioError;
+use super::conditions::{Checked, conflict};
 use crate::home::Home;
 use crate::scenario::Scenario;
 
 impl Scenario {
     /// Checks that every rule runs at the scenario's home, and that it takes the settings.
-    pub fn check_home(&self) -> Result<(), ScenarioError> {
+    pub fn check_home(&self) -> Checked {
         if let (Home::Simulator, [name, ..]) = (&self.home, self.linux.names().as_slice()) {
             let message = "has an effect only in a kernel: run with `home = \"linux\"`, or set \
                            knobs of the endpoint under `tcp`";
-            return Err(ScenarioError::at(format!("linux.{name}"), message));
+            return conflict(format!("linux.{name}"), message);
         }
         let flows = self.flows.iter().enumerate();
         let flows = flows.map(|(i, flow)| (format!("flows[{i}].rule"), &flow.rule.0));
@@ -18,7 +18,7 @@ impl Scenario {
         let arrivals = arrivals.map(|(i, group)| (format!("arrivals[{i}].rule"), &group.rule.0));
         for (key, rule) in flows.chain(arrivals) {
             if let Some(refusal) = self.home.refusal(rule) {
-                return Err(ScenarioError::at(key, refusal));
+                return conflict(key, refusal);
             }
         }
         Ok(())

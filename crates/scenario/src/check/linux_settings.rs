@@ -2,7 +2,6 @@
 
 use super::conditions::{Checked, invalid};
 use crate::{LinuxSettings, ScenarioError};
-use cwndlab_units::message::unknown_value;
 
 pub(super) fn check_linux_settings(settings: &LinuxSettings) -> Checked {
     for name in settings.sysctls.keys() {
@@ -13,8 +12,7 @@ pub(super) fn check_linux_settings(settings: &LinuxSettings) -> Checked {
             let others = others.into_iter().flat_map(|table| table.keys());
             let mut known: Vec<&str> = others.map(String::as_str).chain(["tcp_..."]).collect();
             known.sort_unstable();
-            let unknown = unknown_value(name, &known);
-            return Err(ScenarioError::at(format!("linux.{name}"), unknown));
+            return Err(ScenarioError::unknown(format!("linux.{name}"), name, &known));
         }
     }
     let counts = [
