@@ -1,8 +1,8 @@
 //! Where in a trace a run starts: at a given time, or at one drawn from the seed.
 
+use crate::check::conditions::{Checked, invalid};
 use crate::{DeliveryOpportunities, word_or_time};
 use cwndlab_units::Time;
-use cwndlab_units::message::invalid_value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,21 +31,16 @@ impl TraceStart {
         *self == Self::default()
     }
 
-    /// The error of a start that is not in the trace: its key and a message.
-    pub(crate) fn problem(
-        &self,
-        opportunities: &DeliveryOpportunities,
-    ) -> Option<(&'static str, String)> {
-        let Self::At(time) = self else { return None };
+    /// Checks that it is in the trace.
+    pub(crate) fn check(&self, key: &str, opportunities: &DeliveryOpportunities) -> Checked {
+        let Self::At(time) = self else { return Ok(()) };
         let length_ns = opportunities.length_ms().saturating_mul(MILLISECOND_NS);
         let is_in_trace = time.nanoseconds() < length_ns || self.is_beginning();
-        let is_whole = time.nanoseconds().is_multiple_of(MILLISECOND_NS);
-        (!is_in_trace || !is_whole).then(|| {
-            let length = Time::ns(length_ns);
-            let expected =
-                format!("\"random\", or whole milliseconds below the trace's length, {length}");
-            ("start", invalid_value(time, expected))
-        })
+        if is_in_trace && time.nanoseconds().is_multiple_of(MILLISECOND_NS) {
+            return Ok(());
+        }
+        let expected = "\"random\", or whole milliseconds below the trace's length";
+        invalid(key, time, format!("{expected}, {}", Time::ns(length_ns)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Waveforms of a scenario: piecewise constant rates over time.
 
+use crate::check::conditions::{Checked, at_least, conflict, invalid, low_first};
 use crate::{DeliveryOpportunities, TraceStart};
-use cwndlab_units::message::invalid_value;
 use cwndlab_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -219,62 +219,51 @@ impl Waveform {
         }
     }
 
-    /// The first error, if any: its key and a message.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
-        const SHORTEST: Time = Time::ns(1_000);
-        let at_least = |key: &'static str, time: Time| {
-            (time < SHORTEST).then(|| (key, invalid_value(time, "at least 1us")))
-        };
-        let period_at_least = |period: Time| {
-            (period < Time::ns(100_000))
-                .then(|| ("period", invalid_value(period, "at least 100us")))
-        };
-        let Self::Shape(shape) = self else { return None };
+    /// Checks its parameters. `key`: the key that it stands at.
+    pub(crate) fn check(&self, key: &str) -> Checked {
+        let at = |name: &str| format!("{key}.{name}");
+        let every_at_least = |every: Time| at_least(at("every"), every, Time::ns(1_000));
+        let Self::Shape(shape) = self else { return Ok(()) };
         match shape {
-            Shape::Constant { .. } => None,
-            Shape::Trace { start, opportunities, .. } => start.problem(opportunities),
+            Shape::Constant { .. } => Ok(()),
+            Shape::Trace { start, opportunities, .. } => start.check(&at("start"), opportunities),
             Shape::Cellular { outage_share, outage_length, .. } => {
                 if !(0.0..=0.5).contains(outage_share) {
-                    Some(("outage_share", invalid_value(outage_share, "a number from 0 to 0.5")))
-                } else if *outage_length < Time::ns(1_000_000) {
-                    Some(("outage_length", invalid_value(outage_length, "at least 1ms")))
-                } else {
-                    None
+                    return invalid(at("outage_share"), outage_share, "a number from 0 to 0.5");
                 }
+                at_least(at("outage_length"), *outage_length, Time::ns(1_000_000))
             }
-            Shape::Grants { every, .. } | Shape::Square { every, .. } => at_least("every", *every),
-            Shape::SawTooth { low, high, period, step } => match (low <= high, step) {
-                (false, _) => Some(("low", invalid_value(low, format!("at most high = {high}")))),
-                (_, Some(step)) if step > period => {
-                    Some(("step", invalid_value(step, format!("at most period = {period}"))))
+            Shape::Grants { every, .. } | Shape::Square { every, .. } => every_at_least(*every),
+            Shape::SawTooth { low, high, period, step } => {
+                low_first(at("low"), low, high)?;
+                if let Some(step) = step.filter(|step| step > period) {
+                    return invalid(at("step"), step, format!("at most period = {period}"));
                 }
-                (_, step) => period_at_least(*period)
-                    .or_else(|| step.and_then(|step| at_least("step", step))),
-            },
+                at_least(at("period"), *period, Time::ns(100_000))?;
+                step.map_or(Ok(()), |step| at_least(at("step"), step, Time::ns(1_000)))
+            }
             Shape::Walk { start, every, min, max, .. } => {
-                match (min <= start && start <= max, every) {
-                    (false, _) => {
-                        Some(("start", invalid_value(start, format!("min = {min} to max = {max}"))))
-                    }
-                    (_, every) => at_least("every", *every),
+                if !(min <= start && start <= max) {
+                    return invalid(at("start"), start, format!("min = {min} to max = {max}"));
                 }
+                every_at_least(*every)
             }
-            Shape::Uniform { low, high, every } if low > high => {
-                Some(("low", invalid_value(low, format!("at most high = {high}"))))
-                    .or_else(|| at_least("every", *every))
+            Shape::Uniform { low, high, every } => {
+                low_first(at("low"), low, high)?;
+                every_at_least(*every)
             }
-            Shape::Uniform { every, .. } => at_least("every", *every),
             Shape::Points { points, repeat } => {
                 let last = points.last().map(|point| point.0);
                 if points.first().is_none_or(|point| point.0 != Time::default()) {
-                    Some(("points", "the first time must be 0".into()))
-                } else if points.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
-                    Some(("points", "times must increase".into()))
-                } else if repeat.is_some_and(|repeat| Some(repeat) <= last) {
-                    Some(("repeat", "`repeat` must be later than the last point".into()))
-                } else {
-                    None
+                    return conflict(at("points"), "the first time must be 0");
                 }
+                if points.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+                    return conflict(at("points"), "times must increase");
+                }
+                if repeat.is_some_and(|repeat| Some(repeat) <= last) {
+                    return conflict(at("repeat"), "`repeat` must be later than the last point");
+                }
+                Ok(())
             }
         }
     }

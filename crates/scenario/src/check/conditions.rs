@@ -2,6 +2,7 @@
 
 use crate::error::ScenarioError;
 use cwndlab_units::Time;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// Largest number of flows in a scenario.
@@ -37,6 +38,16 @@ pub fn inside<T: PartialOrd + Display>(key: impl Display, value: T, low: T, high
     }
 }
 
+/// Checks a lower limit.
+pub fn at_least<T: PartialOrd + Display>(key: impl Display, value: T, least: T) -> Checked {
+    if value >= least { Ok(()) } else { invalid(key, value, format!("at least {least}")) }
+}
+
+/// Checks that `low`, the value of the key, is not above `high`.
+pub fn low_first<T: PartialOrd + Display>(key: impl Display, low: T, high: T) -> Checked {
+    if low <= high { Ok(()) } else { invalid(key, low, format!("at most high = {high}")) }
+}
+
 /// Checks a probability or weight, which must not be zero.
 pub fn share(key: impl Display, value: f64) -> Checked {
     if value > 0.0 && value <= 1.0 { Ok(()) } else { invalid(key, value, "above 0, at most 1") }
@@ -45,6 +56,27 @@ pub fn share(key: impl Display, value: f64) -> Checked {
 /// Checks a time above 0.
 pub fn positive(key: impl Display, time: Time) -> Checked {
     if time > Time::default() { Ok(()) } else { invalid(key, time, "a time above 0") }
+}
+
+/// Checks that a name is given and new; adds it to `names`. `what`: what has the name.
+pub fn unique<'a>(
+    key: impl Display,
+    name: &'a str,
+    names: &mut BTreeSet<&'a str>,
+    what: &str,
+) -> Checked {
+    if name.is_empty() || !names.insert(name) {
+        return invalid(key, format!("\"{name}\""), format!("a unique {what} name"));
+    }
+    Ok(())
+}
+
+/// Checks that a stop time is after the start.
+pub fn later(key: impl Display, stop: Option<Time>, start: Time) -> Checked {
+    match stop {
+        Some(stop) if stop <= start => invalid(key, stop, format!("later than start = {start}")),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that there are as many values as flows, or sources, of a group.

@@ -1,6 +1,8 @@
 //! Checks of cross traffic.
 
-use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, one_for_each, priority};
+use super::conditions::{
+    Checked, MAX_RATE_CHANGES, conflict, invalid, later, one_for_each, priority, unique,
+};
 use super::distributions::check_draw;
 use super::links::check_waveform;
 use crate::MAX_SOURCES;
@@ -16,13 +18,7 @@ impl Scenario {
         let mut total = 0u64;
         for (i, cross) in self.cross.iter().enumerate() {
             let key = |name: &str| format!("cross[{i}].{name}");
-            if cross.name.is_empty() || !names.insert(cross.name.as_str()) {
-                return invalid(
-                    key("name"),
-                    format!("\"{}\"", cross.name),
-                    "a unique traffic name",
-                );
-            }
+            unique(key("name"), &cross.name, names, "traffic")?;
             total = total.saturating_add(cross.count);
             if cross.count == 0 || total as f64 > MAX_SOURCES {
                 return invalid(
@@ -45,10 +41,7 @@ impl Scenario {
             }
             self.check_bursts(cross, &key)?;
             check_available(cross, &key)?;
-            let start = cross.start.span().high;
-            if let Some(stop) = cross.stop.filter(|stop| *stop <= start) {
-                return invalid(key("stop"), stop, format!("later than start = {start}"));
-            }
+            later(key("stop"), cross.stop, cross.start.span().high)?;
             check_sources(cross, &key)?;
             check_access_link(cross, &key)?;
             if !(20..=65_535).contains(&cross.packet_size.0) {

@@ -1,6 +1,6 @@
 //! Checks of distributions: finite means and valid parameters.
 
-use super::conditions::{Checked, inside, invalid};
+use super::conditions::{Checked, inside, invalid, low_first};
 use crate::{Distribution, Law, Quantity};
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ const MAX_SHAPE: f64 = 1e3;
 const MAX_SIGMA: f64 = 10.0;
 
 /// Checks a distribution whose mean is at least `least`; `what` describes this bound.
-pub(super) fn check_draw<T: Quantity + Display>(
+pub(super) fn check_draw<T: Quantity + PartialOrd + Display>(
     key: &str,
     distribution: &Distribution<T>,
     least: f64,
@@ -29,9 +29,7 @@ pub(super) fn check_draw<T: Quantity + Display>(
                 if low.value() < 0.0 {
                     return invalid(format!("{key}.low"), low, "0 or more");
                 }
-                if low.value() > high.value() {
-                    return invalid(format!("{key}.low"), low, format!("at most high = {high}"));
-                }
+                low_first(format!("{key}.low"), low, high)?;
             }
             Law::Exponential { mean } => positive("mean", mean)?,
             Law::Pareto { mean, shape, most } => {

@@ -1,6 +1,6 @@
 //! Checks of links: rates, loss models, jitter, outages, token buckets.
 
-use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, share};
+use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, low_first, share};
 use crate::{JitterSpec, LossSpec, NetworkGraph, OutageSpec, Scenario, ScenarioError, Waveform};
 use cwndlab_units::{Bytes, Rate, Time};
 
@@ -92,10 +92,10 @@ impl Scenario {
 
 fn check_jitter(key: &str, jitter: &JitterSpec) -> Checked {
     let times = match *jitter {
-        JitterSpec::Uniform { low, high, .. } if low > high => {
-            return invalid(format!("{key}.low"), low, format!("at most high = {high}"));
+        JitterSpec::Uniform { low, high, .. } => {
+            low_first(format!("{key}.low"), low, high)?;
+            [("low", low), ("high", high)]
         }
-        JitterSpec::Uniform { low, high, .. } => [("low", low), ("high", high)],
         JitterSpec::Normal { mean, deviation, .. } => [("mean", mean), ("deviation", deviation)],
         JitterSpec::Exponential { mean, .. } => [("mean", mean), ("mean", mean)],
         JitterSpec::Bernoulli { p, by, .. } => {
@@ -167,9 +167,7 @@ fn check_outages(key: &str, outages: &[OutageSpec]) -> Checked {
 
 /// Checks a waveform in a run of this duration.
 pub(super) fn check_waveform(key: &str, waveform: &Waveform, duration: Time) -> Checked {
-    if let Some((name, message)) = waveform.problem() {
-        return conflict(format!("{key}.{name}"), message);
-    }
+    waveform.check(key)?;
     match waveform.shortest_piece() {
         Some((name, piece))
             if duration.seconds() / piece.seconds().max(1e-12) > MAX_RATE_CHANGES =>

@@ -17,7 +17,7 @@ use crate::knobs::KnobOverrides;
 use crate::routing::Routes;
 use crate::scenario::Scenario;
 use crate::trace_spec::Sampling;
-use conditions::{Checked, invalid, positive, share};
+use conditions::{Checked, at_least, invalid, positive, share};
 use cwndlab_tcp::TcpConfig;
 use cwndlab_units::Time;
 use linux_settings::check_linux_settings;
@@ -69,18 +69,14 @@ impl Scenario {
                 format!("[from, to] with 0s <= from < to <= {}", self.duration),
             );
         }
-        if self.rate_bin < Time::ns(1_000_000) {
-            return invalid("rate_bin", self.rate_bin, "at least 1ms");
-        }
+        at_least("rate_bin", self.rate_bin, Time::ns(1_000_000))?;
         self.bdp.map_or(Ok(()), |bdp| positive("bdp.rtt", bdp.rtt))
     }
 
     fn check_trace(&self) -> Checked {
         let flows: u64 = self.flows.iter().map(|flow| flow.count).sum();
         let samples = |key: &str, every: Time, each: u64| {
-            if every < Time::ns(1_000) {
-                return invalid(key, every, "at least 1us");
-            }
+            at_least(key, every, Time::ns(1_000))?;
             let rows = self.duration.seconds() / every.seconds() * each as f64;
             if rows > MAX_SAMPLES {
                 return invalid(

@@ -1,6 +1,6 @@
 //! Checks of flows that carry transfers without end: responses, frames, web pages, video.
 
-use super::conditions::{Checked, conflict, inside, invalid, positive};
+use super::conditions::{Checked, at_least, conflict, inside, invalid, positive, unique};
 use super::distributions::check_draw;
 use crate::{FlowSpec, Frames, Page, PageObject, Responses, Video};
 use cwndlab_rules::Arithmetic;
@@ -59,12 +59,8 @@ fn check_frames(frames: &Frames, flow: &FlowSpec, key: &dyn Fn(&str) -> String) 
             );
         }
     }
-    for (name, time) in [("every", Some(frames.every)), ("deadline", frames.deadline)] {
-        if let Some(time) = time.filter(|time| *time < MIN_FRAME) {
-            return invalid(key(&format!("frames.{name}")), time, "at least 10us");
-        }
-    }
-    Ok(())
+    at_least(key("frames.every"), frames.every, MIN_FRAME)?;
+    frames.deadline.map_or(Ok(()), |time| at_least(key("frames.deadline"), time, MIN_FRAME))
 }
 
 fn check_page(page: &Page, flow: &FlowSpec, key: &dyn Fn(&str) -> String) -> Checked {
@@ -131,9 +127,7 @@ fn check_objects(objects: &[PageObject], in_page: &dyn Fn(&str) -> String) -> Ch
                 "names of objects before it in the list",
             );
         }
-        if object.name.is_empty() || !names.insert(object.name.as_str()) {
-            return invalid(key("name"), format!("\"{}\"", object.name), "a unique object name");
-        }
+        unique(key("name"), &object.name, &mut names, "object")?;
     }
     Ok(())
 }
@@ -149,9 +143,7 @@ fn check_video(video: &Video, key: &dyn Fn(&str) -> String) -> Checked {
             "one or more ascending bitrates",
         );
     }
-    if video.segment < MIN_SEGMENT {
-        return invalid(key("segment"), video.segment, format!("at least {MIN_SEGMENT}"));
-    }
+    at_least(key("segment"), video.segment, MIN_SEGMENT)?;
     positive(key("cushion"), video.cushion)?;
     // The player asks for a segment only if it fits, and starts with `startup`.
     let least_s = video.startup().seconds() + video.segment.seconds();

@@ -1,8 +1,8 @@
 //! Checks of listed flows and arriving flows.
 
 use super::conditions::{
-    Checked, MAX_FLOWS, MAX_RATE_CHANGES, conflict, inside, invalid, one_for_each, positive,
-    priority, share,
+    Checked, MAX_FLOWS, MAX_RATE_CHANGES, at_least, conflict, inside, invalid, later, one_for_each,
+    positive, priority, share, unique,
 };
 use super::distributions::check_draw;
 use super::knobs::check_knobs;
@@ -28,9 +28,7 @@ impl Scenario {
         let mut total = 0u64;
         for (i, flow) in self.flows.iter().enumerate() {
             let key = |name: &str| format!("flows[{i}].{name}");
-            if flow.name.is_empty() || !names.insert(flow.name.as_str()) {
-                return invalid(key("name"), format!("\"{}\"", flow.name), "a unique traffic name");
-            }
+            unique(key("name"), &flow.name, names, "traffic")?;
             total = total.saturating_add(flow.count);
             if flow.count == 0 || total > MAX_FLOWS {
                 return invalid(key("count"), flow.count, format!("1 to {MAX_FLOWS} flows in all"));
@@ -52,10 +50,7 @@ impl Scenario {
             if let Some(bytes) = flow.bytes.filter(|bytes| !(1..=1 << 60).contains(&bytes.0)) {
                 return invalid(key("bytes"), bytes, "1B to 1e18B");
             }
-            let start = flow.start.span().high;
-            if let Some(stop) = flow.stop.filter(|stop| *stop <= start) {
-                return invalid(key("stop"), stop, format!("later than start = {start}"));
-            }
+            later(key("stop"), flow.stop, flow.start.span().high)?;
             for (name, values) in flow.per_flow() {
                 one_for_each(key(name), values, flow.count, "flows")?;
             }
@@ -72,20 +67,8 @@ impl Scenario {
     pub(super) fn check_arrivals<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {
         for (i, arrivals) in self.arrivals.iter().enumerate() {
             let key = |name: &str| format!("arrivals[{i}].{name}");
-            if arrivals.name.is_empty() || !names.insert(arrivals.name.as_str()) {
-                return invalid(
-                    key("name"),
-                    format!("\"{}\"", arrivals.name),
-                    "a unique traffic name",
-                );
-            }
-            if let Some(stop) = arrivals.stop.filter(|stop| *stop <= arrivals.start) {
-                return invalid(
-                    key("stop"),
-                    stop,
-                    format!("later than start = {}", arrivals.start),
-                );
-            }
+            unique(key("name"), &arrivals.name, names, "traffic")?;
+            later(key("stop"), arrivals.stop, arrivals.start)?;
             self.check_gaps(arrivals, &key)?;
             check_connections(arrivals, &key)?;
             check_packet_sizes(arrivals, &key)?;
@@ -110,22 +93,15 @@ impl Scenario {
         for (key, gap) in process
             .chain(phases.clone().map(|(i, phase)| (key(&format!("phases[{i}].gap")), phase.gap)))
         {
-            if gap < MIN_GAP {
-                return invalid(key, gap, format!("at least {MIN_GAP}"));
-            }
+            at_least(key, gap, MIN_GAP)?;
         }
         for (i, phase) in phases {
-            if phase.length < MIN_GAP {
-                return invalid(
-                    key(&format!("phases[{i}].length")),
-                    phase.length,
-                    format!("at least {MIN_GAP}"),
-                );
-            }
+            let key = key(&format!("phases[{i}].length"));
+            at_least(&key, phase.length, MIN_GAP)?;
             if self.duration.seconds() / phase.length.seconds() > MAX_RATE_CHANGES {
                 let expected =
                     format!("at most {MAX_RATE_CHANGES:.0} phases in a run of {}", self.duration);
-                return invalid(key(&format!("phases[{i}].length")), phase.length, expected);
+                return invalid(key, phase.length, expected);
             }
         }
         let expected = self.expected_arrivals(arrivals);
