@@ -6,7 +6,9 @@ use crate::resolver::PythonResolver;
 use crate::run::PyRun;
 use crate::topology::topology;
 use cwndlab_scenario::{CheckedScenario, Scenario};
-use cwndlab_sim::{DrawnNetwork, Options, Simulation, Status, opportunities_ms};
+use cwndlab_sim::{
+    DrawnNetwork, Options, RecordedAck, ReplayEvent, Simulation, Status, opportunities_ms, replay,
+};
 use cwndlab_units::message::unknown;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -30,6 +32,10 @@ pub struct PyScenario {
     pub has_rules: bool,
 }
 
+/// A recorded ACK, and an event of a replay, as Python has them.
+type Acked = (f64, i64, Vec<(i64, i64)>, bool);
+type Replayed = (f64, &'static str, Option<i64>, f64, f64);
+
 #[pymethods]
 impl PyScenario {
     /// Parses and checks a scenario in "toml" or "json", whose paths are relative to `folder`.
@@ -52,6 +58,21 @@ impl PyScenario {
     /// The scenario with another seed.
     fn with_seed(&self, seed: u64) -> Self {
         Self { scenario: self.scenario.with_seed(seed), has_rules: self.has_rules }
+    }
+
+    /// Plays ACKs (time, packet, SACK blocks, ECE) to the first flow of an entry of the scenario.
+    /// Returns what its sender did: (time, "send", packet, whether again, none) and (time, "ack",
+    /// none, cwnd before, ssthresh before).
+    fn replay(&self, group: usize, start_s: f64, acks: Vec<Acked>) -> Vec<Replayed> {
+        let recorded = |(time_s, ack, sack, ece)| RecordedAck { time_s, ack, sack, ece };
+        let acks: Vec<RecordedAck> = acks.into_iter().map(recorded).collect();
+        let row = |event| match event {
+            ReplayEvent::Sent { time_s, number, retransmission } => {
+                (time_s, "send", Some(number), f64::from(u8::from(retransmission)), f64::NAN)
+            }
+            ReplayEvent::Acked { time_s, cwnd, ssthresh } => (time_s, "ack", None, cwnd, ssthresh),
+        };
+        replay(&self.scenario, group, start_s, &acks).into_iter().map(row).collect()
     }
 
     /// The scenario as one line of JSON, with every default.

@@ -28,6 +28,7 @@ mod network_path;
 mod packet;
 mod random;
 mod rate;
+mod replay;
 pub mod results;
 mod simulation;
 
@@ -46,4 +47,5 @@ pub use measure::trace_hash::TraceHash;
 pub use network::link::QueueSampler;
 pub use network_path::NetworkPath;
 pub use rate::opportunities::opportunities_ms;
+pub use replay::{RecordedAck, ReplayEvent, replay};
 pub use simulation::{Simulation, SimulationError};

@@ -5,13 +5,14 @@ use super::socket::TcpInfo;
 use super::source::NO_THRESHOLD;
 use cwndlab_emulator::{PacketMeta, SequenceUnwrapper, TcpSegment};
 use cwndlab_sim::{Ecn, PacketEvent};
+use etherparse::{TcpHeaderSlice, TcpOptionElement};
 use serde_json::{Value, json};
 
 /// ssthresh of a flow that has none, packets, as in simulated runs.
 const NO_SSTHRESH: f64 = 1e9;
 
 /// One row. Packets are numbered as in simulated runs: the SYN is packet 0.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Row {
     time_s: f64,
     event: PacketEvent,
@@ -22,6 +23,35 @@ struct Row {
     window: Option<(f64, f64)>,
     retransmission: bool,
     marked: bool,
+    /// Ranges of packets that an ACK reports as received.
+    sack: Vec<(i64, i64)>,
+}
+
+/// What an ACK says besides its number.
+#[derive(Clone, Debug, Default)]
+pub struct AckOptions {
+    /// ECE.
+    pub ece: bool,
+    /// SACK blocks, sequence numbers.
+    pub sack: Vec<(u32, u32)>,
+}
+
+impl AckOptions {
+    /// Those of a packet of IPv4.
+    pub fn of(packet: &[u8]) -> Self {
+        let header_bytes = usize::from(packet[0] & 15) * 4;
+        let Ok(tcp) = TcpHeaderSlice::from_slice(&packet[header_bytes..]) else {
+            return Self::default();
+        };
+        let mut sack = Vec::new();
+        for option in tcp.options_iterator().flatten() {
+            if let TcpOptionElement::SelectiveAcknowledgement(first, more) = option {
+                sack.push(first);
+                sack.extend(more.into_iter().flatten());
+            }
+        }
+        Self { ece: tcp.ece(), sack }
+    }
 }
 
 /// Positions of a flow's data.
@@ -75,17 +105,29 @@ impl PacketTrace {
             window: None,
             retransmission: retransmission && event == PacketEvent::Send,
             marked: meta.ecn == Ecn::Ce,
+            sack: Vec::new(),
         });
     }
 
     /// An ACK reaches its sender, whose state is `info` before it.
-    pub fn ack(&mut self, time_s: f64, meta: &PacketMeta, has_ece: bool, info: Option<&TcpInfo>) {
+    pub fn ack(
+        &mut self,
+        time_s: f64,
+        meta: &PacketMeta,
+        more: &AckOptions,
+        info: Option<&TcpInfo>,
+    ) {
         let (Some(flow), Some(ack)) =
             (self.flows.get_mut(meta.flow as usize), meta.segment.and_then(|segment| segment.ack))
         else {
             return;
         };
         let Some(position) = flow.acknowledged.position(ack) else { return };
+        let numbered =
+            |edge: u32| flow.acknowledged.clone().position(edge).map(|at| flow.packets(at));
+        let sack =
+            more.sack.iter().filter_map(|&(left, right)| Some((numbered(left)?, numbered(right)?)));
+        let sack = sack.collect();
         let window = info.map(|info| {
             let ssthresh = info.snd_ssthresh;
             let has_one = ssthresh < NO_THRESHOLD;
@@ -99,7 +141,8 @@ impl PacketTrace {
             size_bytes: meta.size_bytes,
             window,
             retransmission: false,
-            marked: has_ece,
+            marked: more.ece,
+            sack,
         });
     }
 
@@ -116,6 +159,7 @@ impl PacketTrace {
             "ssthresh_packets": rows.iter().map(|row| row.window.map(|of| of.1)).collect::<Vec<_>>(),
             "retransmission": rows.iter().map(|row| row.retransmission).collect::<Vec<_>>(),
             "marked": rows.iter().map(|row| row.marked).collect::<Vec<_>>(),
+            "sack": rows.iter().map(|row| &row.sack).collect::<Vec<_>>(),
         })
     }
 }
@@ -148,10 +192,12 @@ mod tests {
         let mut ack = packet(7, 0, false);
         ack.segment =
             ack.segment.map(|of| TcpSegment { ack: Some(first.wrapping_add(2001)), ..of });
-        trace.ack(3.0, &ack, true, None);
+        let blocks = vec![(first.wrapping_add(3001), first.wrapping_add(5001))];
+        trace.ack(3.0, &ack, &AckOptions { ece: true, sack: blocks }, None);
         let columns = trace.columns();
         assert_eq!(columns["seq"], json!([0, 1, 2, 1, 2]));
         assert_eq!(columns["retransmission"], json!([false, false, false, true, false]));
+        assert_eq!(columns["sack"][4], json!([[4, 6]]));
         assert_eq!(columns["event"], json!(["send", "send", "send", "send", "ack"]));
     }
 }

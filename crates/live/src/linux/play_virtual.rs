@@ -3,7 +3,7 @@
 
 use super::congestion_controls::CongestionControls;
 use super::namespace::{self, End, NetworkNamespace};
-use super::packet_trace::PacketTrace;
+use super::packet_trace::{AckOptions, PacketTrace};
 use super::plan::{Plan, TIMESTAMP_BYTES};
 use super::play::{Measurements, row_every_s};
 use super::ring::Ring;
@@ -166,7 +166,7 @@ impl VirtualRun<'_> {
         }
         self.ring.submit()?;
         let info = self.sources.info(meta.flow as usize);
-        trace.ack(now, &meta, has_ece(packet), info.as_ref());
+        trace.ack(now, &meta, &AckOptions::of(packet), info.as_ref());
         Ok(())
     }
 
@@ -205,13 +205,6 @@ impl VirtualRun<'_> {
 fn payloads(plan: &Plan) -> impl Iterator<Item = u32> {
     let options = if plan.timestamps { TIMESTAMP_BYTES } else { 0 };
     plan.flows.iter().map(move |flow| flow.mss_bytes - options)
-}
-
-/// Whether a packet of IPv4 and TCP has ECE (RFC 9293 section 3.1, RFC 3168 section 6.1).
-fn has_ece(packet: &[u8]) -> bool {
-    const ECE: u8 = 0x40;
-    let header_bytes = usize::from(packet[0] & 15) * 4;
-    packet.get(header_bytes + 13).is_some_and(|flags| flags & ECE != 0)
 }
 
 /// Marks a packet in the trace hash as delivered; one that was sent has its side alone.

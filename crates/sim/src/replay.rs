@@ -1,0 +1,151 @@
+//! A sender alone, driven by recorded ACKs at their times: what it sends tells how far it is from the
+//! sender that was recorded, ACK by ACK, without the network's answer to every difference.
+
+use cwndlab_rules::Arithmetic;
+use cwndlab_scenario::CheckedScenario;
+use cwndlab_tcp::{AckSegment, DataSegment, EcnEcho, Recovery, SackBlocks, Sender};
+use std::collections::{HashMap, HashSet};
+
+/// An ACK as it was recorded.
+#[derive(Clone, Debug)]
+pub struct RecordedAck {
+    /// When it reached the sender, seconds.
+    pub time_s: f64,
+    /// Cumulative acknowledgement number, packets.
+    pub ack: i64,
+    /// SACK blocks: first packet, and the one behind the last.
+    pub sack: Vec<(i64, i64)>,
+    /// ECE.
+    pub ece: bool,
+}
+
+/// What the sender did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReplayEvent {
+    /// It sent a packet, for the first time or again.
+    Sent {
+        /// Seconds.
+        time_s: f64,
+        /// Packet number.
+        number: i64,
+        /// Whether it was sent before.
+        retransmission: bool,
+    },
+    /// An ACK reached it, which found this state.
+    Acked {
+        /// Seconds.
+        time_s: f64,
+        /// Congestion window before it, packets.
+        cwnd: f64,
+        /// Slow-start threshold before it, packets.
+        ssthresh: f64,
+    },
+}
+
+/// What the sender did so far.
+#[derive(Debug, Default)]
+struct Log {
+    events: Vec<ReplayEvent>,
+    /// When each packet was sent last, seconds.
+    sent_s: HashMap<i64, f64>,
+    highest_ack: i64,
+    /// Packets beyond it that were reported as received.
+    received: HashSet<i64>,
+}
+
+impl Log {
+    fn sent(&mut self, time_s: f64, segment: DataSegment) {
+        let DataSegment { number, retransmission, .. } = segment;
+        self.events.push(ReplayEvent::Sent { time_s, number, retransmission });
+        self.sent_s.insert(number, time_s);
+    }
+
+    /// The ACK with what it echoes: timestamps of the first and the last packet that it reports for
+    /// the first time.
+    fn acked(&mut self, recorded: &RecordedAck, size_bytes: u32) -> AckSegment {
+        let &RecordedAck { time_s, ack, ece, .. } = recorded;
+        let blocks = recorded.sack.iter().flat_map(|&(left, right)| left..right);
+        let news: Vec<i64> = (self.highest_ack + 1..=ack)
+            .chain(blocks)
+            .filter(|number| *number > self.highest_ack && !self.received.contains(number))
+            .collect();
+        self.highest_ack = self.highest_ack.max(ack);
+        self.received.extend(&news);
+        let highest_ack = self.highest_ack;
+        self.received.retain(|&number| number > highest_ack);
+        let of = |number: Option<&i64>| {
+            number.and_then(|number| self.sent_s.get(number)).copied().unwrap_or(time_s)
+        };
+        let (first, last) = (of(news.iter().min()), of(news.iter().max()));
+        AckSegment { ack, sent_s: last, echo_s: first, size_bytes, echo: EcnEcho::ece(ece) }
+    }
+}
+
+/// Plays recorded ACKs to the first flow of entry `group` of a scenario, which has the rule, the data
+/// and the settings of the scenario and starts at `start_s`. Returns what the sender did.
+pub fn replay(
+    scenario: &CheckedScenario,
+    group: usize,
+    start_s: f64,
+    acks: &[RecordedAck],
+) -> Vec<ReplayEvent> {
+    let spec = &scenario.flows[group];
+    let config = scenario.tcp_config(&spec.tcp);
+    let arithmetic = if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+    let (packets, short) = spec.segments(&config);
+    let recovery = Recovery::from(spec.recovery);
+    let mut sender = Sender::new(spec.rule.0.build(arithmetic), recovery, packets, 0.0, &config);
+    sender.set_short_packet(short);
+    let mut log = Log { highest_ack: -1, ..Log::default() };
+    sender.start(start_s, &config, &mut |segment| log.sent(start_s, segment));
+    for recorded in acks {
+        let time_s = recorded.time_s;
+        loop {
+            let (timer_s, pacing_s) = (sender.deadline_s(), sender.pacing_deadline_s());
+            let now_s = timer_s.min(pacing_s);
+            if now_s >= time_s {
+                break;
+            }
+            let mut out = |segment| log.sent(now_s, segment);
+            if timer_s <= pacing_s {
+                sender.on_retransmission_timer(now_s, &config, &mut out);
+            } else {
+                sender.on_pacing_timer(now_s, &config, &mut out);
+            }
+        }
+        let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
+        log.events.push(ReplayEvent::Acked { time_s, cwnd, ssthresh });
+        let ack = log.acked(recorded, config.ack_wire_size());
+        let mut sack = SackBlocks::default();
+        recorded.sack.iter().for_each(|&block| sack.push(block));
+        let sack = (!sack.is_empty()).then_some(&sack);
+        sender.on_ack(time_s, ack, sack, &config, &mut |segment| log.sent(time_s, segment));
+    }
+    log.events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwndlab_scenario::Scenario;
+
+    /// Ten packets leave after the handshake; each of their ACKs in slow start releases two.
+    #[test]
+    fn an_ack_in_slow_start_releases_two_packets() {
+        let text = "duration = \"1s\"\ndumbbell = { rate = \"10Mbit\", delay = \"10ms\" }\n\
+                    flows = [{ rule = \"AIMD(1, 0.5)\" }]";
+        let scenario = Scenario::from_toml(text).unwrap();
+        let ack = |time_s, ack| RecordedAck { time_s, ack, sack: Vec::new(), ece: false };
+        let events = replay(&scenario, 0, 0.0, &[ack(0.02, 0), ack(0.05, 1)]);
+        let sent: Vec<i64> = events
+            .iter()
+            .filter_map(|event| match event {
+                ReplayEvent::Sent { number, .. } => Some(*number),
+                ReplayEvent::Acked { .. } => None,
+            })
+            .collect();
+        assert_eq!(sent, (0..=12).collect::<Vec<_>>());
+        let window = ReplayEvent::Acked { time_s: 0.05, cwnd: 10.0, ssthresh: 1e9 };
+        assert!(events.contains(&window), "{events:?}");
+    }
+}
