@@ -62,7 +62,7 @@ impl Discipline {
         match self {
             Self::Red(red) => Some(red.average_packets()),
             Self::Rio(rio) => Some(rio.average()),
-            Self::DropTail(_) | Self::Pie(_) | Self::Step(_) => None,
+            _ => None,
         }
     }
 
@@ -72,7 +72,7 @@ impl Discipline {
         match self {
             Self::Red(red) => Some(red.probability()),
             Self::Pie(pie) => Some(pie.probability()),
-            Self::DropTail(_) | Self::Rio(_) | Self::Step(_) => None,
+            _ => None,
         }
     }
 }
