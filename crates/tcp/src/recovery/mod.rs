@@ -211,7 +211,7 @@ pub enum Recovery {
 }
 
 impl Recovery {
-    /// All schemes with their names in scenarios.
+    /// All schemes with their names in scenarios, in the order of the variants.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::Tahoe, "tahoe"),
         (Self::Reno, "reno"),
@@ -237,5 +237,17 @@ impl Recovery {
     /// Whether the receiver sends SACK blocks.
     pub fn uses_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Fack)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_scheme_has_its_own_name() {
+        for (recovery, name) in Recovery::ALL {
+            assert_eq!(recovery.name(), name);
+        }
     }
 }

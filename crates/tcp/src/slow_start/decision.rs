@@ -1,6 +1,6 @@
 //! What a slow-start scheme learns from an ACK, and what it decides.
 
-/// An ACK of new data in slow start.
+/// An ACK of new data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlowStartAck {
     pub(crate) now_s: f64,
@@ -15,7 +15,7 @@ pub(crate) struct SlowStartAck {
 /// What a scheme decides on an ACK.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Decision {
-    /// Grow by this share of the growth of standard slow start, for at most so many packets.
+    /// Grow by this share of the rule's growth, for at most so many packets.
     Grow { share: f64, most_packets: u64 },
     /// Leave slow start: ssthresh becomes cwnd.
     Leave,
