@@ -3,6 +3,20 @@
 use crate::admission::Backlog;
 
 /// Size of a buffer.
+///
+/// ```
+/// # use cwndlab_queues::{Admission, ArrivingPacket, Backlog, Decision, DropTail, Limit};
+/// # let arriving = |ecn| ArrivingPacket { now_s: 1.0, size_bytes: 1000, flow: 0, ecn,
+/// #     priority: 1 };
+/// # let backlog = |packets| Backlog { packets, bytes: 1000 * packets,
+/// #     in_service_bytes: 1000.min(1000 * packets), ..Backlog::default() };
+/// let decide = |limit| {
+///     DropTail::new(limit, true).admit(&arriving(false), &backlog(3), &mut || 0.5)
+/// };
+/// // Three packets of 1000 bytes are there, and a fourth arrives.
+/// assert_eq!(decide(Limit::Packets(4)), Decision::Accept);
+/// assert_eq!(decide(Limit::Bytes(3999)), Decision::Drop);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// In packets.

@@ -10,6 +10,15 @@ use crate::admission::{Backlog, Decision};
 pub const EXACT_IDLE_STEPS: u64 = 4096;
 
 /// Weight of a new sample in the average queue.
+///
+/// ```
+/// use cwndlab_queues::Weight;
+/// assert_eq!(Weight::Fixed(0.002).value(1250.0), 0.002);
+/// // 10 Mbit/s are 1250 packets of 1000 bytes per second.
+/// let automatic = Weight::Automatic.value(1250.0);
+/// assert!((automatic - 1.0 / 1250.0).abs() < 1e-6);
+/// assert!(Weight::AutomaticFast.value(1250.0) > 9.0 * automatic);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Weight {
     /// A fixed weight.

@@ -1,6 +1,22 @@
 //! Disciplines that hold their packets and may decide at dequeue.
 
 /// A packet in a [`QueueDisc`]; `packet` is the caller's payload.
+///
+/// ```
+/// use cwndlab_queues::QueueItem;
+/// let item = QueueItem {
+///     size_bytes: 1000,
+///     flow: 7,
+///     ecn: true,
+///     l4s: false,
+///     marked: false,
+///     priority: 1,
+///     enqueued_s: 0.25,
+///     packet: "payload",
+/// };
+/// let marked = QueueItem { marked: true, ..item };
+/// assert_ne!(marked, item);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueItem<P> {
     /// Size on the wire.
@@ -23,6 +39,19 @@ pub struct QueueItem<P> {
 
 /// A discipline that holds its packets and may decide at dequeue. The packet in service is no
 /// longer in the queue.
+///
+/// ```
+/// use cwndlab_queues::{Limit, Priority, QueueDisc, QueueItem};
+/// # let item = |flow, packet| QueueItem { size_bytes: 1000, flow, ecn: false, l4s: false,
+/// #     marked: false, priority: 1, enqueued_s: 0.0, packet };
+/// let mut queue = Priority::new(Limit::Packets(1));
+/// let mut dropped = Vec::new();
+/// for packet in ['a', 'b'] {
+///     queue.enqueue(item(0, packet), &mut |item| dropped.push(item.packet));
+/// }
+/// assert_eq!((queue.packets(), dropped), (1, vec!['b'])); // the arriving packet, too
+/// assert_eq!(queue.dequeue(0.0, &mut |_| ()).unwrap().packet, 'a');
+/// ```
 pub trait QueueDisc<P> {
     /// Enqueues a packet; `dropped` receives each packet that this drops, the arriving one
     /// included.

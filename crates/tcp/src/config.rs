@@ -10,6 +10,14 @@ use crate::{EcnFeedback, ShortPacket, SlowStartScheme};
 use cwndlab_units::Time;
 
 /// A set of defaults for the settings of an endpoint.
+///
+/// ```
+/// use cwndlab_tcp::{Profile, TcpConfig};
+/// let initial_window = |profile| TcpConfig::profile(profile).limits.initial_window;
+/// assert_eq!(initial_window(Profile::Rfc), 4.0); // RFC 3390 at 1000 bytes
+/// assert_eq!(initial_window(Profile::Linux), 10.0); // RFC 6928
+/// assert_eq!(Profile::default().name(), "linux");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// ns-2 2.35.
@@ -270,6 +278,20 @@ macro_rules! define_config {
     )*})*) => {
         $(
             #[doc = $about]
+            ///
+            /// The group of one profile in the settings of another:
+            ///
+            /// ```
+            /// use cwndlab_tcp::{Profile, TcpConfig};
+            #[doc = concat!("use cwndlab_tcp::", stringify!($Group), ";")]
+            #[doc = concat!("let group: ", stringify!($Group), " =")]
+            #[doc = concat!("    TcpConfig::profile(Profile::Linux).", stringify!($group), ";")]
+            /// let rfc = TcpConfig::profile(Profile::Rfc);
+            #[doc = concat!(
+                "let mixed = TcpConfig { ", stringify!($group), ": group.clone(), ..rfc };"
+            )]
+            #[doc = concat!("assert_eq!(mixed.", stringify!($group), ", group);")]
+            /// ```
             #[derive(Clone, Debug, PartialEq)]
             pub struct $Group {
                 $(#[doc = $meaning] pub $name: $type,)*
@@ -277,6 +299,14 @@ macro_rules! define_config {
         )*
 
         /// The settings of a TCP endpoint.
+        ///
+        /// ```
+        /// use cwndlab_tcp::{Profile, TcpConfig};
+        /// let mut config = TcpConfig::profile(Profile::Rfc);
+        /// assert_eq!(config.wire_size_of(1000), 1052); // 40 bytes of headers, 12 of timestamps
+        /// config.rto.timestamps = false;
+        /// assert_eq!(config.wire_size_of(1000), 1040);
+        /// ```
         #[derive(Clone, Debug, PartialEq)]
         pub struct TcpConfig {
             $(#[doc = $about] pub $group: $Group,)*
@@ -302,6 +332,14 @@ macro_rules! define_config {
 for_each_knob!(define_config);
 
 /// Settings that differ from others in some: `tcp_config!(rfc, ecn.ecn = true, limits.window = 9.0)`.
+///
+/// ```
+/// use cwndlab_tcp::{Profile, TcpConfig, tcp_config};
+/// let rfc = TcpConfig::profile(Profile::Rfc);
+/// let config = tcp_config!(rfc.clone(), ecn.ecn = true, limits.window = 9.0);
+/// assert_eq!((config.ecn.ecn, config.limits.window), (true, 9.0));
+/// assert_eq!(config.rto, rfc.rto);
+/// ```
 #[macro_export]
 macro_rules! tcp_config {
     ($base:expr, $($group:ident.$name:ident = $value:expr),+ $(,)?) => {{

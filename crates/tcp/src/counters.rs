@@ -2,6 +2,14 @@
 
 /// Sums since the start of the flow. Counters that grow at most once per round trip are 32 bits
 /// wide.
+///
+/// ```
+/// use cwndlab_tcp::Counters;
+/// let begin = Counters { sent: 100, timeouts: 1, ..Counters::default() };
+/// let end = Counters { sent: 160, ..begin };
+/// let measured = end.since(&begin);
+/// assert_eq!((measured.sent, measured.timeouts), (60, 0));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
     /// Data packets sent, retransmissions included.

@@ -4,6 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a receiver reports marks.
+///
+/// ```
+/// use cwndlab_tcp::EcnFeedback;
+/// assert_eq!(EcnFeedback::default(), EcnFeedback::Ece);
+/// assert!(!EcnFeedback::ExactEce.is_accecn());
+/// assert!(EcnFeedback::AccEcn.is_accecn());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum EcnFeedback {
     /// ECE from CE until CWR: one report per window of data (RFC 3168 section 6.1.3).

@@ -5,6 +5,24 @@ use crate::{DataSegment, Ecn, TcpConfig};
 use cwndlab_rules::WindowRule;
 
 /// Destination of a sender's segments: a closure, or a type that implements it for inlining.
+///
+/// ```
+/// use cwndlab_tcp::{DataSegment, Output, Sender};
+/// # use cwndlab_rules::{Arithmetic, RuleSpec};
+/// # use cwndlab_tcp::{Profile, Recovery, TcpConfig, tcp_config};
+/// # let config = tcp_config!(TcpConfig::profile(Profile::Rfc), handshake.syn = false);
+/// # let rule = "NewReno".parse::<RuleSpec>().unwrap().build(Arithmetic::Plain);
+/// # let mut sender = Sender::new(rule, Recovery::Sack, None, 0.0, &config);
+/// struct Wire(Vec<i64>);
+/// impl Output for Wire {
+///     fn send(&mut self, segment: DataSegment) {
+///         self.0.push(segment.number);
+///     }
+/// }
+/// let mut wire = Wire(Vec::new());
+/// sender.start(0.0, &config, &mut wire);
+/// assert_eq!(wire.0, [0, 1, 2, 3]); // the initial window of RFC 3390
+/// ```
 pub trait Output {
     /// Takes a segment.
     fn send(&mut self, segment: DataSegment);

@@ -10,6 +10,17 @@ use crate::{
 use cwndlab_prefetch::prefetch;
 
 /// A TCP receiver.
+///
+/// ```
+/// use cwndlab_tcp::{Profile, Receiver, TcpConfig, tcp_config};
+/// let config = tcp_config!(TcpConfig::profile(Profile::Rfc), handshake.syn = false);
+/// let mut receiver = Receiver::new(true);
+/// receiver.on_data(0.1, 0, 0.0, false, false, &config);
+/// // Packet 1 is lost: packet 2 repeats the ACK of packet 0, and SACK reports it.
+/// let (is_new, ack) = receiver.on_data(0.2, 2, 0.1, false, false, &config);
+/// assert_eq!((is_new, ack.unwrap().ack, receiver.rcv_nxt()), (true, 0, 1));
+/// assert_eq!(receiver.sack_blocks().unwrap().as_slice(), [(2, 3)]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// Next packet expected (RCV.NXT).

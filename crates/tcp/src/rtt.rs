@@ -4,6 +4,17 @@
 use crate::TcpConfig;
 
 /// Smoothed RTT, RTT variation and the RTO.
+///
+/// ```
+/// use cwndlab_tcp::{Profile, RttEstimator, TcpConfig};
+/// let config = TcpConfig::profile(Profile::Rfc);
+/// let mut rtt = RttEstimator::new(&config, 0.0);
+/// rtt.sample(1.5, 1.0, &config);
+/// // RFC 6298 section 2.2: SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR.
+/// assert_eq!((rtt.srtt_s(&config), rtt.rttvar_s(&config), rtt.rto_s()), (0.5, 0.25, 1.5));
+/// rtt.back_off(&config);
+/// assert_eq!(rtt.rto_s(), 3.0);
+/// ```
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     /// Smoothed RTT: eighths of a tick (whole numbers), or seconds where the tick is zero. Zero

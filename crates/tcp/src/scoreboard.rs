@@ -4,6 +4,17 @@ use crate::{SackBlocks, SequenceSet};
 
 /// The SACK scoreboard of a sender. What an ACK costs does not depend on the window: packets are
 /// counted when their state changes.
+///
+/// ```
+/// use cwndlab_tcp::Scoreboard;
+/// let mut board = Scoreboard::default();
+/// // Packets up to 0 are acknowledged, up to 9 are sent; 3 to 5 are SACKed.
+/// assert!(board.update(0, 9, &[(3, 6)]));
+/// assert_eq!(board.sacked_count(0), 3);
+/// assert_eq!(board.next_hole(0), Some(1));
+/// board.mark_retransmitted(1);
+/// assert_eq!(board.next_hole(0), Some(2));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: SequenceSet,

@@ -3,6 +3,16 @@
 use std::num::NonZeroU32;
 
 /// Up to three SACK blocks (RFC 2018), each `[left, right)` in packet numbers.
+///
+/// ```
+/// use cwndlab_tcp::SackBlocks;
+/// let mut blocks = SackBlocks::default();
+/// blocks.push((7, 9)); // packets 7 and 8
+/// blocks.push((4, 5));
+/// assert_eq!(blocks.as_slice(), [(7, 9), (4, 5)]);
+/// assert_eq!(blocks.duplicate(2), None);
+/// assert_eq!(blocks.duplicate(8), Some((7, 9))); // below the ACK: it arrived twice
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(i64, i64); 3],
@@ -62,6 +72,14 @@ impl SackBlocks {
 }
 
 /// The last packet of a transfer, if its bytes do not fill it.
+///
+/// ```
+/// use cwndlab_tcp::{Profile, ShortPacket, TcpConfig, tcp_config};
+/// let config = tcp_config!(TcpConfig::profile(Profile::Rfc), handshake.syn = false);
+/// let short = ShortPacket { number: 2, payload_bytes: 500 };
+/// assert_eq!(config.segments_of(2500), (3, Some(short)));
+/// assert_eq!(config.segments_of(3000), (3, None));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortPacket {
     /// Packet number.
@@ -71,6 +89,13 @@ pub struct ShortPacket {
 }
 
 /// ECN field of the IP header (RFC 3168 section 5).
+///
+/// ```
+/// use cwndlab_tcp::Ecn;
+/// assert_eq!(Ecn::from_bits(0b10), Ecn::Ect0);
+/// assert_eq!(Ecn::from_bits(0b01), Ecn::Ect1);
+/// assert_eq!(Ecn::Ce as u8, 0b11);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Ecn {
@@ -98,6 +123,15 @@ impl Ecn {
 /// Bits 0 to 2 are those of the header, 3 says that they are an ACE field, 4 that there is an
 /// option; 5 is set, so that an `Option` of an ACK needs no room of its own; from 8 on is the
 /// counter of the option.
+///
+/// ```
+/// use cwndlab_tcp::EcnEcho;
+/// assert_eq!(EcnEcho::ece(true), EcnEcho::ECE);
+/// // Nine packets with CE, 9000 bytes: the field has three bits.
+/// let echo = EcnEcho::ace(9).with_ce_bytes(9000);
+/// assert!(echo.is_ace() && !EcnEcho::ECE.is_ace());
+/// assert_eq!((echo.bits(), echo.ce_bytes()), (1, Some(9000)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EcnEcho(NonZeroU32);
 
@@ -167,6 +201,19 @@ impl EcnEcho {
 }
 
 /// A data segment that leaves the sender.
+///
+/// ```
+/// use cwndlab_tcp::{DataSegment, Ecn};
+/// # use cwndlab_rules::{Arithmetic, RuleSpec};
+/// # use cwndlab_tcp::{Profile, Recovery, Sender, TcpConfig, tcp_config};
+/// # let config = tcp_config!(TcpConfig::profile(Profile::Rfc), handshake.syn = false);
+/// # let rule = "NewReno".parse::<RuleSpec>().unwrap().build(Arithmetic::Plain);
+/// # let mut sender = Sender::new(rule, Recovery::Sack, Some(1), 0.0, &config);
+/// let mut sent: Vec<DataSegment> = Vec::new();
+/// sender.start(0.0, &config, &mut |segment| sent.push(segment));
+/// assert_eq!((sent[0].number, sent[0].size_bytes, sent[0].cwnd), (0, 1052, 4.0));
+/// assert_eq!((sent[0].ecn, sent[0].retransmission), (Ecn::NotEct, false));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DataSegment {
     /// Packet number.
@@ -186,6 +233,19 @@ pub struct DataSegment {
 }
 
 /// An ACK that leaves the receiver.
+///
+/// ```
+/// use cwndlab_tcp::{AckSegment, EcnEcho, Profile, Receiver, TcpConfig, tcp_config};
+/// let config = tcp_config!(
+///     TcpConfig::profile(Profile::Rfc),
+///     handshake.syn = false,
+///     receiver.delayed_ack = false
+/// );
+/// let (_, ack) = Receiver::new(true).on_data(0.1, 0, 0.0, false, false, &config);
+/// let echo = EcnEcho::NONE;
+/// let expected = AckSegment { ack: 0, sent_s: 0.0, echo_s: 0.0, size_bytes: 52, echo };
+/// assert_eq!(ack, Some(expected)); // 40 bytes, and 12 of timestamps
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AckSegment {
     /// Highest packet received in order.

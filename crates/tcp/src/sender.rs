@@ -10,6 +10,26 @@ use crate::{
 use cwndlab_rules::{Rule, WindowRule};
 
 /// A TCP sender.
+///
+/// ```
+/// use cwndlab_rules::{Arithmetic, RuleSpec};
+/// use cwndlab_tcp::{AckSegment, EcnEcho, Profile, Recovery, Sender, TcpConfig, tcp_config};
+/// let config = tcp_config!(
+///     TcpConfig::profile(Profile::Rfc),
+///     handshake.syn = false,
+///     handshake.delay_growth = false
+/// );
+/// let rule = "NewReno".parse::<RuleSpec>().unwrap().build(Arithmetic::Plain);
+/// let mut sender = Sender::new(rule, Recovery::Sack, None, 0.0, &config);
+/// let mut sent = 0;
+/// sender.start(0.0, &config, &mut |_| sent += 1);
+/// assert_eq!((sent, sender.cwnd()), (4, 4.0));
+/// // Slow start: the ACK of packet 0 lets two packets out.
+/// let echo = EcnEcho::NONE;
+/// let ack = AckSegment { ack: 0, sent_s: 0.0, echo_s: 0.0, size_bytes: 52, echo };
+/// sender.on_ack(0.1, ack, None, &config, &mut |_| sent += 1);
+/// assert_eq!((sent, sender.cwnd()), (6, 5.0));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Sender {
     pub(crate) tcb: Tcb,

@@ -7,6 +7,15 @@ use std::collections::VecDeque;
 ///
 /// Searches skip runs of full words by means of a set of full words, which is a `SequenceSet` too,
 /// so that they take O(log n) steps. A change takes O(log n) steps for each word that it changes.
+///
+/// ```
+/// use cwndlab_tcp::SequenceSet;
+/// let mut set = SequenceSet::default();
+/// assert_eq!(set.insert_range(0, 100), 100);
+/// assert!(set.insert(200) && !set.insert(200));
+/// assert_eq!(set.first_missing(10), 100);
+/// assert_eq!((set.count(50, 300), set.nth_highest(2)), (51, Some(99)));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct SequenceSet {
     /// Packet number of the first bit; a multiple of 64.

@@ -18,6 +18,17 @@ use cwndlab_rules::{AckFields, CwndValidation, Needs, Rule, WindowRule};
 const NO_PACKET: i64 = i64::MIN;
 
 /// Phase of a sender (RFC 5681 section 3).
+///
+/// ```
+/// use cwndlab_tcp::{Phase, Sender};
+/// # use cwndlab_rules::{Arithmetic, RuleSpec};
+/// # use cwndlab_tcp::{Profile, Recovery, TcpConfig};
+/// # let config = TcpConfig::profile(Profile::Rfc);
+/// # let rule = "NewReno".parse::<RuleSpec>().unwrap().build(Arithmetic::Plain);
+/// let sender = Sender::new(rule, Recovery::Sack, None, 0.0, &config);
+/// assert_eq!(sender.phase(), Phase::SlowStart);
+/// assert_eq!(sender.phase().name(), "slow start");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// cwnd is below ssthresh.

@@ -30,6 +30,12 @@ const RAISE: f64 = 1.0 / 256.0;
 const LOWER: f64 = 1.0 / 4096.0;
 
 /// Parameters of a COBALT queue.
+///
+/// ```
+/// use cwndlab_queues::{CobaltParameters, Limit};
+/// let parameters = CobaltParameters::new(Limit::Bytes(4_000_000));
+/// assert_eq!((parameters.target_s, parameters.interval_s), (0.005, 0.1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CobaltParameters {
     /// Buffer limit, without the packet in service.
@@ -48,6 +54,19 @@ impl CobaltParameters {
 }
 
 /// A COBALT queue.
+///
+/// ```
+/// use cwndlab_queues::{Cobalt, CobaltParameters, Limit};
+/// # use cwndlab_queues::{QueueDisc, QueueItem};
+/// # let item = |flow, packet| QueueItem { size_bytes: 1000, flow, ecn: false, l4s: false,
+/// #     marked: false, priority: 1, enqueued_s: 0.0, packet };
+/// let mut queue = Cobalt::new(&CobaltParameters::new(Limit::Packets(2)));
+/// let mut dropped = Vec::new();
+/// for number in 0..3 {
+///     queue.enqueue(item(0, number), &mut |item| dropped.push(item.packet));
+/// }
+/// assert_eq!(dropped, [0]); // a full buffer drops from its head
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cobalt<P> {
     parameters: CobaltParameters,

@@ -30,6 +30,13 @@ use crate::fifo::{Fifo, PacketPool};
 use crate::queue_disc::{QueueDisc, QueueItem};
 
 /// Parameters of a CoDel queue.
+///
+/// ```
+/// use cwndlab_queues::{CoDelParameters, Limit};
+/// let parameters = CoDelParameters::new(Limit::Packets(1000));
+/// assert_eq!((parameters.target_s, parameters.interval_s), (0.005, 0.1)); // RFC 8289
+/// assert!(!parameters.ecn);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoDelParameters {
     /// Buffer limit, without the packet in service.
@@ -45,6 +52,20 @@ pub struct CoDelParameters {
 }
 
 /// Marking by the sojourn time of a packet alone.
+///
+/// ```
+/// use cwndlab_queues::{CeThreshold, CoDel, CoDelParameters, Limit};
+/// # use cwndlab_queues::{QueueDisc, QueueItem};
+/// # let item = |flow, packet| QueueItem { size_bytes: 1000, flow, ecn: false, l4s: false,
+/// #     marked: false, priority: 1, enqueued_s: 0.0, packet };
+/// let ce_threshold = Some(CeThreshold { sojourn_s: 0.001, only_l4s: false });
+/// let parameters = CoDelParameters { ce_threshold, ..CoDelParameters::new(Limit::Packets(9)) };
+/// let mut queue = CoDel::new(&parameters);
+/// queue.enqueue(QueueItem { ecn: true, ..item(0, 'a') }, &mut |_| ());
+/// queue.enqueue(QueueItem { ecn: true, ..item(0, 'b') }, &mut |_| ());
+/// assert!(!queue.dequeue(0.001, &mut |_| ()).unwrap().marked);
+/// assert!(queue.dequeue(0.002, &mut |_| ()).unwrap().marked);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CeThreshold {
     /// Sojourn time above which an ECT packet is marked, seconds.
@@ -205,6 +226,22 @@ fn mark_or_drop<P>(
 }
 
 /// A CoDel queue.
+///
+/// ```
+/// use cwndlab_queues::{CoDel, CoDelParameters, Limit};
+/// # use cwndlab_queues::{QueueDisc, QueueItem};
+/// # let item = |flow, packet| QueueItem { size_bytes: 1000, flow, ecn: false, l4s: false,
+/// #     marked: false, priority: 1, enqueued_s: 0.0, packet };
+/// let mut queue = CoDel::new(&CoDelParameters::new(Limit::Packets(1000)));
+/// (0..300).for_each(|number| queue.enqueue(item(0, number), &mut |_| ()));
+/// // Packets that arrived together leave every millisecond. At 5 ms the delay reaches the target;
+/// // above it for an interval, until 105 ms, it costs a packet at the next departure.
+/// let mut dropped = Vec::new();
+/// for millisecond in 1..=106 {
+///     queue.dequeue(f64::from(millisecond) / 1000.0, &mut |item| dropped.push(item.packet));
+/// }
+/// assert_eq!(dropped, [105]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct CoDel<P> {
     limit: Limit,

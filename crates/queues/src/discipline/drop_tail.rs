@@ -8,6 +8,21 @@ use crate::admission::{Admission, ArrivingPacket, Backlog, Decision};
 use crate::buffer_limit::Limit;
 
 /// A FIFO queue with a buffer limit.
+///
+/// ```
+/// use cwndlab_queues::{Admission, DropTail, Limit};
+/// # use cwndlab_queues::{ArrivingPacket, Backlog, Decision};
+/// # let arriving = |ecn| ArrivingPacket { now_s: 1.0, size_bytes: 1000, flow: 0, ecn,
+/// #     priority: 1 };
+/// # let backlog = |packets| Backlog { packets, bytes: 1000 * packets,
+/// #     in_service_bytes: 1000.min(1000 * packets), ..Backlog::default() };
+/// // Two packets: with the one in service, as ns-2 counts, or behind it.
+/// let decide = |count_in_service| {
+///     DropTail::new(Limit::Packets(2), count_in_service)
+///         .admit(&arriving(false), &backlog(2), &mut || 0.5)
+/// };
+/// assert_eq!((decide(true), decide(false)), (Decision::Drop, Decision::Accept));
+/// ```
 #[derive(Clone, Debug)]
 pub struct DropTail {
     limit: Limit,

@@ -26,6 +26,12 @@ use crate::longest_queue::{Length, LongestQueue};
 use crate::queue_disc::{QueueDisc, QueueItem};
 
 /// Parameters of a DRR queue.
+///
+/// ```
+/// use cwndlab_queues::{DrrParameters, Limit};
+/// let parameters = DrrParameters::new(Limit::Packets(100), 1500);
+/// assert_eq!((parameters.quantum_bytes, parameters.buckets), (1500, None)); // a queue per flow
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrrParameters {
     /// Buffer limit of all flows together, without the packet in service (`blimit_`).
@@ -64,6 +70,17 @@ struct FlowQueue {
 }
 
 /// Deficit round robin over any number of flows.
+///
+/// ```
+/// use cwndlab_queues::{Drr, DrrParameters, Limit};
+/// # use cwndlab_queues::{QueueDisc, QueueItem};
+/// # let item = |flow, packet| QueueItem { size_bytes: 1000, flow, ecn: false, l4s: false,
+/// #     marked: false, priority: 1, enqueued_s: 0.0, packet };
+/// let mut queue = Drr::new(&DrrParameters::new(Limit::Packets(100), 1000));
+/// [0, 0, 0, 1].into_iter().for_each(|flow| queue.enqueue(item(flow, ()), &mut |_| ()));
+/// let turns = [(); 4].map(|()| queue.dequeue(0.0, &mut |_| ()).unwrap().flow);
+/// assert_eq!(turns, [0, 1, 0, 0]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Drr<P> {
     limit: Limit,

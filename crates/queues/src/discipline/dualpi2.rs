@@ -33,6 +33,12 @@ use crate::fifo::{Fifo, PacketPool};
 use crate::queue_disc::{QueueDisc, QueueItem};
 
 /// Parameters of a DualPI2 queue.
+///
+/// ```
+/// use cwndlab_queues::{DualPi2Parameters, Limit};
+/// let parameters = DualPi2Parameters::new(Limit::Packets(1000));
+/// assert_eq!((parameters.target_s, parameters.coupling), (0.015, 2.0)); // RFC 9332, appendix A.1
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualPi2Parameters {
     /// Buffer limit of both queues together, without the packet in service.
@@ -99,6 +105,19 @@ enum Verdict {
 }
 
 /// A DualPI2 queue.
+///
+/// ```
+/// use cwndlab_queues::{DualPi2, DualPi2Parameters, Limit};
+/// # use cwndlab_queues::{QueueDisc, QueueItem};
+/// # let item = |flow, packet| QueueItem { size_bytes: 1000, flow, ecn: false, l4s: false,
+/// #     marked: false, priority: 1, enqueued_s: 0.0, packet };
+/// let mut queue = DualPi2::new(&DualPi2Parameters::new(Limit::Packets(100)));
+/// queue.enqueue(item(0, "classic"), &mut |_| ());
+/// queue.enqueue(QueueItem { ecn: true, l4s: true, ..item(1, "L4S") }, &mut |_| ());
+/// // The L queue is served first.
+/// assert_eq!(queue.dequeue(0.0, &mut |_| ()).unwrap().packet, "L4S");
+/// assert_eq!(queue.probability(), 0.0);
+/// ```
 #[derive(Clone, Debug)]
 pub struct DualPi2<P> {
     parameters: DualPi2Parameters,

@@ -30,6 +30,15 @@ use crate::longest_queue::{Length, LongestQueue};
 use crate::queue_disc::{QueueDisc, QueueItem};
 
 /// Parameters of an FQ-CoDel queue.
+///
+/// ```
+/// use cwndlab_queues::{FqCoDelParameters, Limit};
+/// let rfc = FqCoDelParameters {
+///     buckets: Some(1024),
+///     ..FqCoDelParameters::new(Limit::Packets(10_240), 1514)
+/// };
+/// assert_eq!((rfc.target_s, rfc.interval_s), (0.005, 0.1)); // RFC 8290 section 5.2
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FqCoDelParameters {
     /// Buffer limit of all queues together, without the packet in service.
@@ -118,6 +127,20 @@ impl QueueList {
 }
 
 /// FQ-CoDel over any number of flows.
+///
+/// ```
+/// use cwndlab_queues::{FqCoDel, FqCoDelParameters, Limit};
+/// # use cwndlab_queues::{QueueDisc, QueueItem};
+/// # let item = |flow, packet| QueueItem { size_bytes: 1000, flow, ecn: false, l4s: false,
+/// #     marked: false, priority: 1, enqueued_s: 0.0, packet };
+/// let mut queue = FqCoDel::new(&FqCoDelParameters::new(Limit::Packets(1000), 1000));
+/// [0, 0, 0].into_iter().for_each(|flow| queue.enqueue(item(flow, ()), &mut |_| ()));
+/// queue.dequeue(0.0, &mut |_| ());
+/// queue.dequeue(0.0, &mut |_| ());
+/// // A new flow passes the one that stands.
+/// queue.enqueue(item(1, ()), &mut |_| ());
+/// assert_eq!(queue.dequeue(0.0, &mut |_| ()).unwrap().flow, 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct FqCoDel<P> {
     limit: Limit,

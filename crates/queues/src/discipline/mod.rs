@@ -29,6 +29,14 @@ use crate::admission::{Admission, ArrivingPacket, Backlog, Decision, DepartedPac
 use crate::queue_disc::{QueueDisc, QueueItem};
 
 /// The disciplines that decide at enqueue, closed so that the engine needs no virtual table.
+///
+/// ```
+/// use cwndlab_queues::{Admission, Discipline, DropTail, Limit, Red, RedParameters};
+/// let tail = Discipline::DropTail(DropTail::new(Limit::Packets(50), true));
+/// let red = Discipline::Red(Red::new(&RedParameters::new(Limit::Packets(50), 10e6, 1000)));
+/// assert_eq!((tail.average_packets(), red.average_packets()), (None, Some(0.0)));
+/// assert_eq!(tail.guaranteed_accept_backlog(1000), 50);
+/// ```
 #[derive(Clone, Debug)]
 pub enum Discipline {
     /// Drop-tail.
@@ -115,6 +123,16 @@ impl Admission for Discipline {
 }
 
 /// The disciplines that decide at dequeue, closed for the same reason.
+///
+/// ```
+/// use cwndlab_queues::{Limit, Priority, ScheduledQueue};
+/// # use cwndlab_queues::{QueueDisc, QueueItem};
+/// # let item = |flow, packet| QueueItem { size_bytes: 1000, flow, ecn: false, l4s: false,
+/// #     marked: false, priority: 1, enqueued_s: 0.0, packet };
+/// let mut queue = ScheduledQueue::Priority(Priority::new(Limit::Packets(50)));
+/// queue.enqueue(item(0, ()), &mut |_| ());
+/// assert_eq!((queue.packets(), queue.bytes(), queue.probability()), (1, 1000, None));
+/// ```
 #[derive(Clone, Debug)]
 pub enum ScheduledQueue<P> {
     /// Deficit round robin.

@@ -31,6 +31,14 @@ use crate::admission::{Admission, ArrivingPacket, Backlog, Decision, DepartedPac
 use crate::buffer_limit::{BufferLimit, Limit};
 
 /// Parameters of a PIE queue.
+///
+/// ```
+/// use cwndlab_queues::{Limit, PieParameters};
+/// let parameters = PieParameters::new(Limit::Packets(1000), 10e6, 1000);
+/// assert_eq!((parameters.target_s, parameters.burst_s), (0.015, 0.15)); // RFC 8033
+/// let marking = PieParameters { ecn: true, ..parameters };
+/// assert_eq!(marking.mark_p, 0.1);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieParameters {
     /// Buffer limit, without the packet in service (TAIL_DROP).
@@ -121,6 +129,19 @@ impl DepartureRate {
 }
 
 /// A PIE queue.
+///
+/// ```
+/// use cwndlab_queues::{Admission, Limit, Pie, PieParameters};
+/// # use cwndlab_queues::Backlog;
+/// # let waiting = |packets: u64| Backlog { packets: packets + 1, bytes: 1000 * (packets + 1),
+/// #     in_service_bytes: 1000, ..Backlog::default() };
+/// let parameters = PieParameters::new(Limit::Packets(1000), 8e6, 1000);
+/// let mut pie = Pie::new(&PieParameters { burst_s: 0.0, ..parameters });
+/// // 40 packets of a millisecond each: (0.125 (0.04 - 0.015) + 1.25 (0.04 - 0)) / 2048.
+/// pie.on_update(0.015, &waiting(40));
+/// assert!((pie.probability() - 0.053125 / 2048.0).abs() < 1e-12);
+/// assert_eq!(pie.next_update_s(), 0.03);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pie {
     parameters: PieParameters,

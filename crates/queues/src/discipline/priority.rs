@@ -16,6 +16,17 @@ use crate::queue_disc::{QueueDisc, QueueItem};
 pub const PRIORITY_CLASSES: usize = 4;
 
 /// A strict priority queue.
+///
+/// ```
+/// use cwndlab_queues::{Limit, Priority};
+/// # use cwndlab_queues::{QueueDisc, QueueItem};
+/// # let item = |flow, packet| QueueItem { size_bytes: 1000, flow, ecn: false, l4s: false,
+/// #     marked: false, priority: 1, enqueued_s: 0.0, packet };
+/// let mut queue = Priority::new(Limit::Packets(50));
+/// queue.enqueue(QueueItem { priority: 3, ..item(0, "bulk") }, &mut |_| ());
+/// queue.enqueue(QueueItem { priority: 0, ..item(1, "voice") }, &mut |_| ());
+/// assert_eq!(queue.dequeue(0.0, &mut |_| ()).unwrap().packet, "voice");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Priority<P> {
     limit: Limit,

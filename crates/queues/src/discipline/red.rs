@@ -38,6 +38,15 @@ use crate::early_detection::{
 };
 
 /// Parameters of adaptive RED (Floyd, Gummadi and Shenker 2001, section 4).
+///
+/// ```
+/// use cwndlab_queues::{AdaptiveRed, Limit, Red, RedParameters};
+/// let parameters = RedParameters {
+///     adaptive: Some(AdaptiveRed { interval_s: 1.0, ..AdaptiveRed::default() }),
+///     ..RedParameters::new(Limit::Packets(50), 10e6, 1000)
+/// };
+/// assert_eq!(Red::new(&parameters).max_p(), 0.1); // until the first interval has passed
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveRed {
     /// Increment of `max_p`, at most a quarter of it (`alpha_`).
@@ -60,6 +69,17 @@ impl Default for AdaptiveRed {
 }
 
 /// Parameters of a RED queue.
+///
+/// ```
+/// use cwndlab_queues::{Limit, RedParameters};
+/// let parameters = RedParameters {
+///     min_packets: Some(5.0),
+///     max_packets: Some(15.0),
+///     ecn: true,
+///     ..RedParameters::new(Limit::Packets(50), 10e6, 1000)
+/// };
+/// assert!(parameters.gentle && parameters.wait); // ns-2's defaults
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedParameters {
     /// Buffer limit, without the packet in service (`limit_`). A limit in packets means mean
@@ -128,6 +148,24 @@ impl RedParameters {
 }
 
 /// A RED queue.
+///
+/// ```
+/// use cwndlab_queues::{Admission, Limit, Red, RedParameters, Weight};
+/// # use cwndlab_queues::{ArrivingPacket, Backlog, Decision};
+/// # let arriving = |ecn| ArrivingPacket { now_s: 1.0, size_bytes: 1000, flow: 0, ecn,
+/// #     priority: 1 };
+/// # let backlog = |packets| Backlog { packets, bytes: 1000 * packets,
+/// #     in_service_bytes: 1000.min(1000 * packets), ..Backlog::default() };
+/// let mut red = Red::new(&RedParameters {
+///     min_packets: Some(5.0),
+///     max_packets: Some(15.0),
+///     weight: Weight::Fixed(1.0), // no memory: the average is the queue
+///     ..RedParameters::new(Limit::Packets(50), 10e6, 1000)
+/// });
+/// red.admit(&arriving(false), &backlog(11), &mut || 0.5);
+/// assert_eq!(red.average(), 10.0); // without the packet in service
+/// assert!((red.probability() - 0.05).abs() < 1e-12); // half of max_p
+/// ```
 #[derive(Clone, Debug)]
 pub struct Red {
     buffer_limit: BufferLimit,

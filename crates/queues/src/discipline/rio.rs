@@ -36,6 +36,12 @@ use crate::early_detection::{
 };
 
 /// Parameters of a RIO queue. Thresholds apply to averages, in packets.
+///
+/// ```
+/// use cwndlab_queues::{Limit, RioParameters};
+/// let parameters = RioParameters::new(Limit::Packets(50), 10e6, 1000);
+/// assert!(parameters.in_max_p < parameters.max_p); // packets in profile are dropped more rarely
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RioParameters {
     /// Buffer limit, without the packet in service (`limit_`).
@@ -94,6 +100,22 @@ impl RioParameters {
 }
 
 /// A RIO queue.
+///
+/// ```
+/// use cwndlab_queues::{Admission, Limit, Rio, RioParameters, Weight};
+/// # use cwndlab_queues::{ArrivingPacket, Backlog, Decision};
+/// # let arriving = |ecn| ArrivingPacket { now_s: 1.0, size_bytes: 1000, flow: 0, ecn,
+/// #     priority: 1 };
+/// # let backlog = |packets| Backlog { packets, bytes: 1000 * packets,
+/// #     in_service_bytes: 1000.min(1000 * packets), ..Backlog::default() };
+/// let mut rio = Rio::new(&RioParameters {
+///     weight: Weight::Fixed(1.0), // no memory: the averages are the queues
+///     ..RioParameters::new(Limit::Packets(50), 10e6, 1000)
+/// });
+/// rio.admit(&arriving(false), &backlog(4), &mut || 0.5);
+/// // Of the three that wait none is in profile (priority 0).
+/// assert_eq!((rio.average(), rio.in_average()), (3.0, 0.0));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rio {
     buffer_limit: BufferLimit,

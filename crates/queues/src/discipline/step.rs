@@ -19,6 +19,19 @@ use crate::admission::{Admission, ArrivingPacket, Backlog, Decision};
 use crate::buffer_limit::{BufferLimit, Limit};
 
 /// A queue that marks at a step.
+///
+/// ```
+/// use cwndlab_queues::{Admission, Decision, Limit, Step};
+/// # use cwndlab_queues::{ArrivingPacket, Backlog};
+/// # let arriving = |ecn| ArrivingPacket { now_s: 1.0, size_bytes: 1000, flow: 0, ecn,
+/// #     priority: 1 };
+/// # let backlog = |packets| Backlog { packets, bytes: 1000 * packets,
+/// #     in_service_bytes: 1000.min(1000 * packets), ..Backlog::default() };
+/// let mut queue = Step::new(Limit::Packets(6), Limit::Packets(3));
+/// let decide = |packets| queue.admit(&arriving(true), &backlog(packets), &mut || 0.5);
+/// // Three wait behind the packet in service: the next is marked.
+/// assert_eq!([3, 4, 7].map(decide), [Decision::Accept, Decision::Mark, Decision::Drop]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Step {
     limit: BufferLimit,

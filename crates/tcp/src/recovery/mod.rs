@@ -195,6 +195,14 @@ impl LossRecovery {
 }
 
 /// Loss recovery scheme of a sender.
+///
+/// ```
+/// use cwndlab_tcp::{Profile, Recovery, TcpConfig};
+/// assert_eq!(Recovery::NewReno.name(), "newreno");
+/// assert!(Recovery::Sack.uses_sack() && !Recovery::NewReno.uses_sack());
+/// // Under Linux SACK detects losses by time (RFC 8985).
+/// assert_eq!(Recovery::Sack.name_under(&TcpConfig::profile(Profile::Linux)), "rack");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Recovery {
     /// Fast retransmit, then slow start from one packet (Jacobson 1988).

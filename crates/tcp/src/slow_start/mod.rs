@@ -20,6 +20,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Slow-start schemes by name.
+///
+/// ```
+/// use cwndlab_tcp::{Profile, SlowStartScheme, TcpConfig};
+/// let scheme = |profile| TcpConfig::profile(profile).growth.slow_start;
+/// assert_eq!(scheme(Profile::Rfc), SlowStartScheme::Standard);
+/// assert_eq!(scheme(Profile::Linux), SlowStartScheme::Linux);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SlowStartScheme {
     /// Until ssthresh or a loss (RFC 5681 section 3.1).
