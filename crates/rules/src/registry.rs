@@ -2,7 +2,8 @@
 
 use crate::{
     FamilyOf, Rule, bbr, bic, bimodal, binomial, cubic, dctcp, formula, gaimd, highspeed, htcp,
-    illinois, ledbat, linear, mraimd, nada, prague, scalable, vegas, westwood,
+    illinois, kernel_cubic, kernel_reno, ledbat, linear, mraimd, nada, prague, scalable, vegas,
+    westwood,
 };
 
 /// A named family of rules.
@@ -14,6 +15,10 @@ macro_rules! family {
         $entry.built_by(|values| Rule::$variant(($entry.build)(values)))
     };
 }
+
+/// Congestion controls of the Linux kernel with models of their own, by the kernel's names.
+pub(crate) const KERNEL_MODELS: &[Family] =
+    &[family!(KernelReno(kernel_reno::FAMILY)), family!(KernelCubic(kernel_cubic::FAMILY))];
 
 /// Every built-in family.
 pub const FAMILIES: &[Family] = &[

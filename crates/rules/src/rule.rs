@@ -2,8 +2,8 @@
 
 use crate::{
     Ack, Bbr1, Bbr3, Bic, Bimodal, Binomial, Congestion, Cubic, CustomRule, Dctcp, FormulaRule,
-    Gaimd, HighSpeed, Htcp, Illinois, Ledbat, Linear, MarkResponse, MrAimd, Nada, Needs, Prague,
-    Scalable, SlowStart, Vegas, Westwood, WindowRule,
+    Gaimd, HighSpeed, Htcp, Illinois, KernelCubic, KernelReno, Ledbat, Linear, MarkResponse,
+    MrAimd, Nada, Needs, Prague, Scalable, SlowStart, Vegas, Westwood, WindowRule,
 };
 use std::sync::Arc;
 
@@ -44,6 +44,10 @@ pub enum Rule {
     Bic(Box<Bic>),
     /// LEDBAT.
     Ledbat(Box<Ledbat>),
+    /// Reno of the Linux kernel.
+    KernelReno(Box<KernelReno>),
+    /// CUBIC of the Linux kernel.
+    KernelCubic(Box<KernelCubic>),
     /// NADA.
     Nada(Box<Nada>),
     /// BBR version 1.
@@ -88,6 +92,8 @@ macro_rules! with {
             Rule::Illinois($rule) => $call,
             Rule::Bic($rule) => $call,
             Rule::Ledbat($rule) => $call,
+            Rule::KernelReno($rule) => $call,
+            Rule::KernelCubic($rule) => $call,
             Rule::Nada($rule) => $call,
             Rule::Bbr1($rule) => $call,
             Rule::Bbr3($rule) => $call,
@@ -139,8 +145,9 @@ impl Rule {
     /// model-based rule keeps its model and takes back only what the reduction changed.
     pub fn undo(&mut self, saved: Self) {
         match self {
-            // A reduction did nothing; the rate of now stays.
-            Self::Nada(_) => {}
+            // NADA: a reduction did nothing, the rate of now stays. Linux leaves a rule its state
+            // (`tcp_undo_cwnd_reduction`).
+            Self::Nada(_) | Self::KernelReno(_) | Self::KernelCubic(_) => {}
             Self::Bbr1(rule) => rule.undo(),
             Self::Bbr3(rule) => rule.undo(),
             rule => *rule = saved,

@@ -14,6 +14,7 @@
 
 mod values;
 
+use crate::registry::KERNEL_MODELS;
 use crate::{
     Arithmetic, CustomRuleFactory, FAMILIES, Family, Formula, ParameterKind, ParameterValues, Rule,
 };
@@ -41,10 +42,8 @@ const OTHER_NAMES: &[(&str, &str)] = &[("Reno", "NewReno")];
 /// Prefix of the kernel's congestion controls.
 const KERNEL: &str = "kernel:";
 
-/// Congestion controls of Linux with their counterparts, whose parameters are Linux's defaults.
-const COUNTERPARTS: [(&str, &str); 11] = [
-    ("reno", "AIMD(1, 0.5)"),
-    ("cubic", "CUBIC"),
+/// Further congestion controls of Linux with their counterparts, whose parameters are Linux's defaults.
+const COUNTERPARTS: [(&str, &str); 9] = [
     ("bbr", "BBR1"),
     ("bic", "BIC"),
     ("dctcp", "DCTCP"),
@@ -127,7 +126,9 @@ impl RuleSpec {
 impl RuleSpec {
     /// The congestion controls of the kernel that a simulation can run.
     pub fn kernel_models() -> Vec<String> {
-        COUNTERPARTS.iter().map(|(name, _)| format!("{KERNEL}{name}")).collect()
+        let own = KERNEL_MODELS.iter().map(|family| family.name);
+        let others = COUNTERPARTS.iter().map(|(name, _)| *name);
+        own.chain(others).map(|name| format!("{KERNEL}{name}")).collect()
     }
 
     /// Whether a simulation can run it: all but congestion controls of the kernel without a
@@ -210,10 +211,12 @@ fn kernel(text: &str, name: &str) -> Result<RuleSpec, RuleError> {
         return Err(RuleError(message::unknown("rule", text, &RuleSpec::kernel_models())));
     }
     let known = COUNTERPARTS.iter().find(|(known, _)| *known == name);
-    let counterpart = match known.map(|(_, rule)| rule.parse()).transpose()? {
+    let own = KERNEL_MODELS.iter().find(|family| family.name == name);
+    let own = own.map(|family| BuiltIn { family, numbers: Vec::new(), formulas: Vec::new() });
+    let counterpart = own.or(match known.map(|(_, rule)| rule.parse()).transpose()? {
         Some(RuleSpec(RuleSource::BuiltIn(rule))) => Some(rule),
         _ => None,
-    };
+    });
     Ok(RuleSpec(RuleSource::Kernel { name, counterpart }))
 }
 

@@ -139,6 +139,11 @@ impl Rack {
         self.sacked.contains(number)
     }
 
+    /// Minimum RTT, seconds; infinite before the first sample.
+    pub(crate) fn min_rtt_s(&self) -> f64 {
+        self.min_rtt_s
+    }
+
     /// Last transmission time of the packet at SND.UNA, seconds.
     pub(crate) fn head_xmit_s(&self) -> Option<f64> {
         self.segments.front().map(|segment| segment.xmit_s)

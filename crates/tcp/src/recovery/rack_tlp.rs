@@ -9,6 +9,14 @@ use cwndlab_rules::Congestion;
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
 const TIMEOUT_MIN_S: f64 = 0.002;
+/// Time after a transmission in which another one may wait for more packets, seconds.
+const TSO_DEFER_S: f64 = 1e-3;
+/// The part of cwnd that does not wait (Linux `tcp_tso_win_divisor`).
+const TSO_WINDOW_DIVISOR: i64 = 3;
+/// Bytes that a device cuts at most (Linux `sk_gso_max_size` less the headers).
+const GSO_MAX_BYTES: f64 = 65_215.0;
+/// Full packets in so many bytes.
+const MOST_SEGMENTS: i64 = 45;
 /// Shortest timer, seconds: a tick.
 const TICK_S: f64 = 0.001;
 
@@ -230,18 +238,68 @@ impl RackTlp {
         out: &mut impl Output,
     ) -> Transmitted {
         let (mut sent, mut count) = (Transmitted::default(), 0);
+        // New packets that may still leave as one.
+        let mut burst = 0;
         while (config.limits.max_burst == 0 || count < config.limits.max_burst)
             && let Some(number) = self.next_packet(tcb)
             && tcb.pacing_allows(now_s)
         {
-            sent.new_data |= number > tcb.highest_sent;
-            sent.head_retransmitted |= number == tcb.highest_ack + 1 && number <= tcb.highest_sent;
+            let is_new = number > tcb.highest_sent;
+            if is_new && burst == 0 {
+                burst = self.next_burst(tcb, now_s, config);
+                if burst == 0 {
+                    tcb.validation.note_full(tcb.snd_nxt);
+                    break;
+                }
+            }
+            burst -= i64::from(is_new);
+            sent.new_data |= is_new;
+            sent.head_retransmitted |= number == tcb.highest_ack + 1 && !is_new;
             self.transmit(tcb, now_s, number, config, out);
             tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
             tcb.count_prr_out();
             count += 1;
         }
         sent
+    }
+
+    /// New packets that leave now as one, to be cut by the device (TSO); none if more may leave
+    /// together soon (Linux `tcp_write_xmit`, `tcp_tso_should_defer`).
+    fn next_burst(&self, tcb: &Tcb, now_s: f64, config: &TcpConfig) -> i64 {
+        let cwnd = tcb.send_window();
+        let free = cwnd - self.rack.in_flight();
+        let most = self.most_segments(tcb, config);
+        let quota = free.min((cwnd / 2).max(1)).min(most);
+        let left = (tcb.data_end - tcb.snd_nxt)
+            .min(tcb.highest_ack + i64::from(tcb.rwnd) + 1 - tcb.snd_nxt);
+        // A single packet does not wait, nor does the rest of the data.
+        if left <= 1 || left <= quota {
+            return quota.min(left);
+        }
+        let recovers = matches!(tcb.state, CongestionState::Recovery | CongestionState::Loss);
+        let was_sent_long_ago = now_s - tcb.last_sent_s > TSO_DEFER_S;
+        let head_age_s = self.rack.head_xmit_s().map_or(0.0, |head_s| now_s - head_s);
+        let acks_come_late = head_age_s < tcb.rtt.srtt_s(config) / 2.0;
+        let allows = free.min(left);
+        let is_large = allows >= most || allows >= cwnd / TSO_WINDOW_DIVISOR;
+        if recovers || was_sent_long_ago || is_large || acks_come_late { quota } else { 0 }
+    }
+
+    /// Packets that may leave as one: those of a millisecond at the pacing rate, at least two
+    /// (Linux `tcp_tso_autosize`).
+    fn most_segments(&self, tcb: &Tcb, config: &TcpConfig) -> i64 {
+        let mss_bytes = f64::from(config.segment.packet_size);
+        let srtt_s = tcb.rtt.srtt_s(config);
+        if srtt_s == 0.0 {
+            return MOST_SEGMENTS;
+        }
+        let factor = if tcb.cwnd < (tcb.ssthresh / 2.0).floor() { 2.0 } else { 1.2 };
+        let window = (tcb.cwnd.floor()).max(tcb.outstanding() as f64);
+        let bytes_s = (factor * mss_bytes * window / srtt_s).floor();
+        let shift = (self.rack.min_rtt_s() * 1e6 / 512.0).floor();
+        let more = if shift < 32.0 { (GSO_MAX_BYTES / 2f64.powf(shift)).floor() } else { 0.0 };
+        let bytes = ((bytes_s / 1024.0).floor() + more).min(GSO_MAX_BYTES);
+        ((bytes / mss_bytes) as i64).max(2)
     }
 
     fn transmit(
