@@ -17,6 +17,10 @@ pub(crate) enum Reduction {
     ToOnePacket(Congestion),
 }
 
+/// Bytes that a device cuts into packets at most (Linux `sk_gso_max_size`: 64 KiB less room for
+/// headers).
+pub(crate) const GSO_MAX_BYTES: f64 = 65_215.0;
+
 /// Context for rules that read cwnd alone.
 static NO_CONTEXT: Ack = Ack::EMPTY;
 
@@ -50,7 +54,10 @@ impl Tcb {
         if !PREDICTED && self.slow_start.is_some() {
             decision = self.slow_start_decision(now_s, now_s - ack.sent_s, config);
         }
-        let is_limited = !config.growth.grow_when_limited || self.is_cwnd_limited();
+        let is_limited = match &self.usage {
+            Some(usage) if !PREDICTED => usage.is_limited(self.cwnd, self.cwnd < self.ssthresh),
+            _ => !config.growth.grow_when_limited || self.is_cwnd_limited(),
+        };
         let (before, share, most_packets) = match decision {
             Decision::Grow { share, most_packets } => (self.cwnd, share, most_packets),
             Decision::Leave | Decision::Over => (self.cwnd, 1.0, u64::MAX),
@@ -98,6 +105,7 @@ impl Tcb {
             snd_nxt: self.snd_nxt,
             cwnd: self.cwnd,
             is_paced: config.growth.pacing,
+            ack_delay_s: self.burst_s(config),
         };
         let in_slow_start = self.cwnd < self.ssthresh;
         let Some(scheme) = &mut self.slow_start else { return Decision::STANDARD };
@@ -108,6 +116,22 @@ impl Tcb {
             Decision::Grow { .. } => {}
         }
         decision
+    }
+
+    /// Rate at which Linux would pace the flow, bytes/s: twice cwnd per srtt in slow start, 1.2 times
+    /// later (`tcp_update_pacing_rate`). None before the first RTT sample.
+    pub(crate) fn pacing_bytes_s(&self, config: &TcpConfig) -> Option<f64> {
+        let srtt_s = self.rtt.srtt_s(config);
+        let factor = if self.cwnd < (self.ssthresh / 2.0).floor() { 2.0 } else { 1.2 };
+        let window = self.cwnd.floor().max(self.outstanding() as f64);
+        let bytes = factor * f64::from(config.segment.packet_size) * window;
+        (srtt_s > 0.0).then(|| (bytes / srtt_s).floor())
+    }
+
+    /// Time that four bursts of the largest size take at that rate, at most a millisecond: ACKs of
+    /// them come that late (Linux `hystart_ack_delay`).
+    fn burst_s(&self, config: &TcpConfig) -> f64 {
+        self.pacing_bytes_s(config).map_or(0.0, |bytes_s| (4.0 * GSO_MAX_BYTES / bytes_s).min(1e-3))
     }
 
     /// Whether cwnd limits the flow, judged when an ACK of new data has arrived, by what was out

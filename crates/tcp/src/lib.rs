@@ -11,6 +11,7 @@ mod ack_context;
 mod config;
 mod counters;
 mod cwnd;
+mod cwnd_usage;
 mod ecn;
 mod ecn_feedback;
 mod header_prediction;

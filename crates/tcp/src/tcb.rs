@@ -4,6 +4,7 @@
 //! The order of operations is that of ns-2 (`tcp/tcp.cc`), because the order affects results; names
 //! are those of the RFCs.
 
+use crate::cwnd_usage::CwndUsage;
 use crate::ecn::EcnState;
 use crate::pacer::Pacer;
 use crate::prr::Prr;
@@ -119,6 +120,8 @@ pub(crate) struct Tcb {
     pub(crate) needs: Needs,
     /// Whether cwnd limits the flow.
     pub(crate) validation: CwndValidation,
+    /// The same as Linux judges it; none under other profiles.
+    pub(crate) usage: Option<CwndUsage>,
     /// The rule returned an invalid congestion window.
     pub(crate) is_faulty: bool,
     /// Samples for the rule; none if the rule reads cwnd and RTT alone.
@@ -178,6 +181,7 @@ impl Tcb {
             rtt: RttEstimator::new(config, timer_phase_s),
             needs,
             validation: CwndValidation::default(),
+            usage: None,
             is_faulty: needs.faults && rule.fault().is_some(),
             rate_sampler,
             pacer: is_paced.then(Box::default),

@@ -44,8 +44,8 @@ pub(crate) struct Rack {
     inspected_below: i64,
     /// No packet below this number waits for retransmission (Linux `retransmit_skb_hint`).
     retransmit_hint: i64,
-    /// Transmission order and RTT of the most recently sent delivered packet (RACK.segment,
-    /// RACK.rtt).
+    /// Transmission order of the most recently sent delivered packet (RACK.segment), and RTT of the
+    /// last delivery (RACK.rtt).
     rack_xmit_order: u32,
     rack_rtt_s: f64,
     min_rtt_s: f64,
@@ -169,7 +169,8 @@ impl Rack {
         self.retransmissions.push_back((number, xmit_order));
     }
 
-    /// Processes the cumulative ACK and SACK blocks; returns the number of packets newly delivered.
+    /// Processes SACK blocks and the cumulative ACK, in this order as Linux does; returns the number
+    /// of packets newly delivered.
     /// `echo_s`: the echoed timestamp, if timestamps are on.
     pub(crate) fn on_ack(
         &mut self,
@@ -180,21 +181,6 @@ impl Rack {
         blocks: &[(i64, i64)],
     ) -> i64 {
         let mut delivered = 0;
-        while self.snd_una <= ack
-            && let Some(segment) = self.segments.pop_front()
-        {
-            if self.sacked.contains(self.snd_una) {
-                self.sacked_out -= 1;
-            } else {
-                // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later
-                // arrived by an earlier transmission.
-                let is_earlier = echo_s.is_some_and(|echo_s| echo_s < segment.xmit_s);
-                self.on_delivered(now_s, is_earlier, self.snd_una, segment);
-                delivered += 1;
-            }
-            self.snd_una += 1;
-        }
-        self.sacked.advance(self.snd_una);
         let mut highest = self.fack.max(ack);
         for &(left, right) in blocks {
             // Blocks repeat earlier ones: step from hole to hole.
@@ -212,6 +198,22 @@ impl Rack {
                 number = self.sacked.first_missing(number + 1);
             }
         }
+        while self.snd_una <= ack
+            && let Some(segment) = self.segments.pop_front()
+        {
+            if self.sacked.contains(self.snd_una) {
+                self.sacked_out -= 1;
+            } else {
+                // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later
+                // arrived by an earlier transmission.
+                let is_earlier = echo_s.is_some_and(|echo_s| echo_s < segment.xmit_s);
+                self.on_delivered(now_s, is_earlier, self.snd_una, segment);
+                delivered += 1;
+            }
+            self.snd_una += 1;
+        }
+        self.sacked.advance(self.snd_una);
+        // Reordering is judged by what was SACKed before this ACK.
         self.fack = highest;
         delivered
     }
@@ -230,9 +232,10 @@ impl Rack {
             // An earlier transmission arrived.
             return;
         }
-        if segment.xmit_order > self.rack_xmit_order {
-            (self.rack_xmit_order, self.rack_rtt_s) = (segment.xmit_order, rtt_s);
-        }
+        // The RTT is that of the last delivery, also of an earlier packet (Linux
+        // `tcp_rack_advance`).
+        self.rack_rtt_s = rtt_s;
+        self.rack_xmit_order = self.rack_xmit_order.max(segment.xmit_order);
     }
 
     /// A DSACK of packet `number`: its retransmission was needless, so the reordering window widens,

@@ -2,7 +2,8 @@
 //! operations of Linux's `tcp_ack`.
 
 use super::rack::{DetectedLosses, Rack};
-use crate::cwnd::Reduction;
+use crate::cwnd::{GSO_MAX_BYTES, Reduction};
+use crate::cwnd_usage::CwndUsage;
 use crate::tcb::{CongestionState, Flight, Tcb};
 use crate::{AckSegment, Output, SackBlocks, TcpConfig};
 use cwndlab_rules::Congestion;
@@ -13,8 +14,6 @@ const TIMEOUT_MIN_S: f64 = 0.002;
 const TSO_DEFER_S: f64 = 1e-3;
 /// The part of cwnd that does not wait (Linux `tcp_tso_win_divisor`).
 const TSO_WINDOW_DIVISOR: i64 = 3;
-/// Bytes that a device cuts at most (Linux `sk_gso_max_size` less the headers).
-const GSO_MAX_BYTES: f64 = 65_215.0;
 /// Full packets in so many bytes.
 const MOST_SEGMENTS: i64 = 45;
 /// Shortest timer, seconds: a tick.
@@ -238,8 +237,8 @@ impl RackTlp {
         out: &mut impl Output,
     ) -> Transmitted {
         let (mut sent, mut count) = (Transmitted::default(), 0);
-        // New packets that may still leave as one.
-        let mut burst = 0;
+        // New packets that may still leave as one, and whether more wait for cwnd.
+        let (mut burst, mut waits) = (0, false);
         while (config.limits.max_burst == 0 || count < config.limits.max_burst)
             && let Some(number) = self.next_packet(tcb)
             && tcb.pacing_allows(now_s)
@@ -247,8 +246,8 @@ impl RackTlp {
             let is_new = number > tcb.highest_sent;
             if is_new && burst == 0 {
                 burst = self.next_burst(tcb, now_s, config);
-                if burst == 0 {
-                    tcb.validation.note_full(tcb.snd_nxt);
+                waits = burst == 0;
+                if waits {
                     break;
                 }
             }
@@ -259,6 +258,11 @@ impl RackTlp {
             tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
             tcb.count_prr_out();
             count += 1;
+        }
+        let is_limited = waits || self.rack.in_flight() >= tcb.congestion_window();
+        if sent.new_data || is_limited {
+            let usage = tcb.usage.get_or_insert(CwndUsage::UNUSED);
+            usage.validate(is_limited, tcb.highest_ack + 1, tcb.highest_sent + 1);
         }
         sent
     }
@@ -289,13 +293,7 @@ impl RackTlp {
     /// (Linux `tcp_tso_autosize`).
     fn most_segments(&self, tcb: &Tcb, config: &TcpConfig) -> i64 {
         let mss_bytes = f64::from(config.segment.packet_size);
-        let srtt_s = tcb.rtt.srtt_s(config);
-        if srtt_s == 0.0 {
-            return MOST_SEGMENTS;
-        }
-        let factor = if tcb.cwnd < (tcb.ssthresh / 2.0).floor() { 2.0 } else { 1.2 };
-        let window = (tcb.cwnd.floor()).max(tcb.outstanding() as f64);
-        let bytes_s = (factor * mss_bytes * window / srtt_s).floor();
+        let Some(bytes_s) = tcb.pacing_bytes_s(config) else { return MOST_SEGMENTS };
         let shift = (self.rack.min_rtt_s() * 1e6 / 512.0).floor();
         let more = if shift < 32.0 { (GSO_MAX_BYTES / 2f64.powf(shift)).floor() } else { 0.0 };
         let bytes = ((bytes_s / 1024.0).floor() + more).min(GSO_MAX_BYTES);

@@ -10,6 +10,8 @@ pub(crate) struct SlowStartAck {
     pub(crate) snd_nxt: i64,
     pub(crate) cwnd: f64,
     pub(crate) is_paced: bool,
+    /// Time by which bursts delay ACKs, seconds.
+    pub(crate) ack_delay_s: f64,
 }
 
 /// What a scheme decides on an ACK.

@@ -62,13 +62,14 @@ impl HyStart {
         }
     }
 
-    /// ACKs without a pause span half the minimum RTT, or all of it where pacing spreads packets.
+    /// ACKs without a pause span half the minimum RTT and the delay by bursts, or all of it where pacing spreads packets.
     fn train_is_long(&mut self, ack: SlowStartAck) -> bool {
         if ack.now_s - self.last_ack_s > ACK_DELTA_S {
             return false;
         }
         self.last_ack_s = ack.now_s;
-        let span_s = if ack.is_paced { self.delay_min_s } else { self.delay_min_s / 2.0 };
+        let span_s = self.delay_min_s + ack.ack_delay_s;
+        let span_s = if ack.is_paced { span_s } else { span_s / 2.0 };
         ack.now_s - self.round_start_s > span_s
     }
 
@@ -96,6 +97,7 @@ mod tests {
             snd_nxt: highest_ack + 100,
             cwnd: 100.0,
             is_paced: false,
+            ack_delay_s: 0.0,
         }
     }
 

@@ -107,6 +107,7 @@ mod tests {
                     snd_nxt: self.1 + 10,
                     cwnd: 10.0,
                     is_paced: false,
+                    ack_delay_s: 0.0,
                 }));
                 self.1 += 1;
             }
@@ -173,6 +174,7 @@ mod tests {
             snd_nxt: 10,
             cwnd: 10.0,
             is_paced: true,
+            ack_delay_s: 0.0,
         };
         assert_eq!(hystart.on_ack(ack), Decision::STANDARD);
     }
