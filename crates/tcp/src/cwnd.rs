@@ -105,7 +105,7 @@ impl Tcb {
             snd_nxt: self.snd_nxt,
             cwnd: self.cwnd,
             is_paced: config.growth.pacing,
-            ack_delay_s: self.burst_s(config),
+            ack_delay_s: self.burst_s(),
         };
         let in_slow_start = self.cwnd < self.ssthresh;
         let Some(scheme) = &mut self.slow_start else { return Decision::STANDARD };
@@ -118,20 +118,20 @@ impl Tcb {
         decision
     }
 
-    /// Rate at which Linux would pace the flow, bytes/s: twice cwnd per srtt in slow start, 1.2 times
-    /// later (`tcp_update_pacing_rate`). None before the first RTT sample.
-    pub(crate) fn pacing_bytes_s(&self, config: &TcpConfig) -> Option<f64> {
+    /// Updates the rate at which Linux would pace the flow: twice cwnd per srtt in slow start, 1.2
+    /// times later (`tcp_update_pacing_rate`).
+    pub(crate) fn update_pacing_rate(&mut self, config: &TcpConfig) {
         let srtt_s = self.rtt.srtt_s(config);
         let factor = if self.cwnd < (self.ssthresh / 2.0).floor() { 2.0 } else { 1.2 };
         let window = self.cwnd.floor().max(self.outstanding() as f64);
         let bytes = factor * f64::from(config.segment.packet_size) * window;
-        (srtt_s > 0.0).then(|| (bytes / srtt_s).floor())
+        self.pacing_bytes_s = (srtt_s > 0.0).then(|| (bytes / srtt_s).floor());
     }
 
     /// Time that four bursts of the largest size take at that rate, at most a millisecond: ACKs of
     /// them come that late (Linux `hystart_ack_delay`).
-    fn burst_s(&self, config: &TcpConfig) -> f64 {
-        self.pacing_bytes_s(config).map_or(0.0, |bytes_s| (4.0 * GSO_MAX_BYTES / bytes_s).min(1e-3))
+    fn burst_s(&self) -> f64 {
+        self.pacing_bytes_s.map_or(0.0, |bytes_s| (4.0 * GSO_MAX_BYTES / bytes_s).min(1e-3))
     }
 
     /// Whether cwnd limits the flow, judged when an ACK of new data has arrived, by what was out

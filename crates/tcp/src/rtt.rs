@@ -1,5 +1,5 @@
-//! RTT estimator and retransmission timeout (RTO): ns-2's tick arithmetic, or RFC 6298 with exact
-//! times.
+//! RTT estimator and retransmission timeout (RTO): ns-2's tick arithmetic, RFC 6298 with exact times,
+//! or Linux's whole microseconds.
 
 use crate::TcpConfig;
 
@@ -30,6 +30,69 @@ pub struct RttEstimator {
     rto_s: f64,
     /// Offset of this flow's clock ticks, seconds (ns-2 `boot_time_`).
     phase_s: f64,
+    /// State in whole microseconds; all zero under other arithmetic.
+    us: Microseconds,
+}
+
+/// Linux's estimator (`tcp_rtt_estimator`): RFC 6298 with a variation that rises at once, falls once
+/// per round trip, and counts a shorter RTT an eighth.
+#[derive(Clone, Copy, Debug, Default)]
+struct Microseconds {
+    /// Eighths of a microsecond.
+    srtt_8: i64,
+    /// Mean deviation, quarters of a microsecond, and its maximum in this round trip.
+    mdev_4: i64,
+    mdev_max_4: i64,
+    rttvar_4: i64,
+    /// SND.NXT when this round trip began.
+    rtt_seq: i64,
+}
+
+impl Microseconds {
+    fn sample(&mut self, rtt_us: i64, least_us: i64, snd_una: i64, snd_nxt: i64) {
+        if self.srtt_8 == 0 {
+            *self = Self {
+                srtt_8: rtt_us << 3,
+                mdev_4: rtt_us << 1,
+                mdev_max_4: (rtt_us << 1).max(least_us),
+                rttvar_4: (rtt_us << 1).max(least_us),
+                rtt_seq: snd_nxt,
+            };
+            self.srtt_8 = self.srtt_8.max(1);
+            return;
+        }
+        let error = rtt_us - (self.srtt_8 >> 3);
+        self.srtt_8 = (self.srtt_8 + error).max(1);
+        let mut change = error.abs() - (self.mdev_4 >> 2);
+        if error < 0 && change > 0 {
+            change >>= 3;
+        }
+        self.mdev_4 += change;
+        if self.mdev_4 > self.mdev_max_4 {
+            self.mdev_max_4 = self.mdev_4;
+            self.rttvar_4 = self.rttvar_4.max(self.mdev_max_4);
+        }
+        if snd_una > self.rtt_seq {
+            if self.mdev_max_4 < self.rttvar_4 {
+                self.rttvar_4 -= (self.rttvar_4 - self.mdev_max_4) >> 2;
+            }
+            (self.rtt_seq, self.mdev_max_4) = (snd_nxt, least_us);
+        }
+    }
+}
+
+/// Ticks of Linux's clock per second (`HZ`).
+pub(crate) const HZ: f64 = 1000.0;
+
+/// Time in whole ticks, rounded up (`usecs_to_jiffies`), seconds.
+pub(crate) fn whole_ticks_s(seconds: f64) -> f64 {
+    // A microsecond is the least that the kernel's times have.
+    ((seconds * HZ - 1e-4).ceil()).max(0.0) / HZ
+}
+
+/// The tick at or before a time, seconds.
+pub(crate) fn tick_before_s(now_s: f64) -> f64 {
+    (now_s * HZ + 1e-6).floor() / HZ
 }
 
 impl RttEstimator {
@@ -42,6 +105,7 @@ impl RttEstimator {
             backoff: 1,
             rto_s: 0.0,
             phase_s,
+            us: Microseconds::default(),
         };
         new.update_rto(config);
         new
@@ -89,6 +153,18 @@ impl RttEstimator {
         let least_s =
             if config.rto.min_rto_on_variation { config.rto.min_rto.seconds() } else { 0.0 };
         self.base_rto_s = self.srtt + (4.0 * self.rttvar).max(least_s);
+    }
+
+    /// Takes a sample as Linux does. `snd_una`, `snd_nxt`: the first packet that is not acknowledged,
+    /// and the next one to send.
+    pub fn sample_us(&mut self, rtt_s: f64, snd_una: i64, snd_nxt: i64, config: &TcpConfig) {
+        let least_us = (config.rto.min_rto.seconds() * 1e6) as i64;
+        let rtt_us = ((rtt_s * 1e6).round() as i64).max(1);
+        self.us.sample(rtt_us, least_us, snd_una, snd_nxt);
+        self.srtt = self.us.srtt_8 as f64 / 8e6;
+        self.rttvar = self.us.rttvar_4 as f64 / 4e6;
+        self.base_rto_s = whole_ticks_s(((self.us.srtt_8 >> 3) + self.us.rttvar_4) as f64 / 1e6);
+        self.update_rto(config);
     }
 
     /// The RTO, seconds.

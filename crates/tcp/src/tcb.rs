@@ -122,6 +122,8 @@ pub(crate) struct Tcb {
     pub(crate) validation: CwndValidation,
     /// The same as Linux judges it; none under other profiles.
     pub(crate) usage: Option<CwndUsage>,
+    /// Linux's pacing rate, bytes/s (`sk_pacing_rate`): of the last ACK; none before the first.
+    pub(crate) pacing_bytes_s: Option<f64>,
     /// The rule returned an invalid congestion window.
     pub(crate) is_faulty: bool,
     /// Samples for the rule; none if the rule reads cwnd and RTT alone.
@@ -182,6 +184,7 @@ impl Tcb {
             needs,
             validation: CwndValidation::default(),
             usage: None,
+            pacing_bytes_s: None,
             is_faulty: needs.faults && rule.fault().is_some(),
             rate_sampler,
             pacer: is_paced.then(Box::default),
@@ -266,6 +269,21 @@ impl Tcb {
         } else if config.rto.timer_after_sample {
             self.restart_timer(now_s, ack.ack);
         }
+    }
+
+    /// The same without an RTT sample and without a timer, which RACK-TLP sets by itself.
+    pub(crate) fn advance(&mut self, ack: i64) {
+        (self.dupacks, self.last_ack) = (0, ack);
+        self.previous_highest_ack = std::mem::replace(&mut self.highest_ack, ack);
+        self.snd_nxt = self.snd_nxt.max(ack + 1);
+    }
+
+    /// Takes an RTT sample as Linux does, which ends the backoff.
+    pub(crate) fn sample_rtt_us(&mut self, rtt_s: f64, config: &TcpConfig) {
+        self.end_backoff(config);
+        self.rtt.sample_us(rtt_s, self.highest_ack + 1, self.highest_sent + 1, config);
+        self.counters.rto_sum_s += self.rtt.rto_s();
+        self.counters.rto_count += 1;
     }
 
     /// Growth after an ACK of new data (ns-2 `recv_newack_helper`), and the initial window after

@@ -69,6 +69,40 @@ const CLOCK_S: f64 = 1e-6;
 /// Recoveries without DSACK after which the reordering window shrinks (RFC 8985 section 6.2).
 const REO_WND_PERSIST: u32 = 16;
 
+/// What an ACK delivered, and the RTTs that it shows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delivered {
+    /// Packets newly acknowledged, cumulatively or selectively.
+    pub(crate) packets: i64,
+    /// It acknowledged a packet cumulatively that was sent again.
+    retransmitted: bool,
+    /// When the first and the last packet that it acknowledges were sent, seconds, without
+    /// retransmitted ones; the same for packets that it SACKs.
+    acked_s: Option<(f64, f64)>,
+    sacked_s: Option<(f64, f64)>,
+}
+
+impl Delivered {
+    fn note(span: &mut Option<(f64, f64)>, xmit_s: f64) {
+        *span = Some((span.map_or(xmit_s, |span| span.0), xmit_s));
+    }
+
+    /// RTTs for the RTO and for the rule, seconds (Linux `tcp_ack_update_rtt`): of what is
+    /// acknowledged, else of what is SACKed, else by timestamp.
+    pub(crate) fn rtts_s(&self, now_s: f64, echo_s: Option<f64>) -> Option<(f64, f64)> {
+        let acked_s = self.acked_s.filter(|_| !self.retransmitted);
+        match (acked_s, self.sacked_s) {
+            (Some((first_s, _)), Some((_, last_s))) => Some((now_s - first_s, now_s - last_s)),
+            (Some((first_s, last_s)), None) | (None, Some((first_s, last_s))) => {
+                Some((now_s - first_s, now_s - last_s))
+            }
+            (None, None) => {
+                echo_s.filter(|_| self.retransmitted).map(|echo_s| (now_s - echo_s, now_s - echo_s))
+            }
+        }
+    }
+}
+
 /// Result of RACK_detect_loss().
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DetectedLosses {
@@ -139,6 +173,11 @@ impl Rack {
         self.sacked.contains(number)
     }
 
+    /// Takes an RTT sample.
+    pub(crate) fn note_rtt(&mut self, rtt_s: f64) {
+        self.min_rtt_s = self.min_rtt_s.min(rtt_s);
+    }
+
     /// Minimum RTT, seconds; infinite before the first sample.
     pub(crate) fn min_rtt_s(&self) -> f64 {
         self.min_rtt_s
@@ -179,8 +218,8 @@ impl Rack {
         ack: i64,
         highest_sent: i64,
         blocks: &[(i64, i64)],
-    ) -> i64 {
-        let mut delivered = 0;
+    ) -> Delivered {
+        let mut delivered = Delivered::default();
         let mut highest = self.fack.max(ack);
         for &(left, right) in blocks {
             // Blocks repeat earlier ones: step from hole to hole.
@@ -188,9 +227,12 @@ impl Rack {
             while number < right.min(highest_sent + 1) {
                 self.sacked.insert(number);
                 self.sacked_out += 1;
-                delivered += 1;
+                delivered.packets += 1;
                 let segment = &mut self.segments[(number - self.snd_una) as usize];
                 let was = *segment;
+                if was.flags & EVER_RETRANS == 0 {
+                    Delivered::note(&mut delivered.sacked_s, was.xmit_s);
+                }
                 segment.flags &= EVER_RETRANS;
                 // The echo is not that of a SACKed packet.
                 self.on_delivered(now_s, false, number, was);
@@ -201,14 +243,20 @@ impl Rack {
         while self.snd_una <= ack
             && let Some(segment) = self.segments.pop_front()
         {
-            if self.sacked.contains(self.snd_una) {
+            let is_sacked = self.sacked.contains(self.snd_una);
+            if segment.flags & EVER_RETRANS != 0 {
+                delivered.retransmitted |= segment.flags & RETRANS != 0 || !is_sacked;
+            } else if !is_sacked {
+                Delivered::note(&mut delivered.acked_s, segment.xmit_s);
+            }
+            if is_sacked {
                 self.sacked_out -= 1;
             } else {
                 // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later
                 // arrived by an earlier transmission.
                 let is_earlier = echo_s.is_some_and(|echo_s| echo_s < segment.xmit_s);
                 self.on_delivered(now_s, is_earlier, self.snd_una, segment);
-                delivered += 1;
+                delivered.packets += 1;
             }
             self.snd_una += 1;
         }
@@ -226,7 +274,6 @@ impl Rack {
         self.to_retransmit -= i64::from(segment.flags & (LOST | RETRANS) == LOST);
         let rtt_s = now_s - segment.xmit_s;
         if segment.flags & EVER_RETRANS == 0 {
-            self.min_rtt_s = self.min_rtt_s.min(rtt_s);
             self.reordering_seen |= number < self.fack;
         } else if is_earlier || rtt_s < self.min_rtt_s - CLOCK_S {
             // An earlier transmission arrived.

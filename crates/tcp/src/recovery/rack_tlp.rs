@@ -4,6 +4,7 @@
 use super::rack::{DetectedLosses, Rack};
 use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::cwnd_usage::CwndUsage;
+use crate::rtt::{tick_before_s, whole_ticks_s};
 use crate::tcb::{CongestionState, Flight, Tcb};
 use crate::{AckSegment, Output, SackBlocks, TcpConfig};
 use cwndlab_rules::Congestion;
@@ -97,8 +98,13 @@ impl RackTlp {
         }
         let delivered = self.rack.on_ack(now_s, echo_s, highest_ack, highest_sent, blocks);
         if advanced {
-            tcb.new_ack::<false>(now_s, ack, config);
+            tcb.advance(ack.ack);
         }
+        if let Some((rtt_s, rule_rtt_s)) = delivered.rtts_s(now_s, echo_s) {
+            tcb.sample_rtt_us(rtt_s, config);
+            self.rack.note_rtt(rule_rtt_s);
+        }
+        let delivered = delivered.packets;
         self.process_tlp_ack(tcb, ack.ack, dsack, advanced || delivered > 0, config);
         if leave_state(tcb) {
             self.rack.on_recovery_end();
@@ -106,6 +112,7 @@ impl RackTlp {
         let detected = self.detect_losses(tcb, now_s, config);
         let newly_lost = self.rack.lost_total > lost_before;
         self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost, config);
+        tcb.update_pacing_rate(config);
         if advanced && ack.ack == 0 && config.handshake.delay_growth {
             tcb.cwnd = tcb.initial_window(config);
         }
@@ -293,7 +300,7 @@ impl RackTlp {
     /// (Linux `tcp_tso_autosize`).
     fn most_segments(&self, tcb: &Tcb, config: &TcpConfig) -> i64 {
         let mss_bytes = f64::from(config.segment.packet_size);
-        let Some(bytes_s) = tcb.pacing_bytes_s(config) else { return MOST_SEGMENTS };
+        let Some(bytes_s) = tcb.pacing_bytes_s else { return MOST_SEGMENTS };
         let shift = (self.rack.min_rtt_s() * 1e6 / 512.0).floor();
         let more = if shift < 32.0 { (GSO_MAX_BYTES / 2f64.powf(shift)).floor() } else { 0.0 };
         let bytes = ((bytes_s / 1024.0).floor() + more).min(GSO_MAX_BYTES);
@@ -348,7 +355,7 @@ impl RackTlp {
             };
         }
         if reordering_timeout_s > 0.0 {
-            let timeout_s = reordering_timeout_s + TIMEOUT_MIN_S;
+            let timeout_s = whole_ticks_s(reordering_timeout_s) + TIMEOUT_MIN_S;
             self.arm(tcb, now_s, PendingTimer::Reordering, timeout_s);
         } else if sent.head_retransmitted {
             self.arm(tcb, now_s, PendingTimer::Rto, rto_s);
@@ -367,7 +374,9 @@ impl RackTlp {
     }
 
     fn arm(&mut self, tcb: &mut Tcb, now_s: f64, pending_timer: PendingTimer, seconds: f64) {
-        tcb.timer.arm(now_s, seconds);
+        // Timers count ticks, and expire with one.
+        let deadline_s = tick_before_s(now_s) + whole_ticks_s(seconds);
+        tcb.timer.arm(now_s, deadline_s - now_s);
         self.pending_timer = pending_timer;
     }
 
