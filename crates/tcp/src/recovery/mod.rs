@@ -7,6 +7,7 @@ mod rack_tlp;
 mod reno;
 mod sack;
 mod tahoe;
+mod write_queue;
 
 use crate::tcb::{Flight, Tcb};
 use crate::{AckSegment, Output, SackBlocks, Scoreboard, TcpConfig};

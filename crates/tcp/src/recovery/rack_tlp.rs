@@ -2,6 +2,7 @@
 //! operations of Linux's `tcp_ack`.
 
 use super::rack::{DetectedLosses, Rack};
+use super::write_queue::WriteQueue;
 use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::cwnd_usage::CwndUsage;
 use crate::rtt::{tick_before_s, whole_ticks_s};
@@ -11,6 +12,8 @@ use cwndlab_rules::Congestion;
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
 const TIMEOUT_MIN_S: f64 = 0.002;
+/// Packets that an application keeps waiting (16 kB).
+const ENOUGH: i64 = 12;
 /// Time after a transmission in which another one may wait for more packets, seconds.
 const TSO_DEFER_S: f64 = 1e-3;
 /// The part of cwnd that does not wait (Linux `tcp_tso_win_divisor`).
@@ -60,6 +63,7 @@ pub(crate) struct RackTlp {
     pub(crate) rack: Rack,
     pending_timer: PendingTimer,
     loss_probe: Option<LossProbe>,
+    queue: WriteQueue,
     /// Packets marked lost, as the rule has heard.
     lost_reported: u64,
     /// Packets that an undo unmarked before the rule heard that they were lost: it never will.
@@ -72,6 +76,7 @@ impl RackTlp {
             rack: Rack::new(),
             pending_timer: PendingTimer::Rto,
             loss_probe: None,
+            queue: WriteQueue::default(),
             lost_reported: 0,
             lost_unreported: 0,
         }
@@ -252,13 +257,17 @@ impl RackTlp {
         {
             let is_new = number > tcb.highest_sent;
             if is_new && burst == 0 {
+                self.queue.fill(ENOUGH, tcb.data_end - tcb.snd_nxt, tcb.highest_ack);
                 burst = self.next_burst(tcb, now_s, config);
                 waits = burst == 0;
                 if waits {
                     break;
                 }
             }
-            burst -= i64::from(is_new);
+            if is_new {
+                burst -= 1;
+                self.queue.sent(1);
+            }
             sent.new_data |= is_new;
             sent.head_retransmitted |= number == tcb.highest_ack + 1 && !is_new;
             self.transmit(tcb, now_s, number, config, out);
@@ -276,24 +285,28 @@ impl RackTlp {
 
     /// New packets that leave now as one, to be cut by the device (TSO); none if more may leave
     /// together soon (Linux `tcp_write_xmit`, `tcp_tso_should_defer`).
-    fn next_burst(&self, tcb: &Tcb, now_s: f64, config: &TcpConfig) -> i64 {
-        let cwnd = tcb.send_window();
+    fn next_burst(&mut self, tcb: &Tcb, now_s: f64, config: &TcpConfig) -> i64 {
+        let (cwnd, rwnd) = (tcb.congestion_window(), i64::from(tcb.rwnd));
         let free = cwnd - self.rack.in_flight();
         let most = self.most_segments(tcb, config);
         let quota = free.min((cwnd / 2).max(1)).min(most);
-        let left = (tcb.data_end - tcb.snd_nxt)
-            .min(tcb.highest_ack + i64::from(tcb.rwnd) + 1 - tcb.snd_nxt);
-        // A single packet does not wait, nor does the rest of the data.
-        if left <= 1 || left <= quota {
-            return quota.min(left);
+        let allowed = tcb.highest_ack + rwnd + 1 - tcb.snd_nxt;
+        let left = tcb.data_end - tcb.snd_nxt;
+        let (first, is_last) = self.queue.first(quota);
+        let burst = quota.min(first).min(allowed);
+        let allows = free.min(allowed);
+        // The rest of the data does not wait, nor does a single packet.
+        if first <= 1 || left <= first {
+            return burst;
         }
         let recovers = matches!(tcb.state, CongestionState::Recovery | CongestionState::Loss);
         let was_sent_long_ago = now_s - tcb.last_sent_s > TSO_DEFER_S;
         let head_age_s = self.rack.head_xmit_s().map_or(0.0, |head_s| now_s - head_s);
         let acks_come_late = head_age_s < tcb.rtt.srtt_s(config) / 2.0;
-        let allows = free.min(left);
-        let is_large = allows >= most || allows >= cwnd / TSO_WINDOW_DIVISOR;
-        if recovers || was_sent_long_ago || is_large || acks_come_late { quota } else { 0 }
+        let ends_buffer = !is_last && allows >= first;
+        let is_large = allows >= most || allows >= cwnd.min(rwnd) / TSO_WINDOW_DIVISOR;
+        let leaves = recovers || was_sent_long_ago || ends_buffer || is_large || acks_come_late;
+        if leaves { burst } else { 0 }
     }
 
     /// Packets that may leave as one: those of a millisecond at the pacing rate, at least two
