@@ -7,7 +7,7 @@ from pathlib import Path
 
 from parts.text import ROOT
 
-SOURCES = ROOT / "crates" / "rules" / "src"
+SOURCES = ROOT / "crates" / "rules" / "src" / "rule"
 # A file's header has the equations of its rule; families that share a file with another are in
 # SPECIAL.
 FILES = {

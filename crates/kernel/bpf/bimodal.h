@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Bimodal congestion avoidance (Attie, Lahanas and Tsaoussidis 2003, section 2, Figure 1) with the
- * same reading of it as the rule in crates/rules/src/bimodal.rs, whose header maps its terms to the
- * paper's. All windows are Q32.
+ * same reading of it as the rule in crates/rules/src/rule/bimodal.rs, whose header maps its terms to
+ * the paper's. All windows are Q32.
  */
 #ifndef CWNDLAB_BIMODAL_H
 #define CWNDLAB_BIMODAL_H

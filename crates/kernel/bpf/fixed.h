@@ -78,7 +78,7 @@ inline_always u64 over_window(u64 growth_q44, u64 window_q32)
  * The window after `acked` packets, each of which adds `growth` (Q44, absolute value below 64
  * packets). Returns whole packets; the rest stays in `fraction`. The whole part of a negative
  * growth is split off first, so that no signed value is divided. It leaves two packets at least, as
- * in crates/rules/src/formula/rule.rs.
+ * in crates/rules/src/rule/formula/rule.rs.
  */
 inline_always u32 grown(u32 cwnd, u64 *fraction_q44, s64 growth_q44, u32 acked)
 {

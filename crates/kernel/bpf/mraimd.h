@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Multi-rate AIMD (Psaras, Dianati and Tafazolli 2009, section 3) with the same reading of it as
- * the rule in crates/rules/src/mraimd.rs. `a` is packets per round trip, a' packets per round trip
- * per round trip, both Q44.
+ * the rule in crates/rules/src/rule/mraimd.rs. `a` is packets per round trip, a' packets per round
+ * trip per round trip, both Q44.
  */
 #ifndef CWNDLAB_MRAIMD_H
 #define CWNDLAB_MRAIMD_H

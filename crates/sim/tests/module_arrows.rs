@@ -17,8 +17,7 @@ const MOST: usize = 10;
 /// Files that import more, with the reason: tables of all variants, which grow with each, and types
 /// that compose others.
 const TABLES: &[(&str, &str)] = &[
-    ("crates/rules/src/rule.rs", "the enum of all rules"),
-    ("crates/rules/src/registry.rs", "the list of all families of rules"),
+    ("crates/rules/src/rule/mod.rs", "the enum and the list of all rules"),
     ("crates/queues/src/discipline/mod.rs", "the enums of all queue disciplines"),
     ("crates/tcp/src/tcb.rs", "the control block, composed of all parts of a sender"),
     ("crates/sim/src/network/mod.rs", "the network, composed of all that is between senders"),

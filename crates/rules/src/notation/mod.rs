@@ -14,7 +14,7 @@
 
 mod values;
 
-use crate::registry::KERNEL_MODELS;
+use crate::rule::KERNEL_MODELS;
 use crate::{
     Arithmetic, CustomRuleFactory, FAMILIES, Family, Formula, ParameterKind, ParameterValues, Rule,
 };

@@ -35,7 +35,7 @@ impl Bbr3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bbr::v3::{Bounds, WindowRule};
+    use crate::rule::bbr::v3::{Bounds, WindowRule};
 
     fn close(actual: f64, expected: f64) {
         assert!((actual - expected).abs() < 1e-9, "{actual} instead of {expected}");

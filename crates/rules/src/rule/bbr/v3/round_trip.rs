@@ -5,7 +5,7 @@ use super::Bbr3;
 use super::bounds::AckPhase;
 use super::mode::Mode;
 use crate::Ack;
-use crate::bbr::{MIN_RTT_WINDOW_S, PROBE_RTT_S};
+use crate::rule::bbr::{MIN_RTT_WINDOW_S, PROBE_RTT_S};
 
 const PROBE_RTT_INTERVAL_S: f64 = 5.0;
 

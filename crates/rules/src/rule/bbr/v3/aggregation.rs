@@ -2,7 +2,7 @@
 //! (draft-ietf-ccwg-bbr-06, section "BBR.extra_acked").
 
 use crate::Ack;
-use crate::bbr::MaxFilter;
+use crate::rule::bbr::MaxFilter;
 
 /// Round trips of the filter (BBR.ExtraAckedFilterLen); one until the pipe was full.
 const ROUNDS: u64 = 10;

@@ -4,7 +4,7 @@
 
 use super::mode::Mode;
 use crate::Ack;
-use crate::bbr::MIN_PIPE;
+use crate::rule::bbr::MIN_PIPE;
 
 const LOSS_THRESHOLD: f64 = 0.02;
 pub(super) const BETA: f64 = 0.7;

@@ -15,8 +15,8 @@
 //! (`bictcp_update`). What RFC 9438 does otherwise: it has reals, a target one RTT ahead of now
 //! instead of one minimum RTT, alpha 0.53 with exact W_est, and no limit on growth before a loss.
 
+use super::kernel_reno::GrowthCounter;
 use crate::family::no_check;
-use crate::kernel_reno::GrowthCounter;
 use crate::{Ack, Congestion, FamilyOf, Needs, SlowStart, WindowRule};
 
 /// beta = 717/1024 on congestion.
