@@ -121,13 +121,19 @@ proptest! {
 fn algorithms_of_the_kernel_run_as_their_counterparts() {
     use cwndlab_rules::{Ack, Arithmetic, WindowRule};
     for (text, counterpart) in
-        [("kernel:reno", "AIMD(1, 0.5)"), ("kernel:cubic", "CUBIC"), ("kernel:bbr", "BBR1")]
+        [("kernel:vegas", "Vegas(2, 4)"), ("kernel:dctcp", "DCTCP"), ("kernel:bbr", "BBR1")]
     {
         let spec: RuleSpec = text.parse().unwrap();
         assert_eq!(spec.to_string(), text);
         assert_ne!(spec, counterpart.parse().unwrap());
         let next = |spec: &RuleSpec| spec.build(Arithmetic::Plain).increase(10.0, &Ack::default());
         assert_eq!(next(&spec), next(&counterpart.parse().unwrap()));
+    }
+    // Reno and CUBIC have models of their own, which count whole packets.
+    for text in ["kernel:reno", "kernel:cubic"] {
+        let spec: RuleSpec = text.parse().unwrap();
+        let mut rule = spec.build(Arithmetic::Plain);
+        assert_eq!((spec.to_string().as_str(), rule.increase(10.0, &Ack::default())), (text, 10.0));
     }
     let without: RuleSpec = "kernel:yeah".parse().unwrap();
     assert_eq!((without.to_string().as_str(), without.has_model()), ("kernel:yeah", false));

@@ -158,9 +158,10 @@ impl RttEstimator {
     /// Takes a sample as Linux does. `snd_una`, `snd_nxt`: the first packet that is not acknowledged,
     /// and the next one to send.
     pub fn sample_us(&mut self, rtt_s: f64, snd_una: i64, snd_nxt: i64, config: &TcpConfig) {
-        let least_us = (config.rto.min_rto.seconds() * 1e6) as i64;
+        let least_us =
+            if config.rto.min_rto_on_variation { config.rto.min_rto.seconds() * 1e6 } else { 0.0 };
         let rtt_us = ((rtt_s * 1e6).round() as i64).max(1);
-        self.us.sample(rtt_us, least_us, snd_una, snd_nxt);
+        self.us.sample(rtt_us, least_us as i64, snd_una, snd_nxt);
         self.srtt = self.us.srtt_8 as f64 / 8e6;
         self.rttvar = self.us.rttvar_4 as f64 / 4e6;
         self.base_rto_s = whole_ticks_s(((self.us.srtt_8 >> 3) + self.us.rttvar_4) as f64 / 1e6);

@@ -150,8 +150,11 @@ impl Plan {
             sampling_s: wanted_s.min(rtt_s / 4.0).clamp(SHORTEST_SAMPLING_S, LONGEST_SAMPLING_S),
             buffer_bytes: (16.0 * bdp_bytes).clamp(4e6, 1e9) as u32,
             settings: scenario.linux.clone(),
-            // 5 ms at the fastest link's rate.
-            unsent_bytes: (largest_bps / 8.0 * 5e-3).clamp(16e3, 4e6) as u32,
+            unsent_bytes: match clock {
+                // 5 ms at the fastest link's rate: the thread may be late.
+                Clock::Real => (largest_bps / 8.0 * 5e-3).clamp(16e3, 4e6) as u32,
+                Clock::Virtual => 16_000,
+            },
             flows,
         })
     }

@@ -12,9 +12,8 @@ use cwndlab_rules::Congestion;
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
 const TIMEOUT_MIN_S: f64 = 0.002;
-/// Packets that an application keeps waiting (16 kB).
-const ENOUGH: i64 = 12;
-/// Time after a transmission in which another one may wait for more packets, seconds.
+/// Time after a transmission in which another one may wait for more packets, and the longest wait for
+/// an ACK, seconds.
 const TSO_DEFER_S: f64 = 1e-3;
 /// The part of cwnd that does not wait (Linux `tcp_tso_win_divisor`).
 const TSO_WINDOW_DIVISOR: i64 = 3;
@@ -249,31 +248,39 @@ impl RackTlp {
         out: &mut impl Output,
     ) -> Transmitted {
         let (mut sent, mut count) = (Transmitted::default(), 0);
-        // New packets that may still leave as one, and whether more wait for cwnd.
-        let (mut burst, mut waits) = (0, false);
-        while (config.limits.max_burst == 0 || count < config.limits.max_burst)
-            && let Some(number) = self.next_packet(tcb)
-            && tcb.pacing_allows(now_s)
-        {
-            let is_new = number > tcb.highest_sent;
-            if is_new && burst == 0 {
-                self.queue.fill(ENOUGH, tcb.data_end - tcb.snd_nxt, tcb.highest_ack);
-                burst = self.next_burst(tcb, now_s, config);
-                waits = burst == 0;
-                if waits {
-                    break;
+        // Whether more wait for cwnd; whether the next burst does not.
+        let (mut waits, mut pushes, mut writes) = (false, false, false);
+        loop {
+            // New packets that may still leave as one.
+            let mut burst = 0;
+            while (config.limits.max_burst == 0 || count < config.limits.max_burst)
+                && let Some(number) = self.next_packet(tcb)
+                && tcb.pacing_allows(now_s)
+            {
+                let is_new = number > tcb.highest_sent;
+                if is_new && burst == 0 {
+                    burst = self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config);
+                    waits = burst <= 0;
+                    if waits {
+                        break;
+                    }
                 }
+                if is_new {
+                    burst -= 1;
+                    self.queue.sent();
+                }
+                sent.new_data |= is_new;
+                sent.head_retransmitted |= number == tcb.highest_ack + 1 && !is_new;
+                self.transmit(tcb, now_s, number, config, out);
+                tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
+                tcb.count_prr_out();
+                count += 1;
             }
-            if is_new {
-                burst -= 1;
-                self.queue.sent(1);
+            // Then the application writes.
+            match self.queue.write(tcb.data_end - tcb.snd_nxt, tcb.highest_ack, writes) {
+                Some(is_full) => (pushes, writes) = (is_full, true),
+                None => break,
             }
-            sent.new_data |= is_new;
-            sent.head_retransmitted |= number == tcb.highest_ack + 1 && !is_new;
-            self.transmit(tcb, now_s, number, config, out);
-            tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
-            tcb.count_prr_out();
-            count += 1;
         }
         let is_limited = waits || self.rack.in_flight() >= tcb.congestion_window();
         if sent.new_data || is_limited {
@@ -285,27 +292,27 @@ impl RackTlp {
 
     /// New packets that leave now as one, to be cut by the device (TSO); none if more may leave
     /// together soon (Linux `tcp_write_xmit`, `tcp_tso_should_defer`).
-    fn next_burst(&mut self, tcb: &Tcb, now_s: f64, config: &TcpConfig) -> i64 {
+    fn next_burst(&self, tcb: &Tcb, now_s: f64, pushes: bool, config: &TcpConfig) -> i64 {
         let (cwnd, rwnd) = (tcb.congestion_window(), i64::from(tcb.rwnd));
         let free = cwnd - self.rack.in_flight();
         let most = self.most_segments(tcb, config);
         let quota = free.min((cwnd / 2).max(1)).min(most);
         let allowed = tcb.highest_ack + rwnd + 1 - tcb.snd_nxt;
         let left = tcb.data_end - tcb.snd_nxt;
-        let (first, is_last) = self.queue.first(quota);
-        let burst = quota.min(first).min(allowed);
+        let waiting = self.queue.waiting();
+        let burst = quota.min(waiting).min(allowed);
         let allows = free.min(allowed);
         // The rest of the data does not wait, nor does a single packet.
-        if first <= 1 || left <= first {
+        if pushes || waiting <= 1 || left <= waiting {
             return burst;
         }
         let recovers = matches!(tcb.state, CongestionState::Recovery | CongestionState::Loss);
         let was_sent_long_ago = now_s - tcb.last_sent_s > TSO_DEFER_S;
-        let head_age_s = self.rack.head_xmit_s().map_or(0.0, |head_s| now_s - head_s);
-        let acks_come_late = head_age_s < tcb.rtt.srtt_s(config) / 2.0;
-        let ends_buffer = !is_last && allows >= first;
-        let is_large = allows >= most || allows >= cwnd.min(rwnd) / TSO_WINDOW_DIVISOR;
-        let leaves = recovers || was_sent_long_ago || ends_buffer || is_large || acks_come_late;
+        let srtt_s = tcb.rtt.srtt_s(config);
+        let next_ack_s = self.rack.head_xmit_s().map_or(now_s, |head_s| head_s + srtt_s);
+        let acks_come_late = next_ack_s - now_s > (srtt_s / 2.0).min(TSO_DEFER_S);
+        let is_large = allows >= most || TSO_WINDOW_DIVISOR * allows >= cwnd.min(rwnd);
+        let leaves = recovers || was_sent_long_ago || is_large || acks_come_late;
         if leaves { burst } else { 0 }
     }
 

@@ -54,8 +54,9 @@ fn counts_agree_with_the_packets() {
                     let ack = rack.snd_una - 1 + random(&mut state, 3) as i64;
                     let left = rack.snd_una + random(&mut state, 30) as i64;
                     let block = (left, left + random(&mut state, 4) as i64);
-                    delivered +=
-                        rack.on_ack(now_s, None, ack.min(highest_sent), highest_sent, &[block]);
+                    delivered += rack
+                        .on_ack(now_s, None, ack.min(highest_sent), highest_sent, &[block])
+                        .packets;
                     rack.detect_losses(now_s, false, 3, 0.05);
                 }
             }
@@ -90,6 +91,7 @@ fn with_a_hole() -> Rack {
     let mut rack = Rack::new();
     (0..10).for_each(|number| rack.on_sent(0.0, number));
     rack.on_ack(0.04, None, -1, 9, &[(1, 4)]);
+    rack.note_rtt(0.04);
     rack
 }
 
