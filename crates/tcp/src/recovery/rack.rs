@@ -2,6 +2,7 @@
 //! reordering window has passed since.
 
 use crate::SequenceSet;
+use crate::rtt::{HZ, tick_before_s};
 use std::collections::VecDeque;
 
 /// Retransmitted (by TLP or in recovery), and neither SACKed nor marked lost since (Linux
@@ -97,7 +98,9 @@ impl Delivered {
                 Some((now_s - first_s, now_s - last_s))
             }
             (None, None) => {
-                echo_s.filter(|_| self.retransmitted).map(|echo_s| (now_s - echo_s, now_s - echo_s))
+                // Timestamps count ticks, at least one.
+                let rtt_s = |echo_s| (tick_before_s(now_s) - tick_before_s(echo_s)).max(1.0 / HZ);
+                echo_s.filter(|_| self.retransmitted).map(|echo_s| (rtt_s(echo_s), rtt_s(echo_s)))
             }
         }
     }
