@@ -276,7 +276,10 @@ impl RackTlp {
                 tcb.count_prr_out();
                 count += 1;
             }
-            // Then the application writes.
+            // Then the application writes, once it is connected.
+            if tcb.last_ack < 0 && config.handshake.syn && tcb.snd_nxt > 0 {
+                break;
+            }
             match self.queue.write(tcb.data_end - tcb.snd_nxt, tcb.highest_ack, writes) {
                 Some(is_full) => (pushes, writes) = (is_full, true),
                 None => break,
@@ -312,6 +315,16 @@ impl RackTlp {
         let next_ack_s = self.rack.head_xmit_s().map_or(now_s, |head_s| head_s + srtt_s);
         let acks_come_late = next_ack_s - now_s > (srtt_s / 2.0).min(TSO_DEFER_S);
         let is_large = allows >= most || TSO_WINDOW_DIVISOR * allows >= cwnd.min(rwnd);
+        if std::env::var("DBG").is_ok() && now_s < 0.3 {
+            eprintln!(
+                "{now_s:.6} nxt {} free {free} most {most} quota {quota} waiting {waiting} ago {was_sent_long_ago} large {is_large} late {acks_come_late} srtt {:.6} head {:.6} rate {:?} minrtt {}",
+                tcb.snd_nxt,
+                srtt_s,
+                next_ack_s - srtt_s,
+                tcb.pacing_bytes_s,
+                self.rack.min_rtt_s()
+            );
+        }
         let leaves = recovers || was_sent_long_ago || is_large || acks_come_late;
         if leaves { burst } else { 0 }
     }

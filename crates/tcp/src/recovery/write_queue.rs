@@ -5,9 +5,10 @@
 /// Packets below which the application writes again: half of `TCP_NOTSENT_LOWAT` with 16 kB.
 const FEW: i64 = 6;
 /// Full packets in the buffer at most, and before the receiver's window has grown: half of its first
-/// window of 64 KiB, and a packet more for each that it has acknowledged.
+/// window of 64 KiB, and three packets more for each that it has acknowledged.
 const MOST: i64 = 45;
 const FIRST: i64 = 22;
+const GROWTH: i64 = 3;
 
 /// The packets that wait.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +34,7 @@ impl WriteQueue {
         if (self.waiting >= FEW && !goes_on) || self.waiting >= left {
             return None;
         }
-        let half_window = FIRST + acked;
+        let half_window = FIRST + GROWTH * acked;
         let size = MOST.min(half_window);
         let written = size.min(left) - self.waiting;
         self.waiting += written;
@@ -45,17 +46,17 @@ impl WriteQueue {
 mod tests {
     use super::*;
 
-    /// 22 packets fill the first buffer. When five are left, it is filled up to 45, with a burst once
-    /// half of the window has 40 packets. The last three are no full buffer.
+    /// 22 packets fill the first buffer. When five are left, it is filled up to 45. The last five are no
+    /// full buffer.
     #[test]
     fn a_write_fills_the_buffer() {
         let mut queue = WriteQueue::default();
         assert_eq!((queue.write(1000, 0, false), queue.waiting()), (Some(true), 22));
         (0..17).for_each(|_| queue.sent());
         assert_eq!(queue.write(1000, 16, false), Some(true));
-        assert_eq!(queue.waiting(), 38);
+        assert_eq!(queue.waiting(), 45);
         assert_eq!(queue.write(1000, 17, false), None);
-        (0..36).for_each(|_| queue.sent());
+        (0..43).for_each(|_| queue.sent());
         assert_eq!((queue.write(5, 60, false), queue.waiting()), (Some(false), 5));
         assert_eq!(queue.write(5, 60, false), None);
     }
