@@ -258,14 +258,16 @@ impl RackTlp {
                 && tcb.pacing_allows(now_s)
             {
                 let is_new = number > tcb.highest_sent;
-                if is_new && burst == 0 {
+                // The handshake needs no data.
+                let is_data = is_new && !(number == 0 && config.handshake.syn);
+                if is_data && burst == 0 {
                     burst = self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config);
                     waits = burst <= 0;
                     if waits {
                         break;
                     }
                 }
-                if is_new {
+                if is_data {
                     burst -= 1;
                     self.queue.sent();
                 }
@@ -277,7 +279,7 @@ impl RackTlp {
                 count += 1;
             }
             // Then the application writes, once it is connected.
-            if tcb.last_ack < 0 && config.handshake.syn && tcb.snd_nxt > 0 {
+            if tcb.last_ack < 0 && config.handshake.syn {
                 break;
             }
             match self.queue.write(tcb.data_end - tcb.snd_nxt, tcb.highest_ack, writes) {
@@ -315,7 +317,7 @@ impl RackTlp {
         let next_ack_s = self.rack.head_xmit_s().map_or(now_s, |head_s| head_s + srtt_s);
         let acks_come_late = next_ack_s - now_s > (srtt_s / 2.0).min(TSO_DEFER_S);
         let is_large = allows >= most || TSO_WINDOW_DIVISOR * allows >= cwnd.min(rwnd);
-        if std::env::var("DBG").is_ok() && now_s < 0.3 {
+        if std::env::var("DBG").is_ok() && now_s < 3.0 {
             eprintln!(
                 "{now_s:.6} nxt {} free {free} most {most} quota {quota} waiting {waiting} ago {was_sent_long_ago} large {is_large} late {acks_come_late} srtt {:.6} head {:.6} rate {:?} minrtt {}",
                 tcb.snd_nxt,
