@@ -5,7 +5,7 @@ use super::rack::{DetectedLosses, Rack};
 use super::write_queue::WriteQueue;
 use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::cwnd_usage::CwndUsage;
-use crate::rtt::{tick_before_s, whole_ticks_s};
+use crate::rtt::{timer_expiry_s, whole_ticks_s};
 use crate::tcb::{CongestionState, Flight, Tcb};
 use crate::{AckSegment, Output, SackBlocks, TcpConfig};
 use cwndlab_rules::Congestion;
@@ -317,16 +317,6 @@ impl RackTlp {
         let next_ack_s = self.rack.head_xmit_s().map_or(now_s, |head_s| head_s + srtt_s);
         let acks_come_late = next_ack_s - now_s > (srtt_s / 2.0).min(TSO_DEFER_S);
         let is_large = allows >= most || TSO_WINDOW_DIVISOR * allows >= cwnd.min(rwnd);
-        if std::env::var("DBG").is_ok() && now_s < 3.0 {
-            eprintln!(
-                "{now_s:.6} nxt {} free {free} most {most} quota {quota} waiting {waiting} ago {was_sent_long_ago} large {is_large} late {acks_come_late} srtt {:.6} head {:.6} rate {:?} minrtt {}",
-                tcb.snd_nxt,
-                srtt_s,
-                next_ack_s - srtt_s,
-                tcb.pacing_bytes_s,
-                self.rack.min_rtt_s()
-            );
-        }
         let leaves = recovers || was_sent_long_ago || is_large || acks_come_late;
         if leaves { burst } else { 0 }
     }
@@ -409,9 +399,7 @@ impl RackTlp {
     }
 
     fn arm(&mut self, tcb: &mut Tcb, now_s: f64, pending_timer: PendingTimer, seconds: f64) {
-        // Timers count ticks, and expire with one.
-        let deadline_s = tick_before_s(now_s) + whole_ticks_s(seconds);
-        tcb.timer.arm(now_s, deadline_s - now_s);
+        tcb.timer.arm(now_s, timer_expiry_s(now_s, seconds) - now_s);
         self.pending_timer = pending_timer;
     }
 
