@@ -2,7 +2,7 @@
 //! The rule computes the new window; the sender applies it.
 
 use crate::prr::Prr;
-use crate::slow_start::{Decision, SlowStartAck};
+use crate::slow_start::{Decision, SlowStart as SlowStartState, SlowStartAck};
 use crate::tcb::{CongestionState, Flight, Tcb};
 use crate::undo::{Before, Undo, Verdict};
 use crate::{AckSegment, TcpConfig};
@@ -51,7 +51,9 @@ impl Tcb {
         config: &TcpConfig,
     ) {
         let mut decision = Decision::STANDARD;
-        if !PREDICTED && self.slow_start.is_some() {
+        // With RACK-TLP HyStart has seen the delivery before.
+        let is_asked = |scheme: &SlowStartState| self.usage.is_none() || !scheme.is_hystart();
+        if !PREDICTED && self.slow_start.as_deref().is_some_and(is_asked) {
             decision = self.slow_start_decision(now_s, now_s - ack.sent_s, config);
         }
         let is_limited = match &self.usage {
@@ -90,6 +92,15 @@ impl Tcb {
         }
         if config.limits.cap_window {
             self.cwnd = self.cwnd.min(config.limits.window);
+        }
+    }
+
+    /// Tells HyStart of a delivery with this RTT, cumulative or selective, as Linux does
+    /// (`pkts_acked`). The handshake is none.
+    pub(crate) fn note_delivery(&mut self, now_s: f64, rtt_s: f64, config: &TcpConfig) {
+        let is_handshake = self.highest_ack <= 0 && config.handshake.syn;
+        if !is_handshake && self.slow_start.as_deref().is_some_and(SlowStartState::is_hystart) {
+            self.slow_start_decision(now_s, rtt_s, config);
         }
     }
 

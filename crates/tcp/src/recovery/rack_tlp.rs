@@ -107,6 +107,7 @@ impl RackTlp {
         if let Some((rtt_s, rule_rtt_s)) = delivered.rtts_s(now_s, echo_s) {
             tcb.sample_rtt_us(rtt_s, config);
             self.rack.note_rtt(rule_rtt_s);
+            tcb.note_delivery(now_s, rule_rtt_s, config);
         }
         let delivered = delivered.packets;
         self.process_tlp_ack(tcb, ack.ack, dsack, advanced || delivered > 0, config);

@@ -75,6 +75,10 @@ impl SlowStart {
         .map(Box::new)
     }
 
+    pub(crate) fn is_hystart(&self) -> bool {
+        matches!(self, Self::HyStart(_))
+    }
+
     /// Decides on an ACK of new data, outside slow start as well: what a scheme returns there applies
     /// to the growth of congestion avoidance.
     pub(crate) fn on_ack(&mut self, ack: SlowStartAck, in_slow_start: bool) -> Decision {
