@@ -65,16 +65,23 @@ fn tick(now_s: f64) -> i64 {
     (now_s * HZ).floor() as i64
 }
 
-/// The greatest whole number whose cube is at most `value`.
+/// The cube root of `value` as Linux has it: one Newton step in whole numbers from the three leading
+/// octal digits' root, with 341/1024 for 1/3.
+///
+/// The factor makes the result smaller by 1/1024, and a step from (1 + e) times the root larger by e^2.
+/// So the start lies e above the root, where both cancel on average over the values that share their
+/// leading digits `i`: those whose root is up to r = 1/(6 i + 3) off, with e^2 + r^2/3 = 1/1024.
 fn cube_root(value: u64) -> u64 {
-    let mut root = libm::cbrt(value as f64) as u64;
-    while root * root * root > value {
-        root -= 1;
+    let octal_digits = (63 - value.max(1).leading_zeros()) / 3;
+    if octal_digits < 2 {
+        return libm::cbrt(value as f64).round() as u64;
     }
-    while (root + 1) * (root + 1) * (root + 1) <= value {
-        root += 1;
-    }
-    root
+    let shift = octal_digits - 1;
+    let middle = (value >> (3 * shift)) as f64 + 0.5;
+    let spread = 1.0 / (6.0 * middle);
+    let above = 1.0 + (1.0 / 1024.0 - spread * spread / 3.0).sqrt();
+    let start = (((64.0 * libm::cbrt(middle) * above).round() as u64) << shift) >> 6;
+    (2 * start + value / (start * (start - 1))) * 341 >> 10
 }
 
 impl Curve {
@@ -218,7 +225,7 @@ pub(crate) const FAMILY: FamilyOf<Box<KernelCubic>> = FamilyOf {
 mod tests {
     use super::*;
 
-    /// From 100 to 70: K = cbrt(30 x 1024/410) = 4.2157 s, 4316 of 1/1024 s. At K the target is 100.
+    /// From 100 to 70: K = cbrt(30 x 1024/410) = 4.2157 s, 4316 of 1/1024 s; the Newton step gives 4318. At K the target is 100.
     /// Before, at t = 2.1 s, it is 100 - 0.4 x 2.116^3 = 96.2, in whole packets 97 of which 3 are
     /// above.
     #[test]
@@ -227,7 +234,7 @@ mod tests {
         assert_eq!(rule.decrease(100.0, Congestion::FastRetransmit), 70.0);
         let ack = |now_s| Ack { now_s, growth_packets: 1, ..Ack::EMPTY };
         rule.increase(70.0, &ack(10.0));
-        assert_eq!(rule.curve.bic_k, 4316);
+        assert_eq!(rule.curve.bic_k, 4318);
         // 70 / (97 - 70) = 2 packets per packet of growth, the least.
         rule.increase(70.0, &ack(12.1));
         assert_eq!(rule.curve.cnt, 2);
