@@ -20,6 +20,7 @@ const TABLES: &[(&str, &str)] = &[
     ("crates/rules/src/rule/mod.rs", "the enum and the list of all rules"),
     ("crates/queues/src/discipline/mod.rs", "the enums of all queue disciplines"),
     ("crates/tcp/src/tcb.rs", "the control block, composed of all parts of a sender"),
+    ("crates/live/src/linux/play_virtual.rs", "the one thread that drives a run in virtual time"),
     ("crates/sim/src/network/mod.rs", "the network, composed of all that is between senders"),
 ];
 
@@ -27,7 +28,7 @@ const TABLES: &[(&str, &str)] = &[
 /// them.
 const LAYERS: &[&[&str]] = &[
     &["lib.rs"],
-    &["simulation.rs", "network_path.rs"],
+    &["simulation.rs", "network_path.rs", "replay.rs"],
     &["external_flow.rs"],
     &["results"],
     &["build"],

@@ -81,7 +81,7 @@ fn cube_root(value: u64) -> u64 {
     let spread = 1.0 / (6.0 * middle);
     let above = 1.0 + (1.0 / 1024.0 - spread * spread / 3.0).sqrt();
     let start = (((64.0 * libm::cbrt(middle) * above).round() as u64) << shift) >> 6;
-    (2 * start + value / (start * (start - 1))) * 341 >> 10
+    ((2 * start + value / (start * (start - 1))) * 341) >> 10
 }
 
 impl Curve {
@@ -123,7 +123,7 @@ impl Curve {
         let ticks = now - epoch_start + (self.delay_min_us as i64 + 999) / 1000;
         let t = (ticks.max(0) as u64) * SCALE / HZ as u64;
         let distance = t.abs_diff(self.bic_k);
-        let delta = (u128::from(CUBE_RATE) * u128::from(distance).pow(3) >> CUBE_SHIFT) as u64;
+        let delta = ((u128::from(CUBE_RATE) * u128::from(distance).pow(3)) >> CUBE_SHIFT) as u64;
         let target = if t < self.bic_k {
             self.bic_origin_point.saturating_sub(delta)
         } else {

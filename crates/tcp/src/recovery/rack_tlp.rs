@@ -325,12 +325,12 @@ impl RackTlp {
     /// Packets that may leave as one: those of a millisecond at the pacing rate, at least two
     /// (Linux `tcp_tso_autosize`).
     fn most_segments(&self, tcb: &Tcb, config: &TcpConfig) -> i64 {
-        let mss_bytes = f64::from(config.segment.packet_size);
         let Some(bytes_s) = tcb.pacing_bytes_s else { return MOST_SEGMENTS };
-        let shift = (self.rack.min_rtt_s() * 1e6 / 512.0).floor();
-        let more = if shift < 32.0 { (GSO_MAX_BYTES / 2f64.powf(shift)).floor() } else { 0.0 };
-        let bytes = ((bytes_s / 1024.0).floor() + more).min(GSO_MAX_BYTES);
-        ((bytes / mss_bytes) as i64).max(2)
+        // On short paths more: up to 64 KiB, halved with each 512 us of the minimum RTT.
+        let halvings = (self.rack.min_rtt_s() * 1e6) as u64 / 512;
+        let more = if halvings < 32 { GSO_MAX_BYTES as u64 >> halvings } else { 0 };
+        let bytes = (bytes_s as u64 / 1024 + more).min(GSO_MAX_BYTES as u64);
+        (bytes / u64::from(config.segment.packet_size)).max(2) as i64
     }
 
     fn transmit(
