@@ -2,7 +2,7 @@
 
 use crate::{PacketMeta, TcpSegment};
 use cwndlab_sim::Ecn;
-use etherparse::{IpNumber, Ipv4HeaderSlice, TcpSlice};
+use etherparse::{IpNumber, Ipv4HeaderSlice, TcpHeaderSlice, TcpOptionElement, TcpSlice};
 use std::fmt;
 
 /// The ECN bits in the second byte of an IPv4 header, which is also the CE codepoint (RFC 3168
@@ -87,6 +87,33 @@ fn segment(header: &Ipv4HeaderSlice<'_>, body: &[u8]) -> Result<TcpSegment, Malf
         syn: tcp.syn(),
         ack: tcp.ack().then(|| tcp.acknowledgment_number()),
     })
+}
+
+/// What an ACK says besides its number.
+#[derive(Clone, Debug, Default)]
+pub struct AckOptions {
+    /// ECE.
+    pub ece: bool,
+    /// SACK blocks, sequence numbers.
+    pub sack: Vec<(u32, u32)>,
+}
+
+impl AckOptions {
+    /// Those of a packet of IPv4.
+    pub fn of(packet: &[u8]) -> Self {
+        let header_bytes = usize::from(packet[0] & 15) * 4;
+        let Ok(tcp) = TcpHeaderSlice::from_slice(&packet[header_bytes..]) else {
+            return Self::default();
+        };
+        let mut sack = Vec::new();
+        for option in tcp.options_iterator().flatten() {
+            if let TcpOptionElement::SelectiveAcknowledgement(first, more) = option {
+                sack.push(first);
+                sack.extend(more.into_iter().flatten());
+            }
+        }
+        Self { ece: tcp.ece(), sack }
+    }
 }
 
 /// Sets CE in a packet and updates the header checksum (RFC 1624 section 3, equation 3). Returns

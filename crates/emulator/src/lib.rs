@@ -17,6 +17,6 @@ pub use emulator::{DuePacket, Emulator};
 pub use event_loop::{LoopOptions, drive};
 pub use flow_counters::{Counts, FlowCounters, RateBins};
 pub use health::{Health, Lateness};
-pub use ip::{Malformed, ParsedPacket, parse_packet, set_ce};
+pub use ip::{AckOptions, Malformed, ParsedPacket, parse_packet, set_ce};
 pub use sequence::SequenceUnwrapper;
 pub use tun::Tun;

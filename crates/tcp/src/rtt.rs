@@ -90,6 +90,10 @@ pub(crate) fn whole_ticks_s(seconds: f64) -> f64 {
     ((seconds * HZ - 1e-4).ceil()).max(0.0) / HZ
 }
 
+/// The tick at time 0, modulo all granularities of timers: Linux counts from 300 s before its counter
+/// overflows, and runs in virtual time begin a second after the start of their kernel.
+const FIRST_TICK: u64 = 8;
+
 /// When a timer of so many seconds expires that is set now, seconds. Linux's timer wheel never
 /// expires early: a timer waits for the tick behind its own, one of 63 ticks or more for the next
 /// multiple of 8, and so on (`calc_index` of kernel/time/timer.c).
@@ -98,11 +102,11 @@ pub(crate) fn timer_expiry_s(now_s: f64, seconds: f64) -> f64 {
     const SLOT_BITS: u32 = 6;
     const CLOCK_BITS: u32 = 3;
     let wait = (whole_ticks_s(seconds) * HZ).round() as u64;
-    let expires = (tick_before_s(now_s) * HZ).round() as u64 + wait;
+    let expires = FIRST_TICK + (tick_before_s(now_s) * HZ).round() as u64 + wait;
     let slots = (1u64 << SLOT_BITS) - 1;
     let level = (0..8u32).find(|level| wait < slots << (level * CLOCK_BITS)).unwrap_or(8);
     let shift = level * CLOCK_BITS;
-    (((expires >> shift) + 1) << shift) as f64 / HZ
+    ((((expires >> shift) + 1) << shift) - FIRST_TICK) as f64 / HZ
 }
 
 /// The tick at or before a time, seconds.
@@ -254,12 +258,13 @@ mod tests {
     }
 
     /// Ten ticks from tick 100.4 end at 110, and the timer expires with the next one; 300 from there
-    /// end at 400, which is the next multiple of 8 behind; 5000 at 5100, the multiple of 512 behind.
+    /// end at 400, and the next multiple of 8 is 408; 1000 from 0 end at 1008 ticks of the counter, and
+    /// the next multiple of 64 is 1024.
     #[test]
     fn timers_wait_for_their_slot() {
         assert!(close(timer_expiry_s(0.1004, 0.0095), 0.111));
         assert!(close(timer_expiry_s(0.1004, 0.3), 0.408));
-        assert!(close(timer_expiry_s(0.1004, 5.0), 5.12));
+        assert!(close(timer_expiry_s(0.0, 1.0), 1.016));
     }
 
     #[test]

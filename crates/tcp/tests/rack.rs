@@ -1,5 +1,6 @@
 //! Exchanges of packets under RACK-TLP (RFC 8985), worked by hand. Notation as in `exchanges.rs`;
-//! the round trip is 0.1 s.
+//! the round trip is 0.1 s. Timers are Linux's: they expire with the tick of a millisecond behind their
+//! own, those of 63 ticks and more with the next multiple of eight (`rtt.rs`).
 
 mod exchange;
 
@@ -68,7 +69,7 @@ fn two_reports_wait_for_a_quarter_of_the_round_trip() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, linux());
     tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]);
     // The timer marks packet 1 lost and no other: 4 to 8 left after 3.
-    tcp.expires(0.227, &[1]);
+    tcp.expires(0.228, &[1]);
     assert_eq!(
         (tcp.sender.counters(0.227).timeouts, tcp.sender.counters(0.227).fast_retransmits),
         (0, 1)
@@ -86,7 +87,7 @@ fn a_late_packet_is_not_lost() {
     tcp.at(0.225).sack(3, &[(5, 6)], &[12]).sack(3, &[(5, 7)], &[13]).sack(3, &[(5, 8)], &[14]);
     assert_eq!(tcp.sender.counters(0.3).retransmitted, 0);
     // Sent at 0.1; RACK.rtt is 0.125: lost at 0.1 + 0.125 + 0.025, and 2 ms.
-    tcp.expires(0.252, &[4]);
+    tcp.expires(0.253, &[4]);
 }
 
 #[test]
@@ -111,9 +112,10 @@ fn silence_is_probed_with_new_data() {
     // Section 7.2: PTO = 2 x 0.1 s after the last ACK, and Linux's 2 ms. One packet of new data
     // leaves whatever the window.
     let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, linux());
-    tcp.expires(0.302, &[9]).window(8.0, 8.0);
+    tcp.expires(0.304, &[9]).window(8.0, 8.0);
     // Then the RTO: srtt 0.1 + max(4 x 0.05, 0.2).
-    assert!((tcp.sender.deadline_s() - 0.602).abs() < 1e-9);
+    // 300 ticks from 0.304 on, and the next multiple of eight.
+    assert!((tcp.sender.deadline_s() - 0.608).abs() < 1e-9);
     // The probe arrived: 1 to 8 are lost at once. Nothing is in flight, so PRR releases one packet
     // per delivered packet, then two for a SafeACK, up to ssthresh = 4 (RFC 9937 section 6.2,
     // SSRB).
@@ -130,7 +132,7 @@ fn silence_is_probed_with_new_data() {
 #[test]
 fn the_tail_of_a_transfer_is_probed_with_its_last_packet() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), linux());
-    tcp.expires(0.302, &[8]);
+    tcp.expires(0.304, &[8]);
     // Everything up to the probe is acknowledged, nothing beyond: whether it repaired a loss
     // (section 7.4.2) is unknown, and cwnd stays.
     tcp.at(0.402).ack(8, &[]);
@@ -147,7 +149,7 @@ fn a_probe_that_repairs_a_loss_costs_half_the_window() {
         tcp.at(0.2).ack(7, &[]);
         tcp.sender.cwnd()
     };
-    tcp.expires(0.5, &[8]);
+    tcp.expires(0.504, &[8]);
     assert_eq!(tcp.sender.counters(0.5).timeouts, 0);
     // New data and an ACK beyond the probe: only one of the two copies was acknowledged, so the
     // first was lost.
@@ -176,11 +178,11 @@ fn stamped() -> TcpConfig {
 fn the_last_two_packets_are_repaired_after_their_probe() {
     for config in [linux(), stamped()] {
         let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), config);
-        tcp.at(0.2).ack(6, &[]).expires(0.402, &[8]);
-        tcp.at(0.502).echo(6, &[(8, 9)], 0.1, &[7]);
-        let counters = tcp.sender.counters(0.502);
+        tcp.at(0.2).ack(6, &[]).expires(0.408, &[8]);
+        tcp.at(0.508).echo(6, &[(8, 9)], 0.1, &[7]);
+        let counters = tcp.sender.counters(0.508);
         assert_eq!((counters.fast_retransmits, counters.timeouts), (1, 0));
-        tcp.at(0.602).echo(8, &[], 0.502, &[]);
+        tcp.at(0.608).echo(8, &[], 0.508, &[]);
         assert!(tcp.sender.is_finished());
         assert_eq!(tcp.sender.counters(0.602).retransmitted, 2);
     }
@@ -191,11 +193,11 @@ fn the_last_two_packets_are_repaired_after_their_probe() {
 #[test]
 fn the_tail_of_a_window_is_repaired_after_its_probe() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), stamped());
-    tcp.at(0.2).ack(2, &[]).expires(0.402, &[8]);
-    tcp.at(0.502).echo(2, &[(8, 9)], 0.1, &[3]);
-    tcp.at(0.602).echo(3, &[(8, 9)], 0.502, &[4, 5]);
-    tcp.at(0.702).echo(4, &[(8, 9)], 0.602, &[6, 7]).echo(5, &[(8, 9)], 0.602, &[]);
-    tcp.at(0.802).echo(8, &[], 0.702, &[]);
+    tcp.at(0.2).ack(2, &[]).expires(0.408, &[8]);
+    tcp.at(0.508).echo(2, &[(8, 9)], 0.1, &[3]);
+    tcp.at(0.608).echo(3, &[(8, 9)], 0.508, &[4, 5]);
+    tcp.at(0.708).echo(4, &[(8, 9)], 0.608, &[6, 7]).echo(5, &[(8, 9)], 0.608, &[]);
+    tcp.at(0.808).echo(8, &[], 0.708, &[]);
     let counters = tcp.sender.counters(0.802);
     assert!(tcp.sender.is_finished());
     assert_eq!((counters.fast_retransmits, counters.timeouts), (1, 0));
@@ -205,7 +207,7 @@ fn the_tail_of_a_window_is_repaired_after_its_probe() {
 #[test]
 fn a_lost_probe_leaves_the_tail_to_the_timeout() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), stamped());
-    tcp.at(0.2).ack(6, &[]).expires(0.402, &[8]).expires(0.702, &[7]);
+    tcp.at(0.2).ack(6, &[]).expires(0.408, &[8]).expires(0.712, &[7]);
     assert_eq!(tcp.sender.counters(0.702).timeouts, 1);
 }
 
@@ -217,7 +219,7 @@ fn an_original_that_arrives_late_is_not_its_retransmission() {
     let mut tcp =
         Exchange::eight_packets(Recovery::Sack, FEW, tcp_config!(stamped(), recovery.undo = false));
     // The probe is new data and lost; the RTO retransmits 1.
-    tcp.expires(0.302, &[9]).expires(0.602, &[1]);
+    tcp.expires(0.304, &[9]).expires(0.608, &[1]);
     tcp.at(0.65).echo(1, &[], 0.1, &[2, 3]);
     assert_eq!(tcp.sender.counters(0.65).fast_retransmits, 0);
 }
@@ -244,7 +246,7 @@ fn a_spurious_retransmission_proves_reordering() {
     );
     assert_eq!(tcp.sender.counters(0.225).retransmitted, 1);
     // Sent at 0.1; the last delivered packet took 0.125 s.
-    tcp.expires(0.252, &[5]);
+    tcp.expires(0.253, &[5]);
 }
 
 #[test]
@@ -252,10 +254,10 @@ fn a_timeout_loses_what_is_older_than_a_round_trip() {
     let mut tcp =
         Exchange::eight_packets(Recovery::Sack, FEW, tcp_config!(linux(), recovery.tlp = false));
     // No probe: RTO = 0.1 + max(4 x 0.05, 0.2) = 0.3 after the ACK. All eight are lost; one leaves.
-    tcp.expires(0.4, &[1]).window(1.0, 4.0);
+    tcp.expires(0.408, &[1]).window(1.0, 4.0);
     // Backoff doubles it (RFC 6298 (5.5)); ssthresh holds when the same packet times out again (RFC
     // 5681 section 3.1).
-    tcp.expires(1.0, &[1]).window(1.0, 4.0);
+    tcp.expires(1.016, &[1]).window(1.0, 4.0);
     // Slow start: one ACK releases two packets. Nothing that arrived is retransmitted.
     tcp.at(1.1).sack(1, &[(3, 4)], &[2, 4, 5]).window(3.0, 4.0);
 }

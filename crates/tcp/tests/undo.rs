@@ -59,7 +59,7 @@ fn a_real_loss_stays_reduced() {
 fn a_spurious_timeout_is_undone_under_rack() {
     let config = tcp_config!(eifel(), recovery.rack = true, recovery.tlp = false);
     let mut tcp = Exchange::eight_packets(Recovery::Sack, None, config);
-    tcp.expires(1.1, &[1]).window(1.0, 4.0);
+    tcp.expires(1.144, &[1]).window(1.0, 4.0);
     tcp.at(1.15).echo(1, &[], 0.1, &[9]).window(8.125, 8.0);
     assert_eq!((undone(&tcp), tcp.sender.counters(1.2).timeouts), (1, 1));
 }

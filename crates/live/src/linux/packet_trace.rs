@@ -3,9 +3,8 @@
 
 use super::socket::TcpInfo;
 use super::source::NO_THRESHOLD;
-use cwndlab_emulator::{PacketMeta, SequenceUnwrapper, TcpSegment};
+use cwndlab_emulator::{AckOptions, PacketMeta, SequenceUnwrapper, TcpSegment};
 use cwndlab_sim::{Ecn, PacketEvent};
-use etherparse::{TcpHeaderSlice, TcpOptionElement};
 use serde_json::{Value, json};
 
 /// ssthresh of a flow that has none, packets, as in simulated runs.
@@ -25,33 +24,6 @@ struct Row {
     marked: bool,
     /// Ranges of packets that an ACK reports as received.
     sack: Vec<(i64, i64)>,
-}
-
-/// What an ACK says besides its number.
-#[derive(Clone, Debug, Default)]
-pub struct AckOptions {
-    /// ECE.
-    pub ece: bool,
-    /// SACK blocks, sequence numbers.
-    pub sack: Vec<(u32, u32)>,
-}
-
-impl AckOptions {
-    /// Those of a packet of IPv4.
-    pub fn of(packet: &[u8]) -> Self {
-        let header_bytes = usize::from(packet[0] & 15) * 4;
-        let Ok(tcp) = TcpHeaderSlice::from_slice(&packet[header_bytes..]) else {
-            return Self::default();
-        };
-        let mut sack = Vec::new();
-        for option in tcp.options_iterator().flatten() {
-            if let TcpOptionElement::SelectiveAcknowledgement(first, more) = option {
-                sack.push(first);
-                sack.extend(more.into_iter().flatten());
-            }
-        }
-        Self { ece: tcp.ece(), sack }
-    }
 }
 
 /// Positions of a flow's data.

@@ -3,7 +3,7 @@
 
 use super::congestion_controls::CongestionControls;
 use super::namespace::{self, End, NetworkNamespace};
-use super::packet_trace::{AckOptions, PacketTrace};
+use super::packet_trace::PacketTrace;
 use super::plan::{Plan, TIMESTAMP_BYTES};
 use super::play::{Measurements, row_every_s};
 use super::ring::Ring;
@@ -11,7 +11,7 @@ use super::socket::reseed_kernel;
 use super::{sink, source};
 use crate::events::{Event, Failure, send};
 use crate::run_control::shuffled;
-use cwndlab_emulator::{Emulator, Health, Lateness, Received, Side, Tun, set_ce};
+use cwndlab_emulator::{AckOptions, Emulator, Health, Lateness, Received, Side, Tun, set_ce};
 use cwndlab_scenario::CheckedScenario;
 use cwndlab_sim::{PacketEvent, TraceHash};
 use rustix::thread::{ClockId, clock_nanosleep_absolute};

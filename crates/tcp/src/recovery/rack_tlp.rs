@@ -54,6 +54,8 @@ struct Transmitted {
     new_data: bool,
     /// The packet at SND.UNA was retransmitted.
     head_retransmitted: bool,
+    /// Nothing was outstanding before.
+    from_idle: bool,
 }
 
 /// State of recovery with RACK-TLP.
@@ -248,7 +250,8 @@ impl RackTlp {
         config: &TcpConfig,
         out: &mut impl Output,
     ) -> Transmitted {
-        let (mut sent, mut count) = (Transmitted::default(), 0);
+        let from_idle = tcb.outstanding() == 0;
+        let (mut sent, mut count) = (Transmitted { from_idle, ..Transmitted::default() }, 0);
         // Whether more wait for cwnd; whether the next burst does not.
         let (mut waits, mut pushes, mut writes) = (false, false, false);
         loop {
@@ -394,6 +397,7 @@ impl RackTlp {
                 }
                 _ if advanced => self.arm(tcb, now_s, PendingTimer::Rto, rto_s),
                 _ if was_probe => self.arm(tcb, now_s, PendingTimer::Rto, timeout_s),
+                _ if sent.from_idle => self.arm(tcb, now_s, PendingTimer::Rto, rto_s),
                 _ => {}
             }
         }
