@@ -3,7 +3,7 @@
 //! ```text
 //! per ACK:  off = (target - queueing delay) / target
 //!           w <- w + gain off segments / w                       (section 2.4.2)
-//!           w <- min(w, in flight before it + 1), at least 2
+//!           w <- min(w, in flight before it + 1) where cwnd does not limit the flow, at least 2
 //! on loss:  w <- max(w / 2, 2), never more than w                (section 2.4.2)
 //! ```
 //!
@@ -12,7 +12,9 @@
 //! Target 0.1 s at most, gain 1 at most.
 //!
 //! Departures: RTTs stand for the RFC's one-way delays, which a sender alone does not see; so
-//! queues on the return path count. There is no slow start (the RFC describes none): the window
+//! queues on the return path count. The limit by packets in flight is for flows that do not use their
+//! window; an endpoint that collects ACKs to send several packets as one (TSO) does, with fewer in
+//! flight meanwhile. There is no slow start (the RFC describes none): the window
 //! grows from its first value by the rule.
 
 use crate::base_delay::BaseDelay;
@@ -54,6 +56,9 @@ impl WindowRule for Ledbat {
         let off_target = (self.target_s - self.queueing_delay_s(ack)) / self.target_s;
         let change = self.gain * off_target * ack.segments() / cwnd;
         let grown = cwnd + if ack.growth_packets > 0 { change } else { change.min(0.0) };
+        if ack.cwnd_limited {
+            return grown.max(MIN_CWND);
+        }
         let allowed = (ack.in_flight_packets + ack.acked_packets) as f64 + 1.0;
         grown.min(allowed).max(MIN_CWND)
     }
@@ -150,7 +155,8 @@ mod tests {
     fn an_ack_of_eight_packets_is_one_sample() {
         let mut rule = Ledbat::new(0.1, 1.0);
         settled(&mut rule, 0.0, 0.05);
-        let eight = Ack { acked_packets: 8, growth_packets: 8, ..at(1.0, 0.125) };
+        let eight =
+            Ack { cwnd_limited: false, acked_packets: 8, growth_packets: 8, ..at(1.0, 0.125) };
         for _ in 0..3 {
             assert!((rule.increase(10.0, &eight) - 10.8).abs() < 1e-12);
         }
