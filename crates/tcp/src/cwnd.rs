@@ -133,10 +133,11 @@ impl Tcb {
     /// times later (`tcp_update_pacing_rate`).
     pub(crate) fn update_pacing_rate(&mut self, config: &TcpConfig) {
         let srtt_s = self.rtt.srtt_s(config);
-        let factor = if self.cwnd < (self.ssthresh / 2.0).floor() { 2.0 } else { 1.2 };
-        let window = self.cwnd.floor().max(self.outstanding() as f64);
+        let half = (self.ssthresh / 2.0) as u64 as f64;
+        let factor = if self.cwnd < half { 2.0 } else { 1.2 };
+        let window = i64::from(self.cwnd as u32).max(self.outstanding()) as f64;
         let bytes = factor * f64::from(config.segment.packet_size) * window;
-        self.pacing_bytes_s = (srtt_s > 0.0).then(|| (bytes / srtt_s).floor());
+        self.pacing_bytes_s = (srtt_s > 0.0).then(|| (bytes / srtt_s) as u64 as f64);
     }
 
     /// Time that four bursts of the largest size take at that rate, at most a millisecond: ACKs of

@@ -84,10 +84,19 @@ impl Microseconds {
 /// Ticks of Linux's clock per second (`HZ`).
 pub(crate) const HZ: f64 = 1000.0;
 
-/// Time in whole ticks, rounded up (`usecs_to_jiffies`), seconds.
-pub(crate) fn whole_ticks_s(seconds: f64) -> f64 {
+/// Time in whole ticks, rounded up (`usecs_to_jiffies`).
+#[inline]
+pub(crate) fn ticks_of(seconds: f64) -> u64 {
     // A microsecond is the least that the kernel's times have.
-    ((seconds * HZ - 1e-4).ceil()).max(0.0) / HZ
+    let ticks = seconds * HZ - 1e-4;
+    let whole = ticks as u64;
+    whole + u64::from((whole as f64) < ticks)
+}
+
+/// The tick at or before a time.
+#[inline]
+pub(crate) fn tick_before(now_s: f64) -> u64 {
+    (now_s * HZ + 1e-6) as u64
 }
 
 /// The tick at time 0, modulo all granularities of timers: Linux counts from 300 s before its counter
@@ -101,17 +110,12 @@ pub(crate) fn timer_expiry_s(now_s: f64, seconds: f64) -> f64 {
     /// Bits of a level's slots, and of the granularity that each level adds.
     const SLOT_BITS: u32 = 6;
     const CLOCK_BITS: u32 = 3;
-    let wait = (whole_ticks_s(seconds) * HZ).round() as u64;
-    let expires = FIRST_TICK + (tick_before_s(now_s) * HZ).round() as u64 + wait;
+    let wait = ticks_of(seconds);
+    let expires = FIRST_TICK + tick_before(now_s) + wait;
     let slots = (1u64 << SLOT_BITS) - 1;
     let level = (0..8u32).find(|level| wait < slots << (level * CLOCK_BITS)).unwrap_or(8);
     let shift = level * CLOCK_BITS;
     ((((expires >> shift) + 1) << shift) - FIRST_TICK) as f64 / HZ
-}
-
-/// The tick at or before a time, seconds.
-pub(crate) fn tick_before_s(now_s: f64) -> f64 {
-    (now_s * HZ + 1e-6).floor() / HZ
 }
 
 impl RttEstimator {
@@ -179,11 +183,13 @@ impl RttEstimator {
     pub fn sample_us(&mut self, rtt_s: f64, snd_una: i64, snd_nxt: i64, config: &TcpConfig) {
         let least_us =
             if config.rto.min_rto_on_variation { config.rto.min_rto.seconds() * 1e6 } else { 0.0 };
-        let rtt_us = ((rtt_s * 1e6).round() as i64).max(1);
+        let rtt_us = ((rtt_s * 1e6 + 0.5) as i64).max(1);
         self.us.sample(rtt_us, least_us as i64, snd_una, snd_nxt);
         self.srtt = self.us.srtt_8 as f64 / 8e6;
         self.rttvar = self.us.rttvar_4 as f64 / 4e6;
-        self.base_rto_s = whole_ticks_s(((self.us.srtt_8 >> 3) + self.us.rttvar_4) as f64 / 1e6);
+        let rto_us = (self.us.srtt_8 >> 3) + self.us.rttvar_4;
+        // A tick is a millisecond.
+        self.base_rto_s = ((rto_us + 999) / 1000) as f64 / HZ;
         self.update_rto(config);
     }
 

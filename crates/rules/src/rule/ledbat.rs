@@ -3,7 +3,7 @@
 //! ```text
 //! per ACK:  off = (target - queueing delay) / target
 //!           w <- w + gain off segments / w                       (section 2.4.2)
-//!           w <- min(w, in flight before it + 1) where cwnd does not limit the flow, at least 2
+//!           w <- min(w, in flight before it + 1), at least 2
 //! on loss:  w <- max(w / 2, 2), never more than w                (section 2.4.2)
 //! ```
 //!
@@ -12,10 +12,9 @@
 //! Target 0.1 s at most, gain 1 at most.
 //!
 //! Departures: RTTs stand for the RFC's one-way delays, which a sender alone does not see; so
-//! queues on the return path count. The limit by packets in flight is for flows that do not use their
-//! window; an endpoint that collects ACKs to send several packets as one (TSO) does, with fewer in
-//! flight meanwhile. There is no slow start (the RFC describes none): the window
-//! grows from its first value by the rule.
+//! queues on the return path count. Where cwnd limits the flow, its whole packets count as in
+//! flight. There is no slow start (the RFC describes none): the window grows from its first value
+//! by the rule.
 
 use crate::base_delay::BaseDelay;
 use crate::family::{no_check, parameter, with_default};
@@ -56,11 +55,12 @@ impl WindowRule for Ledbat {
         let off_target = (self.target_s - self.queueing_delay_s(ack)) / self.target_s;
         let change = self.gain * off_target * ack.segments() / cwnd;
         let grown = cwnd + if ack.growth_packets > 0 { change } else { change.min(0.0) };
+        let mut used = (ack.in_flight_packets + ack.acked_packets) as f64;
         if ack.cwnd_limited {
-            return grown.max(MIN_CWND);
+            // An endpoint that collects ACKs to send several packets as one has fewer in flight.
+            used = used.max(cwnd.floor());
         }
-        let allowed = (ack.in_flight_packets + ack.acked_packets) as f64 + 1.0;
-        grown.min(allowed).max(MIN_CWND)
+        grown.min(used + 1.0).max(MIN_CWND)
     }
 
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
@@ -145,7 +145,8 @@ mod tests {
     fn stays_with_what_is_used() {
         let mut rule = Ledbat::new(0.1, 1.0);
         // 10 were in flight: 11 at most.
-        assert_eq!(rule.increase(30.0, &at(0.0, 0.05)), 11.0);
+        let unused = Ack { cwnd_limited: false, ..at(0.0, 0.05) };
+        assert_eq!(rule.increase(30.0, &unused), 11.0);
         assert!(matches!(rule.slow_start(4.0, &at(0.0, 0.05)), SlowStart::Leave(w) if w == 4.25));
     }
 

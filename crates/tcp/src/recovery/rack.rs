@@ -2,7 +2,7 @@
 //! reordering window has passed since.
 
 use crate::SequenceSet;
-use crate::rtt::{HZ, tick_before_s};
+use crate::rtt::{HZ, tick_before};
 use std::collections::VecDeque;
 
 /// Retransmitted (by TLP or in recovery), and neither SACKed nor marked lost since (Linux
@@ -99,7 +99,9 @@ impl Delivered {
             }
             (None, None) => {
                 // Timestamps count ticks, at least one.
-                let rtt_s = |echo_s| (tick_before_s(now_s) - tick_before_s(echo_s)).max(1.0 / HZ);
+                let rtt_s = |echo_s| {
+                    tick_before(now_s).saturating_sub(tick_before(echo_s)).max(1) as f64 / HZ
+                };
                 echo_s.filter(|_| self.retransmitted).map(|echo_s| (rtt_s(echo_s), rtt_s(echo_s)))
             }
         }

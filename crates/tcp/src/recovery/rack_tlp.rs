@@ -5,7 +5,7 @@ use super::rack::{DetectedLosses, Rack};
 use super::write_queue::WriteQueue;
 use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::cwnd_usage::CwndUsage;
-use crate::rtt::{timer_expiry_s, whole_ticks_s};
+use crate::rtt::{HZ, ticks_of, timer_expiry_s};
 use crate::tcb::{CongestionState, Flight, Tcb};
 use crate::{AckSegment, Output, SackBlocks, TcpConfig};
 use cwndlab_rules::Congestion;
@@ -302,6 +302,10 @@ impl RackTlp {
     /// New packets that leave now as one, to be cut by the device (TSO); none if more may leave
     /// together soon (Linux `tcp_write_xmit`, `tcp_tso_should_defer`).
     fn next_burst(&self, tcb: &Tcb, now_s: f64, pushes: bool, config: &TcpConfig) -> i64 {
+        // Packets that a pacing timer releases leave one by one.
+        if tcb.needs.pacing || config.growth.pacing {
+            return i64::MAX;
+        }
         let (cwnd, rwnd) = (tcb.congestion_window(), i64::from(tcb.rwnd));
         let free = cwnd - self.rack.in_flight();
         let most = self.most_segments(tcb, config);
@@ -384,7 +388,7 @@ impl RackTlp {
             };
         }
         if reordering_timeout_s > 0.0 {
-            let timeout_s = whole_ticks_s(reordering_timeout_s) + TIMEOUT_MIN_S;
+            let timeout_s = ticks_of(reordering_timeout_s) as f64 / HZ + TIMEOUT_MIN_S;
             self.arm(tcb, now_s, PendingTimer::Reordering, timeout_s);
         } else if sent.head_retransmitted {
             self.arm(tcb, now_s, PendingTimer::Rto, rto_s);
