@@ -78,6 +78,7 @@ def test_windows_come_with_the_state_of_the_timer():
         cwndlab.run(
             {
                 "duration": "1s",
+                "profile": "rfc",
                 "dumbbell": {"rate": "1Gbit", "delay": "50ms"},
                 "flows": [{"rule": "AIMD(1, 0.5)"}],
                 "tcp": {"window": 1, "syn": False},

@@ -115,6 +115,10 @@ macro_rules! for_each_knob {
                 pacing: bool = [false, false, false],
                     "packets are paced at 2 cwnd/srtt in slow start, later at 1.2 cwnd/srtt; \
                     rules with a pacing rate pace in any case";
+                tso: bool = [false, false, true],
+                    "with rack: new packets leave in bursts of what a millisecond of the pacing \
+                    rate allows, and wait for more ACKs meanwhile (segmentation offload, Linux \
+                    tcp_tso_should_defer)";
                 precise_reduction: bool = [true, true, false],
                     "reductions work on the fractional window (precisionReduce_)";
                 integer_ssthresh: bool = [true, false, true],

@@ -303,7 +303,7 @@ impl RackTlp {
     /// together soon (Linux `tcp_write_xmit`, `tcp_tso_should_defer`).
     fn next_burst(&self, tcb: &Tcb, now_s: f64, pushes: bool, config: &TcpConfig) -> i64 {
         // Packets that a pacing timer releases leave one by one.
-        if tcb.needs.pacing || config.growth.pacing {
+        if !config.growth.tso || tcb.needs.pacing || config.growth.pacing {
             return i64::MAX;
         }
         let (cwnd, rwnd) = (tcb.congestion_window(), i64::from(tcb.rwnd));
