@@ -24,7 +24,8 @@ pub struct Ack {
     pub delivered_packets: u64,
     /// Packets marked lost so far, for loss rates by differences.
     pub lost_packets: u64,
-    /// Packets sent and not acknowledged, after this whole ACK. With [`Needs::recovery`]: without SACKed
+    /// Packets sent and not acknowledged, after this whole ACK, and those that the windows allow and
+    /// the endpoint holds back, to send more as one (TSO). With [`Needs::recovery`]: without SACKed
     /// and lost packets (RFC 6675 section 4, `pipe`).
     pub in_flight_packets: u64,
     /// Packets in flight when the acknowledged packet was sent, itself included. With

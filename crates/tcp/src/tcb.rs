@@ -124,6 +124,8 @@ pub(crate) struct Tcb {
     pub(crate) usage: Option<CwndUsage>,
     /// Linux's pacing rate, bytes/s (`sk_pacing_rate`): of the last ACK; none before the first.
     pub(crate) pacing_bytes_s: Option<f64>,
+    /// Packets that the windows allow and the endpoint holds back, to send more as one.
+    pub(crate) held_back: i64,
     /// The rule returned an invalid congestion window.
     pub(crate) is_faulty: bool,
     /// Samples for the rule; none if the rule reads cwnd and RTT alone.
@@ -185,6 +187,7 @@ impl Tcb {
             validation: CwndValidation::default(),
             usage: None,
             pacing_bytes_s: None,
+            held_back: 0,
             is_faulty: needs.faults && rule.fault().is_some(),
             rate_sampler,
             pacer: is_paced.then(Box::default),

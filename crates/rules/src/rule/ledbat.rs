@@ -12,9 +12,8 @@
 //! Target 0.1 s at most, gain 1 at most.
 //!
 //! Departures: RTTs stand for the RFC's one-way delays, which a sender alone does not see; so
-//! queues on the return path count. Where cwnd limits the flow, its whole packets count as in
-//! flight. There is no slow start (the RFC describes none): the window grows from its first value
-//! by the rule.
+//! queues on the return path count. There is no slow start (the RFC describes none): the window
+//! grows from its first value by the rule.
 
 use crate::base_delay::BaseDelay;
 use crate::family::{no_check, parameter, with_default};
@@ -55,12 +54,8 @@ impl WindowRule for Ledbat {
         let off_target = (self.target_s - self.queueing_delay_s(ack)) / self.target_s;
         let change = self.gain * off_target * ack.segments() / cwnd;
         let grown = cwnd + if ack.growth_packets > 0 { change } else { change.min(0.0) };
-        let mut used = (ack.in_flight_packets + ack.acked_packets) as f64;
-        if ack.cwnd_limited {
-            // An endpoint that collects ACKs to send several packets as one has fewer in flight.
-            used = used.max(cwnd.floor());
-        }
-        grown.min(used + 1.0).max(MIN_CWND)
+        let allowed = (ack.in_flight_packets + ack.acked_packets) as f64 + 1.0;
+        grown.min(allowed).max(MIN_CWND)
     }
 
     fn decrease(&mut self, cwnd: f64, _: Congestion) -> f64 {
@@ -145,8 +140,7 @@ mod tests {
     fn stays_with_what_is_used() {
         let mut rule = Ledbat::new(0.1, 1.0);
         // 10 were in flight: 11 at most.
-        let unused = Ack { cwnd_limited: false, ..at(0.0, 0.05) };
-        assert_eq!(rule.increase(30.0, &unused), 11.0);
+        assert_eq!(rule.increase(30.0, &at(0.0, 0.05)), 11.0);
         assert!(matches!(rule.slow_start(4.0, &at(0.0, 0.05)), SlowStart::Leave(w) if w == 4.25));
     }
 

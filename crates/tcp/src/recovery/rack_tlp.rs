@@ -257,6 +257,7 @@ impl RackTlp {
         loop {
             // New packets that may still leave as one.
             let mut burst = 0;
+            tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
                 && let Some(number) = self.next_packet(tcb)
                 && tcb.pacing_allows(now_s)
@@ -266,8 +267,12 @@ impl RackTlp {
                 let is_data = is_new && !(number == 0 && config.handshake.syn);
                 if is_data && burst == 0 {
                     burst = self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config);
-                    waits = burst <= 0;
-                    if waits {
+                    if burst <= 0 {
+                        // What waits, waits for cwnd or for the receiver's window.
+                        let free = tcb.congestion_window() - self.rack.in_flight();
+                        let allowed = tcb.highest_ack + i64::from(tcb.rwnd) + 1 - tcb.snd_nxt;
+                        waits = free < allowed;
+                        tcb.held_back = free.min(allowed).max(0);
                         break;
                     }
                 }
