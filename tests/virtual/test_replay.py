@@ -23,8 +23,8 @@ def test_packets_and_windows_are_the_kernels(name: str) -> None:
         assert not one.is_whole, f"{name} is equal now: take it from the known ones"
         return
     assert one.is_whole, one
-    if name not in LATE_TIMERS:
-        assert one.late_us < LATE_US, one
+    # A slot of the timer wheel is 8 ms.
+    assert one.late_us < (8_020 if name in LATE_TIMERS else LATE_US), one
 
 
 def test_another_sender_is_found_out() -> None:

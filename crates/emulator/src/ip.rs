@@ -101,10 +101,9 @@ pub struct AckOptions {
 impl AckOptions {
     /// Those of a packet of IPv4.
     pub fn of(packet: &[u8]) -> Self {
-        let header_bytes = usize::from(packet[0] & 15) * 4;
-        let Ok(tcp) = TcpHeaderSlice::from_slice(&packet[header_bytes..]) else {
-            return Self::default();
-        };
+        let header_bytes = packet.first().map_or(0, |first| usize::from(first & 15) * 4);
+        let header = packet.get(header_bytes..).map(TcpHeaderSlice::from_slice);
+        let Some(Ok(tcp)) = header else { return Self::default() };
         let mut sack = Vec::new();
         for option in tcp.options_iterator().flatten() {
             if let TcpOptionElement::SelectiveAcknowledgement(first, more) = option {

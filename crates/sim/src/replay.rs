@@ -89,7 +89,7 @@ pub fn replay(
     start_s: f64,
     acks: &[RecordedAck],
 ) -> Vec<ReplayEvent> {
-    let spec = &scenario.flows[group];
+    let Some(spec) = scenario.flows.get(group) else { return Vec::new() };
     let config = scenario.tcp_config(&spec.tcp);
     let arithmetic = if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
     let (packets, short) = spec.segments(&config);

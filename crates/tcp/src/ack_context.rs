@@ -71,7 +71,8 @@ impl Tcb {
         let sees_recovery = self.needs.recovery;
         // Retransmissions exceed losses after a timeout.
         let sampled = sampler.context(flight.lost.unwrap_or(self.counters.retransmitted));
-        let outstanding = self.highest_sent - ack.ack.max(self.highest_ack) + self.held_back;
+        let held_back = self.held_back.min((self.data_end - self.snd_nxt).max(0));
+        let outstanding = self.highest_sent - ack.ack.max(self.highest_ack) + held_back;
         let outstanding = outstanding.max(0) as u64;
         let srtt_s = self.rtt.srtt_s(config);
         // A clock with ticks rounds the smoothed RTT up by a tick or so, which is no queue.

@@ -56,10 +56,11 @@ impl Tcb {
         if !PREDICTED && self.slow_start.as_deref().is_some_and(is_asked) {
             decision = self.slow_start_decision(now_s, now_s - ack.sent_s, config);
         }
-        let is_limited = match &self.usage {
-            Some(usage) if !PREDICTED => usage.is_limited(self.cwnd, self.cwnd < self.ssthresh),
-            _ => !config.growth.grow_when_limited || self.is_cwnd_limited(),
-        };
+        let is_limited = !config.growth.grow_when_limited
+            || match &self.usage {
+                Some(usage) if !PREDICTED => usage.is_limited(self.cwnd, self.cwnd < self.ssthresh),
+                _ => self.is_cwnd_limited(),
+            };
         let (before, share, most_packets) = match decision {
             Decision::Grow { share, most_packets } => (self.cwnd, share, most_packets),
             Decision::Leave | Decision::Over => (self.cwnd, 1.0, u64::MAX),
@@ -129,8 +130,8 @@ impl Tcb {
         decision
     }
 
-    /// Updates the rate at which Linux would pace the flow: twice cwnd per srtt in slow start, 1.2
-    /// times later (`tcp_update_pacing_rate`).
+    /// Updates the rate at which Linux would pace the flow: twice cwnd per srtt below half of ssthresh,
+    /// 1.2 times from there on (`tcp_update_pacing_rate`).
     pub(crate) fn update_pacing_rate(&mut self, config: &TcpConfig) {
         let srtt_s = self.rtt.srtt_s(config);
         let half = (self.ssthresh / 2.0) as u64 as f64;

@@ -99,8 +99,9 @@ pub(crate) fn tick_before(now_s: f64) -> u64 {
     (now_s * HZ + 1e-6) as u64
 }
 
-/// The tick at time 0, modulo all granularities of timers: Linux counts from 300 s before its counter
-/// overflows, and runs in virtual time begin a second after the start of their kernel.
+/// The tick at time 0, modulo the granularities of timers up to 4096 ticks: Linux counts from 300 s
+/// before its counter overflows, and runs in virtual time begin a second after the start of their
+/// kernel.
 const FIRST_TICK: u64 = 8;
 
 /// When a timer of so many seconds expires that is set now, seconds. Linux's timer wheel never
@@ -238,13 +239,13 @@ impl RttEstimator {
     /// Smoothed RTT, seconds.
     pub fn srtt_s(&self, config: &TcpConfig) -> f64 {
         let tick_s = config.rto.tick.seconds();
-        if tick_s == 0.0 { self.srtt } else { self.srtt / 8.0 * tick_s }
+        if tick_s == 0.0 || self.us.srtt_8 > 0 { self.srtt } else { self.srtt / 8.0 * tick_s }
     }
 
     /// RTT variation, seconds.
     pub fn rttvar_s(&self, config: &TcpConfig) -> f64 {
         let tick_s = config.rto.tick.seconds();
-        if tick_s == 0.0 { self.rttvar } else { self.rttvar / 4.0 * tick_s }
+        if tick_s == 0.0 || self.us.srtt_8 > 0 { self.rttvar } else { self.rttvar / 4.0 * tick_s }
     }
 
     /// Factor of exponential backoff.

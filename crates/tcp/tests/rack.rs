@@ -281,3 +281,19 @@ fn growth_counts_packets() {
     let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, linux());
     tcp.at(0.2).ack(2, &[9, 10]).window(8.0 + 1.0 / 8.0 + 1.0 / 8.125, 8.0);
 }
+
+/// An application that supplies three packets per round trip does not use a window of eight, which
+/// therefore stays (RFC 7661; Linux `tcp_is_cwnd_limited`).
+#[test]
+fn three_packets_at_a_time_leave_the_window_alone() {
+    let config = tcp_config!(linux(), recovery.tlp = false);
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, Some(8), config);
+    tcp.at(0.2).ack(8, &[]);
+    tcp.at(0.3).supply(3, &[9, 10, 11]).at(0.4).ack(11, &[]);
+    let cwnd = tcp.sender.cwnd();
+    for round in 1..6 {
+        let (first, now_s) = (9 + 3 * round, 0.3 + 0.1 * round as f64);
+        tcp.at(now_s).supply(3, &[first, first + 1, first + 2]).at(now_s + 0.1).ack(first + 2, &[]);
+    }
+    assert_eq!(tcp.sender.cwnd(), cwnd);
+}

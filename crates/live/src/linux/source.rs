@@ -192,8 +192,9 @@ impl<'a> Sources<'a> {
     }
 
     /// TCP_INFO of a flow that has begun to connect.
-    pub fn info(&mut self, number: usize) -> Option<TcpInfo> {
-        self.senders[number].read_tcp_info()
+    pub fn info(&self, number: usize) -> Option<TcpInfo> {
+        let sender = self.senders.get(number).filter(|sender| sender.state != State::Waiting)?;
+        tcp_info(&sender.socket).ok()
     }
 
     /// A descriptor that is readable while a socket is writable.

@@ -62,7 +62,7 @@ pub struct KernelCubic {
 
 /// The tick of the clock at a time.
 fn tick(now_s: f64) -> i64 {
-    (now_s * HZ).floor() as i64
+    (now_s * HZ + 1e-6).floor() as i64
 }
 
 /// The cube root of `value` as Linux has it: one Newton step in whole numbers from the three leading

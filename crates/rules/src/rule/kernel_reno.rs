@@ -18,7 +18,7 @@ pub(crate) struct GrowthCounter(u64);
 impl GrowthCounter {
     /// The window after `packets` more, where `per_packet` of them are a packet of growth.
     pub(crate) fn grow(&mut self, cwnd: f64, per_packet: u64, packets: u64) -> f64 {
-        let mut cwnd = cwnd;
+        let (mut cwnd, per_packet) = (cwnd, per_packet.max(1));
         // What counted for a larger window is one packet now.
         if self.0 >= per_packet {
             self.0 = 0;

@@ -17,8 +17,6 @@ const TIMEOUT_MIN_S: f64 = 0.002;
 const TSO_DEFER_S: f64 = 1e-3;
 /// The part of cwnd that does not wait (Linux `tcp_tso_win_divisor`).
 const TSO_WINDOW_DIVISOR: i64 = 3;
-/// Full packets in so many bytes.
-const MOST_SEGMENTS: i64 = 45;
 /// Shortest timer, seconds: a tick.
 const TICK_S: f64 = 0.001;
 
@@ -271,7 +269,7 @@ impl RackTlp {
                         // What waits, waits for cwnd or for the receiver's window.
                         let free = tcb.congestion_window() - self.rack.in_flight();
                         let allowed = tcb.highest_ack + i64::from(tcb.rwnd) + 1 - tcb.snd_nxt;
-                        waits = free < allowed;
+                        waits = free < allowed && free <= self.queue.waiting();
                         tcb.held_back = free.min(allowed).max(0);
                         break;
                     }
@@ -291,7 +289,8 @@ impl RackTlp {
             if tcb.last_ack < 0 && config.handshake.syn {
                 break;
             }
-            match self.queue.write(tcb.data_end - tcb.snd_nxt, tcb.highest_ack, writes) {
+            let left = tcb.data_end - tcb.snd_nxt;
+            match self.queue.write(left, tcb.highest_ack, writes, config.segment.packet_size) {
                 Some(is_full) => (pushes, writes) = (is_full, true),
                 None => break,
             }
@@ -337,12 +336,15 @@ impl RackTlp {
     /// Packets that may leave as one: those of a millisecond at the pacing rate, at least two
     /// (Linux `tcp_tso_autosize`).
     fn most_segments(&self, tcb: &Tcb, config: &TcpConfig) -> i64 {
-        let Some(bytes_s) = tcb.pacing_bytes_s else { return MOST_SEGMENTS };
+        let packet_bytes = u64::from(config.segment.packet_size);
+        let Some(bytes_s) = tcb.pacing_bytes_s else {
+            return (GSO_MAX_BYTES as u64 / packet_bytes).max(2) as i64;
+        };
         // On short paths more: up to 64 KiB, halved with each 512 us of the minimum RTT.
         let halvings = (self.rack.min_rtt_s() * 1e6) as u64 / 512;
         let more = if halvings < 32 { GSO_MAX_BYTES as u64 >> halvings } else { 0 };
         let bytes = (bytes_s as u64 / 1024 + more).min(GSO_MAX_BYTES as u64);
-        (bytes / u64::from(config.segment.packet_size)).max(2) as i64
+        (bytes / packet_bytes).max(2) as i64
     }
 
     fn transmit(
@@ -477,6 +479,7 @@ impl RackTlp {
         let is_retransmission = match new_data(tcb) {
             Some(number) => {
                 self.transmit(tcb, now_s, number, config, out);
+                self.queue.sent();
                 tcb.snd_nxt = number + 1;
                 false
             }

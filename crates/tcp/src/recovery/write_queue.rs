@@ -2,13 +2,14 @@
 //! of at most as many packets as a device cuts at once, which each write fills up (`tcp_sendmsg_locked`,
 //! `tcp_xmit_size_goal`).
 
-/// Packets below which the application writes again: half of `TCP_NOTSENT_LOWAT` with 16 kB.
-const FEW: i64 = 6;
-/// Full packets in the buffer at most, and before the receiver's window has grown: half of its first
-/// window of 64 KiB, and three packets more for each that it has acknowledged.
-const MOST: i64 = 45;
-const FIRST: i64 = 22;
-const GROWTH: i64 = 3;
+use crate::cwnd::GSO_MAX_BYTES;
+
+/// Bytes below which the application writes again: half of `TCP_NOTSENT_LOWAT` with 16 kB.
+const FEW_BYTES: i64 = 8_000;
+/// Half of the receiver's first window of 64 KiB, bytes: the buffer has no more before that window has
+/// grown, by three packets for each that it has acknowledged.
+const FIRST_BYTES: i64 = 32_580;
+const GROWTH_PACKETS: i64 = 3;
 
 /// The packets that wait.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,12 +31,20 @@ impl WriteQueue {
     /// `acked`: packets acknowledged so far. Returns whether it has filled the buffer: then a burst
     /// leaves that does not wait for more (`tcp_push_one`), and the write goes on; unless it was
     /// larger than half of the receiver's window, after which the kernel pushes as after an ACK.
-    pub(crate) fn write(&mut self, left: i64, acked: i64, goes_on: bool) -> Option<bool> {
-        if (self.waiting >= FEW && !goes_on) || self.waiting >= left {
+    pub(crate) fn write(
+        &mut self,
+        left: i64,
+        acked: i64,
+        goes_on: bool,
+        packet_size: u32,
+    ) -> Option<bool> {
+        let packet_bytes = i64::from(packet_size);
+        let has_many = self.waiting * packet_bytes >= FEW_BYTES;
+        if (has_many && !goes_on) || self.waiting >= left {
             return None;
         }
-        let half_window = FIRST + GROWTH * acked;
-        let size = MOST.min(half_window);
+        let half_window = (FIRST_BYTES / packet_bytes + GROWTH_PACKETS * acked).max(1);
+        let size = (GSO_MAX_BYTES as i64 / packet_bytes).max(1).min(half_window);
         let written = size.min(left) - self.waiting;
         self.waiting += written;
         (written > 0).then_some(self.waiting == size && written <= half_window)
@@ -51,13 +60,13 @@ mod tests {
     #[test]
     fn a_write_fills_the_buffer() {
         let mut queue = WriteQueue::default();
-        assert_eq!((queue.write(1000, 0, false), queue.waiting()), (Some(true), 22));
+        assert_eq!((queue.write(1000, 0, false, 1448), queue.waiting()), (Some(true), 22));
         (0..17).for_each(|_| queue.sent());
-        assert_eq!(queue.write(1000, 16, false), Some(true));
+        assert_eq!(queue.write(1000, 16, false, 1448), Some(true));
         assert_eq!(queue.waiting(), 45);
-        assert_eq!(queue.write(1000, 17, false), None);
+        assert_eq!(queue.write(1000, 17, false, 1448), None);
         (0..43).for_each(|_| queue.sent());
-        assert_eq!((queue.write(5, 60, false), queue.waiting()), (Some(false), 5));
-        assert_eq!(queue.write(5, 60, false), None);
+        assert_eq!((queue.write(5, 60, false, 1448), queue.waiting()), (Some(false), 5));
+        assert_eq!(queue.write(5, 60, false, 1448), None);
     }
 }
