@@ -108,6 +108,7 @@ def test_ledbat_yields(store):
     assert "worse" in [one.verdict for one in deep["test"]]
 
 
+@pytest.mark.parametrize("rule", ["MIMD(1.125, 0.8)", "MIAD(1.125, 3)"])
 def test_mimd_and_miad_are_unfair_to_themselves(store, rule):
     assert verdict(store, rule, "5.1.4").verdict == "worse"
 
