@@ -24,9 +24,9 @@ pub struct Ack {
     pub delivered_packets: u64,
     /// Packets marked lost so far, for loss rates by differences.
     pub lost_packets: u64,
-    /// Packets sent and not acknowledged, after this whole ACK, and those that the windows allow and
-    /// the endpoint holds back, to send more as one (TSO). With [`Needs::recovery`]: without SACKed
-    /// and lost packets (RFC 6675 section 4, `pipe`).
+    /// Packets sent and not acknowledged, after this whole ACK, and those that the windows allow
+    /// and the endpoint holds back, to send more as one (TSO). With [`Needs::recovery`]: without
+    /// SACKed and lost packets (RFC 6675 section 4, `pipe`).
     pub in_flight_packets: u64,
     /// Packets in flight when the acknowledged packet was sent, itself included. With
     /// [`Needs::recovery`].
@@ -44,8 +44,8 @@ pub struct Ack {
     pub srtt_s: f64,
     /// Minimum RTT so far, seconds.
     pub min_rtt_s: f64,
-    /// Smoothed RTT less the minimum RTT, both without the granularity of a clock, seconds; 0 before
-    /// the first sample.
+    /// Smoothed RTT less the minimum RTT, both without the granularity of a clock, seconds; 0
+    /// before the first sample.
     pub queueing_delay_s: f64,
     /// Delivery rate while the acknowledged packet was in flight, packets/s; 0 when unknown. With
     /// [`Needs::delivery_rate`].
@@ -160,8 +160,8 @@ pub enum SlowStart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkResponse {
     /// RFC 3168 section 6.1.2: once per window of data the endpoint calls
-    /// [`decrease`](crate::WindowRule::decrease) with [`Congestion::Ecn`]. Such an ACK does not grow
-    /// the window, except while a timeout is repaired.
+    /// [`decrease`](crate::WindowRule::decrease) with [`Congestion::Ecn`]. Such an ACK does not
+    /// grow the window, except while a timeout is repaired.
     Reduce,
     /// The rule consumed the mark: no reduction, and the ACK is processed as an unmarked one.
     Consumed,

@@ -1,5 +1,5 @@
-//! A sender alone, driven by recorded ACKs at their times: what it sends tells how far it is from the
-//! sender that was recorded, ACK by ACK, without the network's answer to every difference.
+//! A sender alone, driven by recorded ACKs at their times: what it sends tells how far it is from
+//! the recorded sender, ACK by ACK, without the network's answer to every difference.
 
 use cwndlab_rules::Arithmetic;
 use cwndlab_scenario::CheckedScenario;
@@ -81,8 +81,9 @@ impl Log {
     }
 }
 
-/// Plays recorded ACKs to the first flow of entry `group` of a scenario, which has the rule, the data
-/// and the settings of the scenario and starts at `start_s`. Returns what the sender did.
+/// Plays recorded ACKs to the first flow of entry `group` of a scenario. The flow has the rule, the
+/// data and the settings of the scenario, and starts at `start_s`. Returns what the sender did; no
+/// events where there is no such entry.
 pub fn replay(
     scenario: &CheckedScenario,
     group: usize,

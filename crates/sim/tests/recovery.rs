@@ -133,8 +133,8 @@ fn a_lost_syn_ack_is_repeated() {
     }
 }
 
-/// Linux `tcp_syn_linear_timeouts`: SYNs leave after 1, 1, 1, 1, 1 and 2 s and up to 64 ms more, the
-/// granularity of such timers: these are the times of Linux 6.12 in virtual time.
+/// Linux `tcp_syn_linear_timeouts`: SYNs leave after 1, 1, 1, 1, 1 and 2 s and up to 64 ms more,
+/// the granularity of such timers: these are the times of Linux 6.12 in virtual time.
 #[test]
 fn the_first_syns_follow_each_other_without_backoff() {
     let (_, again_s) = with_retransmissions(&transfer(1, &[0, 1, 2, 3, 4, 5], &[], ""));

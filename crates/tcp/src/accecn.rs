@@ -3,7 +3,8 @@
 //! AccECN option, on every ACK as by default in Linux). From both the sender infers how many
 //! packets were marked.
 //!
-//! Left out: feedback of the handshake's ECN fields (a path that bleaches them is not detected), and the counters of ECT(0) and ECT(1) bytes.
+//! Left out: feedback of the handshake's ECN fields (a path that bleaches them is not detected),
+//! and the counters of ECT(0) and ECT(1) bytes.
 
 use crate::{AckSegment, EcnEcho, TcpConfig};
 

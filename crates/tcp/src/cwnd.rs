@@ -130,8 +130,8 @@ impl Tcb {
         decision
     }
 
-    /// Updates the rate at which Linux would pace the flow: twice cwnd per srtt below half of ssthresh,
-    /// 1.2 times from there on (`tcp_update_pacing_rate`).
+    /// Updates the rate at which Linux would pace the flow: twice cwnd per srtt below half of
+    /// ssthresh, 1.2 times from there on (`tcp_update_pacing_rate`).
     pub(crate) fn update_pacing_rate(&mut self, config: &TcpConfig) {
         let srtt_s = self.rtt.srtt_s(config);
         let half = (self.ssthresh / 2.0) as u64 as f64;
@@ -141,8 +141,8 @@ impl Tcb {
         self.pacing_bytes_s = (srtt_s > 0.0).then(|| (bytes / srtt_s) as u64 as f64);
     }
 
-    /// Time that four bursts of the largest size take at that rate, at most a millisecond: ACKs of
-    /// them come that late (Linux `hystart_ack_delay`).
+    /// Time that four bursts of the largest size take at the pacing rate, at most a millisecond:
+    /// bursts delay ACKs by that (Linux `hystart_ack_delay`). Seconds.
     fn burst_s(&self) -> f64 {
         self.pacing_bytes_s.map_or(0.0, |bytes_s| (4.0 * GSO_MAX_BYTES / bytes_s).min(1e-3))
     }

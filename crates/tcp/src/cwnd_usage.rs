@@ -16,7 +16,7 @@ pub(crate) struct CwndUsage {
 impl CwndUsage {
     pub(crate) const UNUSED: Self = Self { is_limited: false, max_packets_out: 0, usage_seq: 0 };
 
-    /// Packets were sent, or cwnd kept them back. `snd_una`, `snd_nxt`: the first packet that is not
+    /// Packets were sent, or cwnd kept them back. `snd_una`, `snd_nxt`: the first packet not
     /// acknowledged, and the next one to send.
     pub(crate) fn validate(&mut self, is_limited: bool, snd_una: i64, snd_nxt: i64) {
         let packets_out = snd_nxt - snd_una;

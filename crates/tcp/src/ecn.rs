@@ -1,5 +1,5 @@
-//! ECN at the sender: what it knows, and the ECN field and CWR of data packets (RFC 3168 section 6.1,
-//! ns-2 `TcpAgent::ecn`).
+//! ECN at the sender: what it knows, and the ECN field and CWR of data packets (RFC 3168 section
+//! 6.1, ns-2 `TcpAgent::ecn`).
 
 use crate::accecn::{CeEstimate, MAX_SYNS};
 use crate::{AckSegment, Ecn, EcnEcho, TcpConfig};
@@ -9,7 +9,8 @@ use crate::{AckSegment, Ecn, EcnEcho, TcpConfig};
 pub(crate) struct EcnState {
     /// ECN is negotiated: from now on ECE stops growth (ns-2 `ect_`).
     pub(crate) negotiated: bool,
-    /// cwnd was reduced, or the rule consumed a mark, and no packet with CWR was sent since (ns-2 `cong_action_`).
+    /// cwnd was reduced, or the rule consumed a mark, and no packet with CWR was sent since (ns-2
+    /// `cong_action_`).
     pub(crate) cwr_pending: bool,
     /// ECE arrived at a window of one packet, and every ACK since carried ECE (ns-2
     /// `ecn_backoff_`).

@@ -1,5 +1,5 @@
-//! RTT estimator and retransmission timeout (RTO): ns-2's tick arithmetic, RFC 6298 with exact times,
-//! or Linux's whole microseconds.
+//! RTT estimator and retransmission timeout (RTO): ns-2's tick arithmetic, RFC 6298 with exact
+//! times, or Linux's whole microseconds.
 
 use crate::TcpConfig;
 
@@ -34,8 +34,8 @@ pub struct RttEstimator {
     us: Microseconds,
 }
 
-/// Linux's estimator (`tcp_rtt_estimator`): RFC 6298 with a variation that rises at once, falls once
-/// per round trip, and counts a shorter RTT an eighth.
+/// Linux's estimator (`tcp_rtt_estimator`): RFC 6298 with a variation that rises at once, falls
+/// once per round trip, and counts a shorter RTT an eighth.
 #[derive(Clone, Copy, Debug, Default)]
 struct Microseconds {
     /// Eighths of a microsecond.
@@ -179,9 +179,9 @@ impl RttEstimator {
         self.base_rto_s = self.srtt + (4.0 * self.rttvar).max(least_s);
     }
 
-    /// Takes a sample as Linux does. `snd_una`, `snd_nxt`: the first packet that is not acknowledged,
-    /// and the next one to send.
-    pub fn sample_us(&mut self, rtt_s: f64, snd_una: i64, snd_nxt: i64, config: &TcpConfig) {
+    /// Takes a sample as Linux does. `snd_una`, `snd_nxt`: the first packet not acknowledged, and
+    /// the next one to send.
+    pub fn sample_as_linux(&mut self, rtt_s: f64, snd_una: i64, snd_nxt: i64, config: &TcpConfig) {
         let least_us =
             if config.rto.min_rto_on_variation { config.rto.min_rto.seconds() * 1e6 } else { 0.0 };
         let rtt_us = ((rtt_s * 1e6 + 0.5) as i64).max(1);
@@ -264,9 +264,9 @@ mod tests {
         (a - b).abs() < 1e-12
     }
 
-    /// Ten ticks from tick 100.4 end at 110, and the timer expires with the next one; 300 from there
-    /// end at 400, and the next multiple of 8 is 408; 1000 from 0 end at 1008 ticks of the counter, and
-    /// the next multiple of 64 is 1024.
+    /// Ten ticks from tick 100.4 end at 110, and the timer expires with the next one; 300 from
+    /// there end at 400, and the next multiple of 8 is 408; 1000 from 0 end at 1008 ticks of the
+    /// counter, and the next multiple of 64 is 1024.
     #[test]
     fn timers_wait_for_their_slot() {
         assert!(close(timer_expiry_s(0.1004, 0.0095), 0.111));

@@ -282,9 +282,9 @@ impl Tcb {
     }
 
     /// Takes an RTT sample as Linux does, which ends the backoff.
-    pub(crate) fn sample_rtt_us(&mut self, rtt_s: f64, config: &TcpConfig) {
+    pub(crate) fn sample_rtt_as_linux(&mut self, rtt_s: f64, config: &TcpConfig) {
         self.end_backoff(config);
-        self.rtt.sample_us(rtt_s, self.highest_ack + 1, self.highest_sent + 1, config);
+        self.rtt.sample_as_linux(rtt_s, self.highest_ack + 1, self.highest_sent + 1, config);
         self.counters.rto_sum_s += self.rtt.rto_s();
         self.counters.rto_count += 1;
     }

@@ -1,6 +1,6 @@
 //! Exchanges of packets under RACK-TLP (RFC 8985), worked by hand. Notation as in `exchanges.rs`;
-//! the round trip is 0.1 s. Timers are Linux's: they expire with the tick of a millisecond behind their
-//! own, those of 63 ticks and more with the next multiple of eight (`rtt.rs`).
+//! the round trip is 0.1 s. Timers are Linux's: they expire with the tick of a millisecond behind
+//! their own, those of 63 ticks and more with the next multiple of eight (`rtt.rs`).
 
 mod exchange;
 

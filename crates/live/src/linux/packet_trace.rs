@@ -62,8 +62,9 @@ impl PacketTrace {
             return;
         }
         let Some(position) = flow.sent.position(sequence) else { return };
-        let retransmission = position < flow.end || event == PacketEvent::Receive;
-        if event == PacketEvent::Send {
+        let is_sent = event == PacketEvent::Send;
+        let retransmission = is_sent && position < flow.end;
+        if is_sent {
             flow.end = flow.end.max(position + u64::from(payload_bytes) + u64::from(syn));
             // An ACK has the sequence numbers of what it acknowledges.
             flow.acknowledged.position(sequence);
@@ -75,7 +76,7 @@ impl PacketTrace {
             seq: flow.packets(position),
             size_bytes: meta.size_bytes,
             window: None,
-            retransmission: retransmission && event == PacketEvent::Send,
+            retransmission,
             marked: meta.ecn == Ecn::Ce,
             sack: Vec::new(),
         });
@@ -121,14 +122,17 @@ impl PacketTrace {
     /// The columns.
     pub fn columns(&self) -> Value {
         let rows = &self.rows;
+        let event = |row: &Row| PacketEvent::NAMES[row.event as usize];
+        let cwnd = |row: &Row| row.window.map(|(cwnd, _)| cwnd);
+        let ssthresh = |row: &Row| row.window.map(|(_, ssthresh)| ssthresh);
         json!({
             "time_s": rows.iter().map(|row| row.time_s).collect::<Vec<_>>(),
-            "event": rows.iter().map(|row| PacketEvent::NAMES[row.event as usize]).collect::<Vec<_>>(),
+            "event": rows.iter().map(event).collect::<Vec<_>>(),
             "flow": rows.iter().map(|row| row.flow).collect::<Vec<_>>(),
             "seq": rows.iter().map(|row| row.seq).collect::<Vec<_>>(),
             "size_bytes": rows.iter().map(|row| row.size_bytes).collect::<Vec<_>>(),
-            "cwnd_packets": rows.iter().map(|row| row.window.map(|of| of.0)).collect::<Vec<_>>(),
-            "ssthresh_packets": rows.iter().map(|row| row.window.map(|of| of.1)).collect::<Vec<_>>(),
+            "cwnd_packets": rows.iter().map(cwnd).collect::<Vec<_>>(),
+            "ssthresh_packets": rows.iter().map(ssthresh).collect::<Vec<_>>(),
             "retransmission": rows.iter().map(|row| row.retransmission).collect::<Vec<_>>(),
             "marked": rows.iter().map(|row| row.marked).collect::<Vec<_>>(),
             "sack": rows.iter().map(|row| &row.sack).collect::<Vec<_>>(),

@@ -42,7 +42,8 @@ const OTHER_NAMES: &[(&str, &str)] = &[("Reno", "NewReno")];
 /// Prefix of the kernel's congestion controls.
 const KERNEL: &str = "kernel:";
 
-/// Further congestion controls of Linux with their counterparts, whose parameters are Linux's defaults.
+/// Further congestion controls of Linux with their counterparts, whose parameters are Linux's
+/// defaults.
 const COUNTERPARTS: [(&str, &str); 9] = [
     ("bbr", "BBR1"),
     ("bic", "BIC"),

@@ -29,8 +29,9 @@ const CUBE_SHIFT: u32 = 40;
 const RENO_SCALE: u64 = 15;
 /// Growth before the first loss: at least a packet per 20.
 const FIRST_COUNT: u64 = 20;
-/// Ticks of the clock per second; a curve is kept that long while the window stays.
+/// Ticks of the clock per second.
 const HZ: f64 = 1000.0;
+/// 1/32 s: as long as this the growth is kept while the window stays.
 const KEEP_TICKS: i64 = 31;
 
 /// State of the curve; names as in `struct bictcp`.
@@ -65,12 +66,13 @@ fn tick(now_s: f64) -> i64 {
     (now_s * HZ + 1e-6).floor() as i64
 }
 
-/// The cube root of `value` as Linux has it: one Newton step in whole numbers from the three leading
-/// octal digits' root, with 341/1024 for 1/3.
+/// The cube root of `value` as Linux has it: one Newton step in whole numbers from the root of the
+/// leading octal digits, with 341/1024 for 1/3.
 ///
-/// The factor makes the result smaller by 1/1024, and a step from (1 + e) times the root larger by e^2.
-/// So the start lies e above the root, where both cancel on average over the values that share their
-/// leading digits `i`: those whose root is up to r = 1/(6 i + 3) off, with e^2 + r^2/3 = 1/1024.
+/// The factor makes the result smaller by 1/1024, and a step from (1 + e) times the root makes it
+/// larger by e^2. So the start lies e above the root, where both cancel on average over the values
+/// that share their leading digits `i`: those whose root is up to r = 1/(6 i + 3) off, with
+/// e^2 + r^2/3 = 1/1024.
 fn cube_root(value: u64) -> u64 {
     let octal_digits = (63 - value.max(1).leading_zeros()) / 3;
     if octal_digits < 2 {
@@ -225,9 +227,9 @@ pub(crate) const FAMILY: FamilyOf<Box<KernelCubic>> = FamilyOf {
 mod tests {
     use super::*;
 
-    /// From 100 to 70: K = cbrt(30 x 1024/410) = 4.2157 s, 4316 of 1/1024 s; the Newton step gives 4318. At K the target is 100.
-    /// Before, at t = 2.1 s, it is 100 - 0.4 x 2.116^3 = 96.2, in whole packets 97 of which 3 are
-    /// above.
+    /// From 100 to 70: K = cbrt(30 x 1024/410) = 4.2157 s, 4316 of 1/1024 s; the Newton step gives
+    /// 4318. At K the target is 100. Before, at t = 2.1 s, it is 100 - 0.4 x 2.116^3 = 96.2, in
+    /// whole packets 97.
     #[test]
     fn the_curve_by_hand() {
         let mut rule = KernelCubic::default();

@@ -5,8 +5,8 @@
 //! on congestion: w <- max(floor(w / 2), 2), counter <- 0
 //! ```
 //!
-//! A window that was reached with packets to spare starts a new count (`tcp_cong_avoid_ai`), so that
-//! a round trip without loss adds a packet, where 1/w per ACK adds slightly less.
+//! A window that was reached with packets to spare starts a new count (`tcp_cong_avoid_ai`), so
+//! that a round trip without loss adds a packet, where 1/w per ACK adds slightly less.
 
 use crate::family::no_check;
 use crate::{Ack, AckFields, Congestion, FamilyOf, Needs, WindowRule};

@@ -28,8 +28,8 @@ pub struct SenderEndpoint {
     pub app: Option<Box<ApplicationState>>,
 }
 
-/// Application schedule and pacing timer of a sender, boxed because flows of profiles without pacing, whose rules do
-/// not pace either, need none.
+/// Application schedule and pacing timer of a sender, boxed because flows of profiles without
+/// pacing, whose rules do not pace either, need none.
 #[derive(Clone, Debug)]
 pub struct ApplicationState {
     /// When the application stops, seconds.

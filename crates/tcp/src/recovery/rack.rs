@@ -213,8 +213,7 @@ impl Rack {
         self.retransmissions.push_back((number, xmit_order));
     }
 
-    /// Processes SACK blocks and the cumulative ACK, in this order as Linux does; returns the number
-    /// of packets newly delivered.
+    /// Processes SACK blocks, then the cumulative ACK, as Linux does; returns what they delivered.
     /// `echo_s`: the echoed timestamp, if timestamps are on.
     pub(crate) fn on_ack(
         &mut self,

@@ -12,8 +12,8 @@ use cwndlab_rules::Congestion;
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
 const TIMEOUT_MIN_S: f64 = 0.002;
-/// Time after a transmission in which another one may wait for more packets, and the longest wait for
-/// an ACK, seconds.
+/// Time after a transmission in which the next one may wait for more packets, and the longest such
+/// wait for an ACK, seconds.
 const TSO_DEFER_S: f64 = 1e-3;
 /// The part of cwnd that does not wait (Linux `tcp_tso_win_divisor`).
 const TSO_WINDOW_DIVISOR: i64 = 3;
@@ -105,7 +105,7 @@ impl RackTlp {
             tcb.advance(ack.ack);
         }
         if let Some((rtt_s, rule_rtt_s)) = delivered.rtts_s(now_s, echo_s) {
-            tcb.sample_rtt_us(rtt_s, config);
+            tcb.sample_rtt_as_linux(rtt_s, config);
             self.rack.note_rtt(rule_rtt_s);
             tcb.note_delivery(now_s, rule_rtt_s, config);
         }
@@ -250,7 +250,7 @@ impl RackTlp {
     ) -> Transmitted {
         let from_idle = tcb.outstanding() == 0;
         let (mut sent, mut count) = (Transmitted { from_idle, ..Transmitted::default() }, 0);
-        // Whether more wait for cwnd; whether the next burst does not.
+        // Packets wait for cwnd; the next burst leaves without waiting for more; a write goes on.
         let (mut waits, mut pushes, mut writes) = (false, false, false);
         loop {
             // New packets that may still leave as one.
@@ -303,7 +303,7 @@ impl RackTlp {
         sent
     }
 
-    /// New packets that leave now as one, to be cut by the device (TSO); none if more may leave
+    /// New packets that leave now as one, to be cut by the device (TSO); 0 if more may leave
     /// together soon (Linux `tcp_write_xmit`, `tcp_tso_should_defer`).
     fn next_burst(&self, tcb: &Tcb, now_s: f64, pushes: bool, config: &TcpConfig) -> i64 {
         // Packets that a pacing timer releases leave one by one.

@@ -1,14 +1,15 @@
-//! What a bulk application has written and the sender has not sent, as Linux keeps it: a buffer (`skb`)
-//! of at most as many packets as a device cuts at once, which each write fills up (`tcp_sendmsg_locked`,
-//! `tcp_xmit_size_goal`).
+//! What a bulk application has written and the sender has not sent, as Linux keeps it: a buffer
+//! (`skb`) of at most as many packets as a device cuts at once, which each write fills up
+//! (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`).
 
 use crate::cwnd::GSO_MAX_BYTES;
 
 /// Bytes below which the application writes again: half of `TCP_NOTSENT_LOWAT` with 16 kB.
 const FEW_BYTES: i64 = 8_000;
-/// Half of the receiver's first window of 64 KiB, bytes: the buffer has no more before that window has
-/// grown, by three packets for each that it has acknowledged.
+/// Half of the receiver's first window of 64 KiB, bytes: the buffer has no more before that window
+/// has grown.
 const FIRST_BYTES: i64 = 32_580;
+/// Packets by which that half grows for each packet acknowledged.
 const GROWTH_PACKETS: i64 = 3;
 
 /// The packets that wait.
@@ -27,10 +28,12 @@ impl WriteQueue {
         self.waiting = (self.waiting - 1).max(0);
     }
 
-    /// The application writes if few packets wait, or goes on writing; at most `left` shall wait.
-    /// `acked`: packets acknowledged so far. Returns whether it has filled the buffer: then a burst
-    /// leaves that does not wait for more (`tcp_push_one`), and the write goes on; unless it was
-    /// larger than half of the receiver's window, after which the kernel pushes as after an ACK.
+    /// The application writes if few packets wait or it `goes_on` with a write. `left`: packets of
+    /// its data not sent yet. `acked`: packets acknowledged so far.
+    ///
+    /// Returns none if it writes nothing, else whether the next burst leaves without waiting for
+    /// more (`tcp_push_one`): after a write that filled the buffer, and was at most half of the
+    /// receiver's window.
     pub(crate) fn write(
         &mut self,
         left: i64,
@@ -55,8 +58,8 @@ impl WriteQueue {
 mod tests {
     use super::*;
 
-    /// 22 packets fill the first buffer. When five are left, it is filled up to 45. The last five are no
-    /// full buffer.
+    /// 22 packets fill the first buffer. When five are left, it is filled up to 45. The last five
+    /// are no full buffer.
     #[test]
     fn a_write_fills_the_buffer() {
         let mut queue = WriteQueue::default();

@@ -62,7 +62,8 @@ impl HyStart {
         }
     }
 
-    /// ACKs without a pause span half the minimum RTT and the delay by bursts, or all of it where pacing spreads packets.
+    /// ACKs without a pause span half of the minimum RTT plus the delay by bursts; all of it where
+    /// pacing spreads packets.
     fn train_is_long(&mut self, ack: SlowStartAck) -> bool {
         if ack.now_s - self.last_ack_s > ACK_DELTA_S {
             return false;

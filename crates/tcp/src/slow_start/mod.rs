@@ -79,8 +79,8 @@ impl SlowStart {
         matches!(self, Self::HyStart(_))
     }
 
-    /// Decides on an ACK of new data, outside slow start as well: what a scheme returns there applies
-    /// to the growth of congestion avoidance.
+    /// Decides on an ACK of new data, outside slow start as well: what a scheme returns there
+    /// applies to the growth of congestion avoidance.
     pub(crate) fn on_ack(&mut self, ack: SlowStartAck, in_slow_start: bool) -> Decision {
         match self {
             Self::HyStart(hystart) => hystart.on_ack(ack, in_slow_start),
