@@ -593,12 +593,32 @@ def test_decreasing_bandwidth_10x_and_ensuring_max_bandwidth_adapts_down():
     assert forgotten["max_bw_packets_s"] == pytest.approx(slow, rel=0.02)
 
 
-@pytest.mark.skip(
-    reason="there is no policer: a marker only sets priorities, and no queue drops a packet out of "
-    "profile while it is empty (rio does so only while more than one packet waits)"
-)
-def test_handling_token_bucket_policers():
-    pass
+@pytest.mark.parametrize("bucket_kb", [15, 45, 200])
+def test_handling_token_bucket_policers(bucket_kb):
+    """BBR finds the tokens' rate, and leaves headroom below it after losses."""
+    tokens_mbit = 10
+    policer = {"rate": f"{tokens_mbit}Mbit", "burst": f"{bucket_kb}kB"}
+    result = simulate(dumbbell("100Mbit", "300pkt", policer=policer), duration="20s")
+    flow = result.flows.row(0, named=True)
+    rows = rows_of(result)
+    assert flow["dropped_packets"] > 0
+    assert flow["timeouts"] == 0
+    # No sample of the bandwidth spans less than a round trip, in which a whole bucket passes at most.
+    bucket_mbit = bucket_kb * 8e-3 / rows[-1]["min_rtt_s"]
+    assert max(row["max_bw_packets_s"] or 0 for row in rows) < packets_s(tokens_mbit + bucket_mbit)
+    steady = [row for row in rows if row["full_bw_reached"] and row["time_s"] > 3]
+    assert min(row["max_bw_packets_s"] for row in steady) > 0.9 * packets_s(tokens_mbit)
+    # Losses bound what is in flight, and cut the bandwidth of the short term: never below BETA.
+    assert any(row["inflight_longterm_packets"] is not None for row in steady)
+    bounds = [row["bw_shortterm_packets_s"] for row in steady if row["bw_shortterm_packets_s"]]
+    assert bounds
+    assert min(bounds) > BETA * packets_s(tokens_mbit)
+    assert flow["goodput_bps"] > (1 - HEADROOM) * tokens_mbit * 1e6 * 1448 / 1500
+    # A probe ends with the round that loses more than LOSS_THRESH, and the other rounds lose less.
+    # A bucket of more than a BDP (50 kB) hides the rate from the probe: no bound is known for it.
+    if bucket_kb < 50:
+        sent = result.traces["packets"].filter(pl.col("event") == "send", pl.col("time_s") > 3)
+        assert sent["retransmission"].mean() < LOSS_THRESH
 
 
 def test_handling_spurious_fast_recovery():
