@@ -603,7 +603,7 @@ def test_handling_token_bucket_policers(bucket_kb):
     rows = rows_of(result)
     assert flow["dropped_packets"] > 0
     assert flow["timeouts"] == 0
-    # No sample of the bandwidth spans less than a round trip, in which a whole bucket passes at most.
+    # No sample of the bandwidth spans less than a round trip; at most a whole bucket passes in it.
     bucket_mbit = bucket_kb * 8e-3 / rows[-1]["min_rtt_s"]
     assert max(row["max_bw_packets_s"] or 0 for row in rows) < packets_s(tokens_mbit + bucket_mbit)
     steady = [row for row in rows if row["full_bw_reached"] and row["time_s"] > 3]
