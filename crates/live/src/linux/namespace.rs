@@ -139,7 +139,8 @@ impl NetworkNamespace {
 /// Sets the sysctls of this namespace; they have no effect outside.
 fn settings(end: End, plan: &Plan) -> Result<(), Failure> {
     let switch = |on: bool| if on { "1" } else { "0" };
-    let buffers = format!("4096 {} {}", plan.buffer_bytes, plan.buffer_bytes);
+    let receive_buffers = format!("4096 131072 {}", plan.receive_buffer_bytes);
+    let send_buffers = format!("4096 {0} {0}", plan.send_buffer_bytes);
     // At the source the route decides whether a flow requests ECN; the sink accepts every request.
     let ecn = if end == End::Source { "0" } else { "2" };
     for (name, value) in [
@@ -148,12 +149,10 @@ fn settings(end: End, plan: &Plan) -> Result<(), Failure> {
         ("ipv4/tcp_sack", switch(plan.sack)),
         ("ipv4/tcp_timestamps", switch(plan.timestamps)),
         ("ipv4/tcp_ecn", ecn),
-        ("ipv4/tcp_rmem", &buffers),
-        ("ipv4/tcp_wmem", &buffers),
+        ("ipv4/tcp_rmem", &receive_buffers),
+        ("ipv4/tcp_wmem", &send_buffers),
         ("ipv4/conf/all/rp_filter", "0"),
         ("ipv4/conf/default/rp_filter", "0"),
-        // No SACK compression: a simulated receiver sends each duplicate ACK at once.
-        ("ipv4/tcp_comp_sack_nr", "0"),
     ] {
         write(name, value)?;
     }

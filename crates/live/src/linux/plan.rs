@@ -29,6 +29,8 @@ pub const HEADER_BYTES: u32 = 40;
 pub const TIMESTAMP_BYTES: u32 = 12;
 /// Supported payloads, bytes: from the least TCP_MAXSEG of Linux to what fits an IPv4 packet.
 const PAYLOADS: std::ops::RangeInclusive<u32> = 88..=65_000;
+/// Largest receive buffer where the scenario's profile has none, bytes (Linux `tcp_rmem`).
+const LINUX_RECEIVE_BUFFER_BYTES: u32 = 33_554_432;
 /// Maximum number of flows.
 const MOST_FLOWS: usize = 2000;
 /// The largest window of TCP, bytes (RFC 7323 section 2.3): windows and thresholds from there on
@@ -83,8 +85,10 @@ pub struct Plan {
     pub mtu: u32,
     /// Time between samples, seconds.
     pub sampling_s: f64,
-    /// Socket buffer, bytes: several times what the network holds.
-    pub buffer_bytes: u32,
+    /// Send buffer, bytes: several times what the network holds.
+    pub send_buffer_bytes: u32,
+    /// Largest receive buffer, bytes.
+    pub receive_buffer_bytes: u32,
     /// Settings by the kernel's own names, which override the others.
     pub settings: LinuxSettings,
     /// TCP_NOTSENT_LOWAT: unsent bytes that keep a socket busy until its thread runs again.
@@ -148,7 +152,13 @@ impl Plan {
             timestamps,
             mtu: largest.max(1500),
             sampling_s: wanted_s.min(rtt_s / 4.0).clamp(SHORTEST_SAMPLING_S, LONGEST_SAMPLING_S),
-            buffer_bytes: (16.0 * bdp_bytes).clamp(4e6, 1e9) as u32,
+            send_buffer_bytes: (64.0 * bdp_bytes).clamp(16e6, 1e9) as u32,
+            receive_buffer_bytes: plays
+                .iter()
+                .map(|play| play.config.receiver.receive_buffer)
+                .max()
+                .filter(|&bytes| bytes > 0)
+                .unwrap_or(LINUX_RECEIVE_BUFFER_BYTES),
             settings: scenario.linux.clone(),
             unsent_bytes: match clock {
                 // 5 ms at the fastest link's rate: the thread may be late.

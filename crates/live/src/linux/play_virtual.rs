@@ -18,6 +18,14 @@ use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{Timespec, clock_gettime};
 use std::io;
 
+/// Step of the kernel's clock, nanoseconds: reading it outside of interrupts takes a step
+/// (`timer_read` of arch/um/kernel/time.c).
+const CLOCK_NS: f64 = 256.0;
+/// A wait ends that much before its time, which reading the clock then reaches to the step: timers
+/// are up to this late, nanoseconds.
+const LEAD_NS: u64 = 2048;
+/// Readings of the clock between a packet of the kernel's timers and the one that tells of it.
+const WAKE_NS: u64 = 3 * CLOCK_NS as u64;
 /// Reports of progress in a run.
 const REPORTS: f64 = 100.0;
 
@@ -94,21 +102,30 @@ impl VirtualRun<'_> {
     /// the wait; after a deadline it is the deadline's time.
     fn play(&mut self, end_s: f64) -> io::Result<()> {
         let begin_ns = begin_afresh()?;
-        let (mut now, mut report_s) = (0.0, 0.0);
+        let (mut now, mut report_s, mut sources_s) = (0.0, 0.0, 0.0);
         while now < end_s {
             if report_s <= now {
                 send(&Event::Progress { time_s: now, packets: self.health.released_packets });
                 report_s = now + end_s / REPORTS;
             }
-            let sources_s = self.sources.advance(now);
+            if sources_s <= now {
+                sources_s = self.sources.advance(now);
+                self.ring.submit()?;
+            }
             while self.serve(now)? {}
-            let next_s = self.emulator.next_due_s().min(sources_s).min(self.sinks.next_s());
-            let next_s = next_s.min(end_s).max(now);
-            now = if self.ring.wait(begin_ns + (next_s * 1e9).ceil() as u64)? {
-                next_s
+            let next_s = self.emulator.next_due_s().min(sources_s).min(end_s).max(now);
+            let next_ns = (next_s * 1e9 / CLOCK_NS - 1e-3).ceil() as u64 * CLOCK_NS as u64;
+            let wakes_ns = (begin_ns + next_ns).saturating_sub(LEAD_NS);
+            let mut clock_ns = monotonic_ns();
+            if clock_ns + LEAD_NS > wakes_ns || self.ring.wait(wakes_ns)? {
+                while clock_ns < begin_ns + next_ns {
+                    clock_ns = monotonic_ns();
+                }
             } else {
-                ((monotonic_ns() - begin_ns) as f64 / 1e9).clamp(now, end_s)
-            };
+                clock_ns = monotonic_ns() - WAKE_NS;
+            }
+            clock_ns -= begin_ns;
+            now = (clock_ns as f64 / 1e9).max(now);
         }
         Ok(())
     }
@@ -119,9 +136,10 @@ impl VirtualRun<'_> {
         if delivered {
             self.ring.submit()?;
         }
-        self.sinks.serve(now)?;
+        self.sinks.serve()?;
         if self.ring.is_ready()? {
             self.sources.wait(0.0)?;
+            self.ring.submit()?;
         }
         let received = self.receive(now)?;
         Ok(delivered || received)

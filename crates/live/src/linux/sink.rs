@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Bytes per read.
 const READ_BYTES: usize = 4 << 20;
-/// Pause between polls: the kernel acknowledges packets without this thread, which needs no wake-up
-/// for each.
+/// Pause between polls in real time: the kernel acknowledges packets without this thread, which needs
+/// no wake-up for each.
 const PAUSE: Duration = Duration::from_micros(500);
 /// The epoll data of the listening socket.
 const LISTENER: u64 = u64::MAX;
@@ -28,8 +28,6 @@ pub struct Sinks<'a> {
     epoll: OwnedFd,
     /// In virtual time, flows with packets that have arrived since their last read.
     arrived: Vec<usize>,
-    /// In virtual time, the end of the pause, seconds.
-    pause_s: f64,
 }
 
 impl<'a> Sinks<'a> {
@@ -49,7 +47,7 @@ impl<'a> Sinks<'a> {
         epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)
             .map_err(|error| failed(error.into()))?;
         let connections = plan.flows.iter().map(|_| None).collect();
-        Ok(Self { plan, listener, connections, epoll, arrived: Vec::new(), pause_s: 0.0 })
+        Ok(Self { plan, listener, connections, epoll, arrived: Vec::new() })
     }
 
     /// Discards received data until `end_s` seconds after `begin`.
@@ -89,12 +87,8 @@ impl<'a> Sinks<'a> {
         }
     }
 
-    /// In virtual time, reads what has arrived, unless it is paused at `now`.
-    pub fn serve(&mut self, now: f64) -> io::Result<()> {
-        if self.arrived.is_empty() || now < self.pause_s {
-            return Ok(());
-        }
-        self.pause_s = now + PAUSE.as_secs_f64();
+    /// In virtual time, reads what has arrived.
+    pub fn serve(&mut self) -> io::Result<()> {
         for number in std::mem::take(&mut self.arrived) {
             if self.connections[number].is_none() {
                 self.accept()?;
@@ -102,11 +96,6 @@ impl<'a> Sinks<'a> {
             self.take(number);
         }
         Ok(())
-    }
-
-    /// When `serve` has something to do, seconds; infinite for never.
-    pub fn next_s(&self) -> f64 {
-        if self.arrived.is_empty() { f64::INFINITY } else { self.pause_s }
     }
 
     fn accept(&mut self) -> io::Result<()> {
