@@ -68,6 +68,9 @@ pub struct Scenario {
     /// uniformly from 0 to this, and in order.
     #[serde(default, skip_serializing_if = "is_zero_time")]
     pub host_jitter: Time,
+    /// Step of the hosts' clocks; zero: they are exact.
+    #[serde(default, skip_serializing_if = "is_zero_time")]
+    pub host_clock: Time,
     /// Endpoint knobs of all flows; they override the profile's.
     #[serde(default, skip_serializing_if = "KnobOverrides::is_empty")]
     pub tcp: KnobOverrides,

@@ -27,7 +27,8 @@ pub struct Packet {
     pub size_bytes: u16,
     /// Header bits.
     pub flags: Flags,
-    /// Key of SACK blocks and timestamp echo in the slab; 0 for none.
+    /// ACK: key of its options in the slab; data: the timestamp that it echoes, milliseconds. 0 for
+    /// none.
     pub options: u32,
 }
 
@@ -59,7 +60,8 @@ impl Packet {
 }
 
 /// Header bits and priority of a packet: bit 0 retransmission, 1 and 2 the ECN field of IP, 3 to 6
-/// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority, 10 an ACK of part of a packet.
+/// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority, 10 an ACK of part of a packet, 11 PSH
+/// of data, 12 the ACK that ends a handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u16);
 
@@ -75,6 +77,10 @@ impl Flags {
     const PRIORITY: u16 = 3 << Self::PRIORITY_SHIFT;
     /// ACK: acknowledges a part of the next packet as well (ACK division).
     pub const ACKS_PART: Self = Self(1 << 10);
+    /// Data: PSH.
+    pub const PUSH: Self = Self(1 << 11);
+    /// The third packet of a handshake, an ACK on the way of data.
+    pub const HANDSHAKE_ACK: Self = Self(1 << 12);
 
     /// No bits set, with a priority from 0 to 3.
     pub fn of_priority(priority: u8) -> Self {
@@ -167,6 +173,10 @@ pub struct AckOptions {
     pub echo_s: f64,
     /// ECN feedback with the AccECN option (RFC 9768 section 3.2.3).
     pub echo: EcnEcho,
+    /// The receiver's window, bytes, if its buffer limits it.
+    pub window_bytes: Option<u32>,
+    /// When the ACK left (TSval, RFC 7323), milliseconds.
+    pub left_ms: u32,
 }
 
 /// Indices of a flow in the tables of the network.
@@ -234,6 +244,15 @@ impl OptionStore {
     #[inline]
     pub fn insert(&mut self, options: AckOptions) -> u32 {
         self.0.insert(options) as u32 + 1
+    }
+
+    /// Stores the options under a key again, with another window; returns their key.
+    #[cold]
+    pub fn repeat(&mut self, key: u32, window_bytes: u32) -> u32 {
+        let options = self.0.get(key as usize - 1).copied();
+        options.map_or(0, |options| {
+            self.insert(AckOptions { window_bytes: Some(window_bytes), ..options })
+        })
     }
 
     /// Removes the options under a key.

@@ -80,6 +80,9 @@ macro_rules! for_each_knob {
                     "bytes that timestamps add to an ACK (ns-2: none)";
                 sack_block_size: u32 = [8, 8, 8] within [0.0, 40.0],
                     "bytes of a SACK block";
+                sack_header_size: u32 = [0, 0, 4] within [0.0, 40.0],
+                    "bytes that SACK blocks add once: the head of their option, padded (RFC 2018 \
+                    section 3)";
                 max_sack_blocks: u32 = [3, 3, 3] within [0.0, 3.0],
                     "SACK blocks in an ACK, at most 3 (maxSackBlocks_)";
             }
@@ -227,6 +230,10 @@ macro_rules! for_each_knob {
                 quick_acks: u32 = [0, 0, 16],
                     "ACKs that leave at once despite delayed_ack: at the start, and after a \
                     packet that arrives twice (Linux: 16)";
+                receive_buffer: u32 = [0, 0, 33_554_432] within [0.0, 1_073_741_824.0],
+                    "largest receive buffer, bytes: it grows with what the application reads in a \
+                    round trip, and ACKs leave as Linux times them (tcp_rmem: 32 MB from Linux 6.16 on, 6 MB \
+                    before); 0: no buffer, and ACKs as the knobs below say";
                 immediate_ack_on_fill: bool = [true, true, true],
                     "a packet that fills a gap is acknowledged at once (RFC2581_immediate_ack_)";
                 immediate_ack_on_syn: bool = [true, true, true],
@@ -390,9 +397,22 @@ impl TcpConfig {
         self.handshake.syn && self.handshake.synack_retries > 0
     }
 
+    /// Whether what a host answers at an instant comes after all that the network does then. ns-2 ranks
+    /// events of an instant by when they were scheduled.
+    pub fn answers_last(&self) -> bool {
+        self.receiver.receive_buffer > 0
+    }
+
     /// Whether the receiver has a timer: for delayed ACKs, or for the SYN-ACK.
     pub fn has_receiver_timer(&self) -> bool {
         self.receiver.delayed_ack || self.repeats_syn_ack()
+    }
+
+    /// Bytes that so many SACK blocks add to an ACK.
+    #[inline]
+    pub(crate) fn sack_size(&self, blocks: u32) -> u32 {
+        let header = if blocks > 0 { self.segment.sack_header_size } else { 0 };
+        header + blocks * self.segment.sack_block_size
     }
 
     /// Bytes on the wire of an ACK without SACK blocks.

@@ -8,6 +8,7 @@
 
 mod accecn;
 mod ack_context;
+mod ack_schedule;
 mod config;
 mod counters;
 mod cwnd;
@@ -21,6 +22,7 @@ mod output;
 mod pacer;
 mod prr;
 mod rate_sampler;
+mod receive_buffer;
 mod receiver;
 mod recovery;
 mod retransmission_timer;
@@ -32,6 +34,7 @@ mod sequence_set;
 mod slow_start;
 mod syn_ack;
 mod tcb;
+mod ticks;
 mod undo;
 
 pub use config::{
@@ -45,11 +48,12 @@ pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;
 pub use scoreboard::Scoreboard;
-pub use segment::{AckSegment, DataSegment, Ecn, EcnEcho, SackBlocks, ShortPacket};
+pub use segment::{AckSegment, DataSegment, Ecn, EcnEcho, ReceivedData, SackBlocks, ShortPacket};
 pub use sender::Sender;
 pub use sequence_set::SequenceSet;
 pub use slow_start::SlowStartScheme;
 pub use tcb::Phase;
+pub use ticks::timestamp_ms;
 
 /// A deadline that never expires, seconds.
 pub const NEVER: f64 = f64::INFINITY;

@@ -173,7 +173,8 @@ impl Tcb {
         if !PREDICTED && (!self.timer.is_armed() || nothing_outstanding) {
             self.arm_timer(now_s);
         }
-        DataSegment { number, size_bytes, retransmission, ecn, cwr, cwnd, ssthresh }
+        let push = self.push;
+        DataSegment { number, size_bytes, retransmission, ecn, cwr, cwnd, ssthresh, push }
     }
 
     /// Updates rate samples and pacing for a sent packet.

@@ -2,22 +2,24 @@
 //! RFC 5681 section 4.2).
 
 use crate::accecn::CeCounter;
+use crate::ack_schedule::{AckSchedule, Answer, Arrival};
 use crate::misbehavior::Misbehavior;
 use crate::syn_ack::SynAck;
 use crate::{
-    AckSegment, EcnEcho, EcnFeedback, NEVER, SackBlocks, SequenceSet, ShortPacket, TcpConfig,
+    AckSegment, EcnEcho, EcnFeedback, NEVER, ReceivedData, SackBlocks, SequenceSet, ShortPacket,
+    TcpConfig, timestamp_ms,
 };
 use cwndlab_prefetch::prefetch;
 
 /// A TCP receiver.
 ///
 /// ```
-/// use cwndlab_tcp::{Profile, Receiver, TcpConfig, tcp_config};
+/// use cwndlab_tcp::{Profile, ReceivedData, Receiver, TcpConfig, tcp_config};
 /// let config = tcp_config!(TcpConfig::profile(Profile::Rfc), handshake.syn = false);
 /// let mut receiver = Receiver::new(true);
-/// receiver.on_data(0.1, 0, 0.0, false, false, &config);
+/// receiver.on_data(0.1, ReceivedData::new(0, 0.0), &config);
 /// // Packet 1 is lost: packet 2 repeats the ACK of packet 0, and SACK reports it.
-/// let (is_new, ack) = receiver.on_data(0.2, 2, 0.1, false, false, &config);
+/// let (is_new, ack) = receiver.on_data(0.2, ReceivedData::new(2, 0.1), &config);
 /// assert_eq!((is_new, ack.unwrap().ack, receiver.rcv_nxt()), (true, 0, 1));
 /// assert_eq!(receiver.sack_blocks().unwrap().as_slice(), [(2, 3)]);
 /// ```
@@ -37,10 +39,16 @@ pub struct Receiver {
     predicts: bool,
     /// Delayed-ACK state; allocated at the first delayed ACK.
     delayed_ack: Option<Box<DelayedAck>>,
+    /// When ACKs leave at a host of Linux; allocated at the first packet.
+    schedule: Option<Box<AckSchedule>>,
     /// The SYN-ACK, as long as no data shows that it arrived.
     syn_ack: Option<Box<SynAck>>,
     /// SYN-ACKs that the timer repeated.
     syn_acks_repeated: u32,
+    /// Window of the last ACK, bytes, if another one leaves with it that offers more.
+    first_window_bytes: Option<u32>,
+    /// ACKs that only offered more.
+    window_updates: u32,
     sack: bool,
     /// Feedback of the next ACK. ECE: CE arrived, and no packet with CWR since (ns-2
     /// `ecn_unacked_`).
@@ -89,6 +97,15 @@ struct OutOfOrder {
     with_duplicate: Option<SackBlocks>,
 }
 
+impl OutOfOrder {
+    /// Which SACK block packet `number` extends; their number if it begins another one.
+    fn block_of(&self, number: i64) -> usize {
+        let blocks = self.blocks.as_slice();
+        let extends = |&(left, right): &(i64, i64)| left - 1 <= number && number <= right;
+        blocks.iter().position(extends).unwrap_or(blocks.len())
+    }
+}
+
 impl Receiver {
     /// Prefetches heap data before the next packet arrives.
     #[inline]
@@ -107,8 +124,11 @@ impl Receiver {
             has_gap: true,
             predicts: false,
             delayed_ack: None,
+            schedule: None,
             syn_ack: None,
             syn_acks_repeated: 0,
+            first_window_bytes: None,
+            window_updates: 0,
             sack,
             echo: EcnEcho::NONE,
             ce_counter: None,
@@ -171,26 +191,23 @@ impl Receiver {
     }
 
     /// Processes a data packet. Returns whether it is new, and the ACK to send now, if any.
-    ///
-    /// `ce`: an AQM marked the packet; `cwr`: the sender reduced cwnd (RFC 3168 section 6.1).
     pub fn on_data(
         &mut self,
         now_s: f64,
-        number: i64,
-        sent_s: f64,
-        ce: bool,
-        cwr: bool,
+        data: ReceivedData,
         config: &TcpConfig,
     ) -> (bool, Option<AckSegment>) {
+        let ReceivedData { number, sent_s, ce, cwr, .. } = data;
         if self.is_in_order(number, sent_s) && !(ce | cwr) {
             let echo = self.acknowledge_in_order(number, sent_s);
             let size_bytes = config.ack_wire_size();
             let ack = AckSegment { ack: number, sent_s, echo_s: sent_s, size_bytes, echo };
             return (true, Some(ack));
         }
-        let done = self.on_data_slow_path(now_s, number, sent_s, ce, cwr, config);
+        let done = self.on_data_slow_path(now_s, data, config);
         self.predicts = !self.has_gap
             && !config.receiver.delayed_ack
+            && self.schedule.is_none()
             && self.syn_ack.is_none()
             && self.ce_counter.is_none()
             && self.short_packet.is_none()
@@ -203,12 +220,10 @@ impl Receiver {
     fn on_data_slow_path(
         &mut self,
         now_s: f64,
-        number: i64,
-        sent_s: f64,
-        ce: bool,
-        cwr: bool,
+        data: ReceivedData,
         config: &TcpConfig,
     ) -> (bool, Option<AckSegment>) {
+        let ReceivedData { number, sent_s, ce, cwr, .. } = data;
         // RFC 7323 section 4.3: echo the timestamp of the packet that advances RCV.NXT, or of an
         // equal one sent later.
         if !config.receiver.timestamp_echo_fix
@@ -218,7 +233,7 @@ impl Receiver {
         }
         // RFC 8257 section 3.2: ECE reports each packet's own mark; RFC 3168: ECE is latched until
         // CWR.
-        let mut acks_at_once = false;
+        let (mut acks_at_once, had_mark) = (false, self.echo == EcnEcho::ECE);
         if config.ecn.ecn && config.ecn.ecn_feedback.is_accecn() {
             let full =
                 if number == 0 && config.handshake.syn { 0 } else { config.segment.packet_size };
@@ -235,8 +250,44 @@ impl Receiver {
         if config.repeats_syn_ack() {
             self.arm_syn_ack_timer(now_s, number, sent_s, config);
         }
-        let is_duplicate = !(new || number == 0 && config.handshake.syn);
-        if config.receiver.delayed_ack {
+        let is_syn = number == 0 && config.handshake.syn;
+        let is_duplicate = !(new || is_syn);
+        if config.receiver.receive_buffer > 0 {
+            let schedule = self
+                .schedule
+                .get_or_insert_with(|| Box::new(AckSchedule::new(now_s, self.sack, config)));
+            if !is_syn {
+                let short =
+                    self.short_packet.as_deref().is_some_and(|short| short.number == number);
+                let arrival = Arrival {
+                    now_s,
+                    number,
+                    rcv_nxt: self.rcv_nxt,
+                    is_duplicate,
+                    block: self.out_of_order.as_deref().map_or(0, |held| held.block_of(number)),
+                    push: data.push || short,
+                    is_first_mark: ce && !had_mark,
+                    is_urgent: acks_at_once || cwr,
+                    echoed_ms: data.echoed_ms,
+                };
+                match schedule.on_arrival(&arrival) {
+                    Answer::Now => {}
+                    Answer::Later => {
+                        schedule.withhold(number, sent_s);
+                        self.note_withheld(number, config);
+                        return (new, None);
+                    }
+                    Answer::Twice(window_bytes) => {
+                        self.first_window_bytes = Some(window_bytes);
+                        self.window_updates += 1;
+                    }
+                    Answer::NowAsBefore => {
+                        let ack = self.acknowledge_as_before(number, sent_s, config);
+                        return (new, Some(ack));
+                    }
+                }
+            }
+        } else if config.receiver.delayed_ack {
             let delayed_ack = self.delayed_ack.get_or_insert_default();
             let is_answered = config.receiver.immediate_ack_on_duplicate && is_duplicate;
             if number == 0 && new {
@@ -275,9 +326,63 @@ impl Receiver {
             && config.segment.max_sack_blocks > 0
         {
             let blocks = self.report_duplicate(number, config.segment.max_sack_blocks as usize);
-            ack.size_bytes = config.ack_wire_size() + config.segment.sack_block_size * blocks;
+            ack.size_bytes = config.ack_wire_size() + config.sack_size(blocks);
         }
         (new, Some(ack))
+    }
+
+    /// The third packet of the handshake arrives, an ACK without data.
+    pub fn on_handshake_ack(&mut self, now_s: f64) {
+        self.syn_ack = None;
+        self.schedule.iter_mut().for_each(|schedule| schedule.note_handshake(now_s));
+    }
+
+    /// The window that the last ACK offered, bytes, where the receive buffer limits it.
+    #[inline]
+    pub fn window_bytes(&self) -> Option<u32> {
+        self.schedule.as_deref().map(|schedule| schedule.buffer.window_bytes())
+    }
+
+    /// Window of the last ACK, bytes, if the same ACK leaves again now with the current window.
+    #[inline]
+    pub fn take_first_window(&mut self) -> Option<u32> {
+        self.first_window_bytes.take()
+    }
+
+    /// Timestamp of an ACK that leaves at `now_s`, milliseconds (TSval, RFC 7323).
+    #[inline]
+    pub fn timestamp_ms(&self, now_s: f64) -> u32 {
+        timestamp_ms(self.schedule.as_deref().map_or(now_s, |schedule| schedule.clock_s))
+    }
+
+    /// A packet gets no ACK of its own, but the next one reports it.
+    fn note_withheld(&mut self, number: i64, config: &TcpConfig) {
+        if let Some(out_of_order) = &mut self.out_of_order {
+            out_of_order.with_duplicate = None;
+        }
+        if self.sack && self.has_gap && number >= self.rcv_nxt {
+            let most = config.segment.max_sack_blocks as usize;
+            self.update_sack_blocks(number, self.rcv_nxt - 1, most);
+        }
+    }
+
+    /// The ACK of the packets before `number`, which needs a SACK block more than there may be.
+    #[cold]
+    fn acknowledge_as_before(
+        &mut self,
+        number: i64,
+        sent_s: f64,
+        config: &TcpConfig,
+    ) -> AckSegment {
+        let held = self.out_of_order.as_deref();
+        let before = held.map_or(SackBlocks::default(), |held| held.blocks);
+        let mut ack = self.acknowledge(number, sent_s, config);
+        if let Some(held) = &mut self.out_of_order {
+            held.with_duplicate = Some(before);
+        }
+        let blocks = before.as_slice().len() as u32;
+        ack.size_bytes = config.ack_wire_size() + config.sack_size(blocks);
+        ack
     }
 
     /// A SYN arms the timer that repeats its SYN-ACK; data stop it.
@@ -291,8 +396,17 @@ impl Receiver {
         }
     }
 
-    /// Handles expiry of the timer: of a delayed ACK, or of the SYN-ACK.
+    /// Handles expiry of the timer: of a delayed ACK, of one held back, or of the SYN-ACK.
     pub fn on_timer(&mut self, config: &TcpConfig) -> Option<AckSegment> {
+        let rcv_nxt = self.rcv_nxt;
+        if let Some(schedule) = &mut self.schedule
+            && let deadline_s = schedule.deadline_s()
+            && deadline_s < NEVER
+        {
+            let (number, sent_s) = schedule.last_withheld;
+            let leaves = schedule.on_timer(deadline_s, rcv_nxt);
+            return leaves.then(|| self.acknowledge(number, sent_s, config));
+        }
         if let Some(syn_ack) = &mut self.syn_ack
             && syn_ack.deadline_s < NEVER
             && self.delayed_ack.as_ref().is_none_or(|delayed_ack| delayed_ack.held.is_none())
@@ -330,6 +444,11 @@ impl Receiver {
     /// When the timer expires, for a delayed ACK or for the SYN-ACK, and when it was armed, seconds;
     /// [`NEVER`] if it is not.
     fn timer_s(&self) -> (f64, f64) {
+        let own =
+            self.schedule.as_deref().map(|schedule| (schedule.deadline_s(), schedule.armed_at_s));
+        if let Some(own) = own.filter(|own| own.0 < NEVER) {
+            return own;
+        }
         let delayed_ack =
             self.delayed_ack.as_ref().filter(|delayed_ack| delayed_ack.held.is_some());
         match (delayed_ack, &self.syn_ack) {
@@ -351,14 +470,15 @@ impl Receiver {
 
     /// Data packets that arrived and got no ACK of their own.
     pub fn acks_withheld(&self) -> u64 {
-        self.delayed_ack.as_ref().map_or(0, |delayed_ack| delayed_ack.acks_withheld)
+        let schedule = self.schedule.as_ref().map_or(0, |schedule| schedule.withheld);
+        schedule + self.delayed_ack.as_ref().map_or(0, |delayed_ack| delayed_ack.acks_withheld)
     }
 
-    /// ACKs that no data packet triggered: those that ACK division added, and SYN-ACKs that the
-    /// timer repeated.
+    /// ACKs that no data packet triggered: those that ACK division added, SYN-ACKs that the timer
+    /// repeated, and those that only offered a larger window.
     pub fn extra_acks(&self) -> u64 {
         let divided = self.misbehavior.as_ref().map_or(0, |misbehavior| misbehavior.extra_acks);
-        divided + u64::from(self.syn_acks_repeated)
+        divided + u64::from(self.syn_acks_repeated) + u64::from(self.window_updates)
     }
 
     /// Records the packet; returns whether it is new.
@@ -400,7 +520,7 @@ impl Receiver {
         if self.sack && self.has_gap && config.receiver.optimistic_acks == 0 {
             blocks = self.update_sack_blocks(number, ack, config.segment.max_sack_blocks as usize);
         }
-        let size_bytes = config.ack_wire_size() + config.segment.sack_block_size * blocks;
+        let size_bytes = config.ack_wire_size() + config.sack_size(blocks);
         self.has_gap &= ack < self.highest_received;
         if !self.has_gap
             && let Some(out_of_order) = &mut self.out_of_order
@@ -408,6 +528,13 @@ impl Receiver {
             out_of_order.received.clear();
             out_of_order.blocks = SackBlocks::default();
         }
+        // A SYN-ACK has the options of a SYN.
+        let is_syn_ack = self.schedule.is_some() && ack == 0 && config.handshake.syn;
+        let size_bytes = if is_syn_ack && self.highest_received == 0 {
+            config.segment.syn_size
+        } else {
+            size_bytes
+        };
         let mut segment =
             AckSegment { ack, sent_s, echo_s: self.echo_s, size_bytes, echo: self.echo };
         if let Some(counter) = &mut self.ce_counter {

@@ -230,18 +230,52 @@ pub struct DataSegment {
     pub cwnd: f64,
     /// ssthresh at transmission, packets.
     pub ssthresh: f64,
+    /// PSH: the sender's buffer is empty behind the packet.
+    pub push: bool,
+}
+
+/// A data segment that reaches the receiver.
+///
+/// ```
+/// use cwndlab_tcp::ReceivedData;
+/// let packet = ReceivedData::new(3, 0.1);
+/// assert_eq!((packet.number, packet.sent_s, packet.ce), (3, 0.1, false));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReceivedData {
+    /// Packet number.
+    pub number: i64,
+    /// When it was sent, seconds (TSval, RFC 7323).
+    pub sent_s: f64,
+    /// An AQM marked it.
+    pub ce: bool,
+    /// The sender reduced cwnd (RFC 3168 section 6.1).
+    pub cwr: bool,
+    /// PSH.
+    pub push: bool,
+    /// The timestamp that it echoes (TSecr), milliseconds; 0 for none.
+    pub echoed_ms: u32,
+}
+
+impl ReceivedData {
+    /// A packet without marks.
+    pub fn new(number: i64, sent_s: f64) -> Self {
+        Self { number, sent_s, ce: false, cwr: false, push: false, echoed_ms: 0 }
+    }
 }
 
 /// An ACK that leaves the receiver.
 ///
 /// ```
-/// use cwndlab_tcp::{AckSegment, EcnEcho, Profile, Receiver, TcpConfig, tcp_config};
+/// use cwndlab_tcp::{
+///     AckSegment, EcnEcho, Profile, ReceivedData, Receiver, TcpConfig, tcp_config,
+/// };
 /// let config = tcp_config!(
 ///     TcpConfig::profile(Profile::Rfc),
 ///     handshake.syn = false,
 ///     receiver.delayed_ack = false
 /// );
-/// let (_, ack) = Receiver::new(true).on_data(0.1, 0, 0.0, false, false, &config);
+/// let (_, ack) = Receiver::new(true).on_data(0.1, ReceivedData::new(0, 0.0), &config);
 /// let echo = EcnEcho::NONE;
 /// let expected = AckSegment { ack: 0, sent_s: 0.0, echo_s: 0.0, size_bytes: 52, echo };
 /// assert_eq!(ack, Some(expected)); // 40 bytes, and 12 of timestamps

@@ -84,6 +84,21 @@ impl Sender {
         self.send_pending_data(now_s, config, out);
     }
 
+    /// The receiver offers a window with ACK `ack`, bytes. One that does not advance takes nothing back
+    /// (RFC 9293 section 3.10.7.4).
+    pub fn set_window(&mut self, ack: i64, bytes: u32, config: &TcpConfig) {
+        let packets = (bytes / config.segment.packet_size.max(1)).min(config.limits.window as u32);
+        if ack > self.tcb.highest_ack || packets > self.tcb.rwnd {
+            self.tcb.rwnd = packets;
+            self.tcb.largest_window_bytes = self.tcb.largest_window_bytes.max(bytes);
+        }
+    }
+
+    /// Whether an ACK has arrived.
+    pub fn is_connected(&self) -> bool {
+        self.tcb.last_ack >= 0
+    }
+
     /// Processes an ACK with its SACK blocks.
     #[inline(always)]
     pub fn on_ack(

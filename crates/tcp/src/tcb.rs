@@ -92,6 +92,10 @@ pub(crate) struct Tcb {
     pub(crate) window_inflation: i64,
     /// The receiver's advertised window, whole packets (RFC 5681 rwnd).
     pub(crate) rwnd: u32,
+    /// The largest window that an ACK offered, bytes; 0 where ACKs offer none.
+    pub(crate) largest_window_bytes: u32,
+    /// PSH of the packet that is being sent.
+    pub(crate) push: bool,
     /// cwnd was never reduced.
     pub(crate) first_reduction: bool,
     /// Packet 0 was lost: the initial window is at most one packet.
@@ -168,6 +172,8 @@ impl Tcb {
             window_inflation: 0,
             // A window above 2^32 packets has no effect: conversion saturates.
             rwnd: config.limits.window as u32,
+            largest_window_bytes: 0,
+            push: false,
             first_reduction: true,
             first_packet_lost: false,
             snd_nxt: 0,

@@ -5,8 +5,8 @@ mod exchange;
 
 use cwndlab_rules::{Arithmetic, RuleSpec, WindowRule};
 use cwndlab_tcp::{
-    AckSegment, DataSegment, Ecn, EcnEcho, EcnFeedback, Receiver, Recovery, Sender, TcpConfig,
-    tcp_config,
+    AckSegment, DataSegment, Ecn, EcnEcho, EcnFeedback, ReceivedData, Receiver, Recovery, Sender,
+    TcpConfig, tcp_config,
 };
 use exchange::{Exchange, rfc};
 
@@ -21,7 +21,8 @@ fn answer(
     ce: bool,
     config: &TcpConfig,
 ) -> Option<(i64, u8, Option<u32>)> {
-    let ack = receiver.on_data(0.1, number, 0.1, ce, false, config).1?;
+    let ack =
+        receiver.on_data(0.1, ReceivedData { ce, ..ReceivedData::new(number, 0.1) }, config).1?;
     assert!(ack.echo.is_ace());
     Some((ack.ack, ack.echo.bits(), ack.echo.ce_bytes()))
 }

@@ -5,7 +5,8 @@ mod exchange;
 
 use cwndlab_rules::{Ack, Arithmetic, Congestion, Needs, Rule, RuleSpec, SlowStart, WindowRule};
 use cwndlab_tcp::{
-    DataSegment, EcnEcho, EcnFeedback, Receiver, Recovery, Sender, TcpConfig, tcp_config,
+    DataSegment, EcnEcho, EcnFeedback, ReceivedData, Receiver, Recovery, Sender, TcpConfig,
+    tcp_config,
 };
 use exchange::{Exchange, rfc};
 use std::sync::{Arc, Mutex};
@@ -264,7 +265,13 @@ fn exact_marks_are_those_of_each_packet() {
             .into_iter()
             .enumerate()
             .map(|(number, ce)| {
-                let ack = receiver.on_data(0.1, number as i64, 0.0, ce, false, &config).1;
+                let ack = receiver
+                    .on_data(
+                        0.1,
+                        ReceivedData { ce, ..ReceivedData::new(number as i64, 0.0) },
+                        &config,
+                    )
+                    .1;
                 ack.unwrap().echo == EcnEcho::ECE
             })
             .collect::<Vec<bool>>()

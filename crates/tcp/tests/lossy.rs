@@ -3,8 +3,8 @@
 
 use cwndlab_rules::{Arithmetic, RuleSpec};
 use cwndlab_tcp::{
-    AckSegment, DataSegment, NEVER, Profile, Receiver, Recovery, SackBlocks, Sender, TcpConfig,
-    tcp_config,
+    AckSegment, DataSegment, NEVER, Profile, ReceivedData, Receiver, Recovery, SackBlocks, Sender,
+    TcpConfig, tcp_config,
 };
 use std::collections::BTreeMap;
 
@@ -74,8 +74,14 @@ fn transfer(
         if arrival_s <= now_s {
             match path.arrivals.pop_first().unwrap().1 {
                 Arrival::Data(segment, sent_s) => {
-                    let (is_new, ack) =
-                        receiver.on_data(now_s, segment.number, sent_s, false, segment.cwr, config);
+                    let (is_new, ack) = receiver.on_data(
+                        now_s,
+                        ReceivedData {
+                            cwr: segment.cwr,
+                            ..ReceivedData::new(segment.number, sent_s)
+                        },
+                        config,
+                    );
                     new += u64::from(is_new);
                     let blocks = receiver.sack_blocks().copied();
                     ack.into_iter().for_each(|ack| path.send(now_s, Arrival::Ack(ack, blocks)));

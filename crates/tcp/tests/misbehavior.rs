@@ -2,7 +2,9 @@
 
 mod exchange;
 
-use cwndlab_tcp::{AckSegment, DataSegment, EcnEcho, Receiver, Recovery, TcpConfig, tcp_config};
+use cwndlab_tcp::{
+    AckSegment, DataSegment, EcnEcho, ReceivedData, Receiver, Recovery, TcpConfig, tcp_config,
+};
 use exchange::{Exchange, rfc};
 
 const NONE: [i64; 0] = [];
@@ -10,7 +12,7 @@ const NONE: [i64; 0] = [];
 /// The ACKs in response to packet `number`, each the highest packet acknowledged as a whole and
 /// whether a part of the next one is acknowledged, too.
 fn acks(receiver: &mut Receiver, number: i64, config: &TcpConfig) -> Vec<(i64, bool)> {
-    let Some(last) = receiver.on_data(0.0, number, 0.0, false, false, config).1 else {
+    let Some(last) = receiver.on_data(0.0, ReceivedData::new(number, 0.0), config).1 else {
         return Vec::new();
     };
     assert!(receiver.sack_blocks().is_none() || config.receiver.optimistic_acks == 0);

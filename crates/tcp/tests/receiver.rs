@@ -1,6 +1,6 @@
 //! ACKs of the receiver, from the examples of RFC 2018 and the rules of RFC 5681 section 4.2.
 
-use cwndlab_tcp::{EcnEcho, NEVER, Profile, Receiver, TcpConfig, tcp_config};
+use cwndlab_tcp::{EcnEcho, NEVER, Profile, ReceivedData, Receiver, TcpConfig, tcp_config};
 
 fn config() -> TcpConfig {
     TcpConfig::profile(Profile::Rfc)
@@ -13,7 +13,7 @@ fn answer(
     number: i64,
     config: &TcpConfig,
 ) -> Option<(i64, Vec<(i64, i64)>)> {
-    let ack = receiver.on_data(now_s, number, now_s, false, false, config).1?;
+    let ack = receiver.on_data(now_s, ReceivedData::new(number, now_s), config).1?;
     Some((
         ack.ack,
         receiver.sack_blocks().map(|blocks| blocks.as_slice().to_vec()).unwrap_or_default(),
@@ -179,7 +179,7 @@ fn the_timestamp_echoed_is_that_of_the_packet_that_advanced_the_window() {
     // one that fills it.
     let (mut receiver, config) = (Receiver::new(true), config());
     let mut echo = |now_s: f64, number: i64| {
-        receiver.on_data(now_s, number, now_s, false, false, &config).1.map(|ack| ack.echo_s)
+        receiver.on_data(now_s, ReceivedData::new(number, now_s), &config).1.map(|ack| ack.echo_s)
     };
     assert_eq!(echo(1.0, 0), Some(1.0));
     assert_eq!(echo(3.0, 2), Some(1.0));
@@ -195,7 +195,10 @@ fn echo(
     (ce, cwr): (bool, bool),
     config: &TcpConfig,
 ) -> Option<bool> {
-    receiver.on_data(0.0, number, 0.0, ce, cwr, config).1.map(|ack| ack.echo == EcnEcho::ECE)
+    receiver
+        .on_data(0.0, ReceivedData { ce, cwr, ..ReceivedData::new(number, 0.0) }, config)
+        .1
+        .map(|ack| ack.echo == EcnEcho::ECE)
 }
 
 const PLAIN: (bool, bool) = (false, false);

@@ -4,7 +4,7 @@
 mod exchange;
 
 use cwndlab_rules::{Ack, Congestion, Rule, WindowRule};
-use cwndlab_tcp::{Profile, Receiver, Recovery, Sender, TcpConfig, tcp_config};
+use cwndlab_tcp::{Profile, ReceivedData, Receiver, Recovery, Sender, TcpConfig, tcp_config};
 use exchange::{Exchange, rfc};
 
 fn eifel() -> TcpConfig {
@@ -212,7 +212,7 @@ fn the_receiver_reports_duplicates() {
         (3, 6, vec![(3, 4)]),
         (7, 7, vec![]),
     ] {
-        let answer = receiver.on_data(0.1, number, 0.1, false, false, &config).1.unwrap();
+        let answer = receiver.on_data(0.1, ReceivedData::new(number, 0.1), &config).1.unwrap();
         let reported = receiver.sack_blocks().map_or(vec![], |blocks| blocks.as_slice().to_vec());
         assert_eq!((answer.ack, &reported), (ack, &blocks), "after packet {number}");
         assert_eq!(answer.size_bytes, plain + 8 * blocks.len() as u32);

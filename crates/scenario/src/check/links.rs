@@ -6,6 +6,8 @@ use cwndlab_units::{Bytes, Rate, Time};
 
 /// Longest mean, bound or deviation of jitter.
 const MAX_JITTER: Time = Time::ns(60_000_000_000);
+/// Largest step of the hosts' clocks.
+const MAX_CLOCK: Time = Time::ns(10_000_000);
 /// Largest mean of jitter on Wi-Fi: every packet is repeated.
 const MAX_WIFI: Time = Time::ns(91_000_000);
 
@@ -13,6 +15,9 @@ impl Scenario {
     pub(super) fn check_host_jitter(&self) -> Checked {
         if self.host_jitter > MAX_JITTER {
             return invalid("host_jitter", self.host_jitter, format!("at most {MAX_JITTER}"));
+        }
+        if self.host_clock > MAX_CLOCK {
+            return invalid("host_clock", self.host_clock, format!("at most {MAX_CLOCK}"));
         }
         Ok(())
     }

@@ -45,6 +45,7 @@ impl Builder<'_> {
         let mut engine = Engine::new(network, window, self.options.look_ahead);
         let jitter_s = scenario.host_jitter.seconds();
         engine.network.access_links.host_jitter.set(jitter_s, scenario.seed);
+        engine.network.access_links.host_jitter.set_step(scenario.host_clock.seconds());
         let groups = std::mem::take(&mut self.plan.groups);
         let (listed_flows, arriving) = groups.split_at(scenario.flows.len());
         let mut infos = FlowInfos::default();

@@ -81,13 +81,18 @@ impl Receivers {
             self.divide_answer(flow, packet, &ack, options);
             return None;
         }
-        Some(Packet {
+        let first_window_bytes = sink.receiver.take_first_window();
+        let last = Packet {
             number: ack.ack,
             size_bytes: ack.size_bytes as u16,
             flags: packet.flags.of_ack(ack.echo),
-            options: ack_options(&ack, &sink.receiver, options),
+            options: ack_options(packet.at_s, &ack, &sink.receiver, options),
             ..*packet
-        })
+        };
+        let Some(window_bytes) = first_window_bytes else { return Some(last) };
+        let key = options.repeat(last.options, window_bytes);
+        self.divided_acks.extend([Packet { options: key, ..last }, last]);
+        None
     }
 
     /// Divides the ACK of a data packet.
@@ -105,7 +110,7 @@ impl Receivers {
             number: ack.ack,
             size_bytes: ack.size_bytes as u16,
             flags: packet.flags.of_ack(ack.echo),
-            options: ack_options(ack, &sink.receiver, options),
+            options: ack_options(packet.at_s, ack, &sink.receiver, options),
             ..*packet
         };
         self.divide_ack(flow, last, ack, options);
@@ -127,7 +132,7 @@ impl Receivers {
             self.divided_acks.push(Packet {
                 number,
                 flags: last.flags.with(Flags::ACKS_PART, acks_part),
-                options: ack_options(ack, &sink.receiver, options),
+                options: ack_options(last.at_s, ack, &sink.receiver, options),
                 ..last
             });
         }

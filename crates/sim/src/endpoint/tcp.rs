@@ -5,7 +5,7 @@ use crate::measure::goodput_bins::GoodputBins;
 use crate::measure::trace_hash::TraceHash;
 use crate::measure::window::MeasurementWindow;
 use crate::packet::{AckOptions, Flags, FlowIndices, OptionStore, Packet};
-use cwndlab_tcp::{AckSegment, EcnEcho, NEVER, Receiver, Sender, TcpConfig};
+use cwndlab_tcp::{AckSegment, EcnEcho, NEVER, ReceivedData, Receiver, Sender, TcpConfig};
 
 /// The sending endpoint of a flow.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct SenderEndpoint {
     pub config: u32,
     /// Header bits of its packets: the priority.
     pub flags: Flags,
+    /// Timestamp of the last ACK, which its packets echo, milliseconds; 0 if the receiver needs none.
+    pub echoed_ms: u32,
     /// Earliest pending entry of its retransmission timer, seconds.
     pub rto_entry_s: f64,
     /// Hash of the segments that it sent.
@@ -59,6 +61,7 @@ impl SenderEndpoint {
             indices,
             config,
             flags: Flags::of_priority(priority),
+            echoed_ms: 0,
             rto_entry_s: NEVER,
             hash: TraceHash::default(),
             finish_s: NEVER,
@@ -242,9 +245,17 @@ impl ReceiverEndpoint {
         window: &MeasurementWindow,
         bin_s: f64,
     ) -> (bool, Option<AckSegment>) {
-        let &Packet { at_s, number, sent_s, size_bytes, flags, .. } = packet;
-        let (marked, reduced) = (flags.is_ce(), flags.has(Flags::CWR));
-        let (is_new, ack) = self.receiver.on_data(at_s, number, sent_s, marked, reduced, config);
+        let &Packet { at_s, number, sent_s, size_bytes, flags, options, .. } = packet;
+        let marked = flags.is_ce();
+        let data = ReceivedData {
+            number,
+            sent_s,
+            ce: marked,
+            cwr: flags.has(Flags::CWR),
+            push: flags.has(Flags::PUSH),
+            echoed_ms: options,
+        };
+        let (is_new, ack) = self.receiver.on_data(at_s, data, config);
         self.total_delivered += 1;
         // A SYN carries no data.
         let is_new = is_new && !(number == 0 && config.handshake.syn);
@@ -265,16 +276,24 @@ impl ReceiverEndpoint {
     }
 }
 
-/// Stores SACK blocks and timestamp echo, if the ACK carries any; returns their key.
+/// Stores the options of an ACK that leaves at `at_s`, if it carries any; returns their key.
 #[inline(always)]
-pub fn ack_options(ack: &AckSegment, receiver: &Receiver, options: &mut OptionStore) -> u32 {
-    let blocks = receiver.sack_blocks();
-    if blocks.is_none() && ack.echo_s == ack.sent_s && ack.echo.ce_bytes().is_none() {
+pub fn ack_options(
+    at_s: f64,
+    ack: &AckSegment,
+    receiver: &Receiver,
+    options: &mut OptionStore,
+) -> u32 {
+    let (blocks, window_bytes) = (receiver.sack_blocks(), receiver.window_bytes());
+    let is_plain = blocks.is_none() && window_bytes.is_none();
+    if is_plain && ack.echo_s == ack.sent_s && ack.echo.ce_bytes().is_none() {
         return 0;
     }
     options.insert(AckOptions {
         sack: blocks.copied().unwrap_or_default(),
         echo_s: ack.echo_s,
         echo: ack.echo,
+        window_bytes,
+        left_ms: receiver.timestamp_ms(at_s),
     })
 }

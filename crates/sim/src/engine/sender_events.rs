@@ -6,7 +6,9 @@
 
 use crate::endpoint::tcp::SenderEndpoint;
 use crate::engine::event_loop::LONGEST_RUN;
-use crate::engine::sender_output::{Cause, MAX_SEGMENTS_PER_EVENT, NO_EVENT, SenderOutput, send};
+use crate::engine::sender_output::{
+    Cause, MAX_SEGMENTS_PER_EVENT, NO_EVENT, SenderOutput, send, send_handshake_ack,
+};
 use crate::engine::state::Engine;
 use crate::event::timers::TimerKind;
 use crate::id::FlowId;
@@ -155,6 +157,12 @@ impl<T: Tracer> Engine<T> {
     }
 }
 
+/// Cause of the packets that a sender sends on an ACK.
+#[inline(always)]
+fn cause_of(ack: &Packet, config: &TcpConfig) -> Cause {
+    if config.answers_last() { (ack.at_s, 0.0) } else { (ack.tx_start_s, ack.tie_break_s) }
+}
+
 /// An ACK without options.
 #[inline(always)]
 fn ack_segment(packet: &Packet) -> AckSegment {
@@ -190,7 +198,7 @@ fn deliver_ack<T: Tracer>(
         network.trace.rtt(now_s, flow, now_s - packet.sent_s);
         network.trace.before(now_s, flow, &endpoint.sender, config);
     }
-    let cause = (packet.tx_start_s, packet.tie_break_s);
+    let cause = cause_of(&packet, config);
     let last = endpoint.sender.on_predicted_ack(now_s, ack, config);
     // Nearly every ACK releases one packet.
     if let Some(segment) = endpoint.sender.next_predicted_segment(now_s, last, config) {
@@ -213,19 +221,29 @@ fn deliver_ack_slow_path<T: Tracer>(
     network: &mut Network<T>,
     config: &TcpConfig,
     flow: FlowId,
-    packet: Packet,
+    mut packet: Packet,
 ) -> bool {
+    packet.at_s = network.access_links.host_jitter.noticed_s(packet.at_s);
     let (mut ack, mut sack) = (ack_segment(&packet), None);
     if packet.options > 0 {
         let options = network.options.remove(packet.options);
         (ack.echo_s, ack.echo, sack) = (options.echo_s, options.echo, Some(options.sack));
+        if let Some(window_bytes) = options.window_bytes {
+            endpoint.echoed_ms = endpoint.echoed_ms.max(options.left_ms);
+            endpoint.sender.set_window(packet.number, window_bytes, config);
+            if packet.number == 0 && config.handshake.syn && !endpoint.sender.is_connected() {
+                let cause = cause_of(&packet, config);
+                let size_bytes = config.ack_wire_size();
+                send_handshake_ack(endpoint, network, flow, packet.at_s, cause, size_bytes);
+            }
+        }
     }
     let sack = sack.as_ref().filter(|sack| !sack.is_empty());
     network.trace.rtt(packet.at_s, flow, packet.at_s - packet.sent_s);
     if network.trace.records_packets() {
         trace_ack(endpoint, network, config, flow, &packet, ack, sack);
     }
-    let cause = (packet.tx_start_s, packet.tie_break_s);
+    let cause = cause_of(&packet, config);
     let acks_part = packet.flags.has(Flags::ACKS_PART);
     dispatch(endpoint, network, config, flow, packet.at_s, cause, |sender, now_s, config, out| {
         if acks_part {
@@ -283,12 +301,14 @@ fn dispatch<T: Tracer>(
     cause: Cause,
     event: impl FnOnce(&mut Sender, f64, &TcpConfig, &mut SenderOutput<'_, T>),
 ) -> bool {
-    let SenderEndpoint { sender, indices, flags, hash, .. } = endpoint;
+    let SenderEndpoint { sender, indices, flags, echoed_ms, hash, .. } = endpoint;
     if T::ON {
         network.trace.before(now_s, flow, sender, config);
     }
     let left = MAX_SEGMENTS_PER_EVENT;
-    let mut out = SenderOutput { network, hash, flow, indices, flags: *flags, now_s, cause, left };
+    let (flags, echoed_ms) = (*flags, *echoed_ms);
+    let mut out =
+        SenderOutput { network, hash, flow, indices, flags, echoed_ms, now_s, cause, left };
     event(sender, now_s, config, &mut out);
     if T::ON {
         network.trace.after(now_s, flow, sender, config);

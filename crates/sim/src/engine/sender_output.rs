@@ -36,6 +36,7 @@ pub(crate) struct SenderOutput<'a, T: Tracer> {
     pub(crate) flow: FlowId,
     pub(crate) indices: &'a FlowIndices,
     pub(crate) flags: Flags,
+    pub(crate) echoed_ms: u32,
     pub(crate) now_s: f64,
     pub(crate) cause: Cause,
     /// Segments that this event may still send.
@@ -49,8 +50,8 @@ impl<T: Tracer> Output for SenderOutput<'_, T> {
             return;
         }
         self.left -= 1;
-        let Self { network, hash, flow, indices, flags, now_s, cause, .. } = self;
-        let route = (*flow, **indices, *flags);
+        let Self { network, hash, flow, indices, flags, echoed_ms, now_s, cause, .. } = self;
+        let route = (*flow, **indices, *flags, *echoed_ms);
         put_on_route(network, hash, route, *now_s, *cause, &segment);
     }
 }
@@ -65,15 +66,15 @@ pub(crate) fn send<T: Tracer>(
     cause: Cause,
     segment: &DataSegment,
 ) {
-    let SenderEndpoint { hash, indices, flags, .. } = endpoint;
-    put_on_route(network, hash, (flow, *indices, *flags), now_s, cause, segment)
+    let SenderEndpoint { hash, indices, flags, echoed_ms, .. } = endpoint;
+    put_on_route(network, hash, (flow, *indices, *flags, *echoed_ms), now_s, cause, segment)
 }
 
 #[inline(always)]
 fn put_on_route<T: Tracer>(
     network: &mut Network<T>,
     hash: &mut TraceHash,
-    (flow, indices, flags): (FlowId, FlowIndices, Flags),
+    (flow, indices, flags, options): (FlowId, FlowIndices, Flags, u32),
     now_s: f64,
     (tx_start_s, tie_break_s): Cause,
     segment: &DataSegment,
@@ -83,14 +84,42 @@ fn put_on_route<T: Tracer>(
     let flags = flags
         .with(Flags::RETRANSMISSION, segment.retransmission)
         .with_ecn(segment.ecn)
-        .with(Flags::CWR, segment.cwr);
-    let mut packet =
-        Packet { tx_start_s, tie_break_s, ..Packet::sent(now_s, number, size_bytes, flags) };
+        .with(Flags::CWR, segment.cwr)
+        .with(Flags::PUSH, segment.push);
+    let sent = Packet::sent(now_s, number, size_bytes, flags);
+    let packet = Packet { tx_start_s, tie_break_s, options, ..sent };
     if network.trace.records_packets() {
         let &DataSegment { cwnd, ssthresh, .. } = segment;
         let row = row(PacketEvent::Send, flow, &packet);
         network.trace.packet(PacketRow { cwnd, ssthresh, ..row });
     }
+    depart(network, flow, indices, now_s, packet);
+}
+
+/// The ACK that ends the handshake leaves.
+pub(crate) fn send_handshake_ack<T: Tracer>(
+    endpoint: &SenderEndpoint,
+    network: &mut Network<T>,
+    flow: FlowId,
+    now_s: f64,
+    (tx_start_s, tie_break_s): Cause,
+    size_bytes: u32,
+) {
+    let flags = endpoint.flags.with(Flags::HANDSHAKE_ACK, true);
+    let sent = Packet::sent(now_s, 0, size_bytes as u16, flags);
+    let packet = Packet { tx_start_s, tie_break_s, ..sent };
+    depart(network, flow, endpoint.indices, now_s, packet);
+}
+
+/// A packet leaves its host, after the time that the host needs.
+#[inline(always)]
+fn depart<T: Tracer>(
+    network: &mut Network<T>,
+    flow: FlowId,
+    indices: FlowIndices,
+    now_s: f64,
+    mut packet: Packet,
+) {
     let departure_s = network.access_links.host_jitter.departure_s(flow, now_s);
     if departure_s > now_s {
         // A host sends in order: among packets that leave together the first one is first.

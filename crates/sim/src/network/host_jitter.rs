@@ -12,6 +12,8 @@ use crate::random::stream::RandomStream;
 /// Times at which packets leave their senders.
 #[derive(Clone, Debug, Default)]
 pub struct HostJitter {
+    /// Step of the hosts' clocks, seconds; 0: they are exact.
+    step_s: f64,
     high_s: f64,
     seed: u64,
     /// Stream and last departure of each flow.
@@ -22,6 +24,18 @@ impl HostJitter {
     /// Sets the longest time, in seconds (0 for none), before any flow is added.
     pub fn set(&mut self, high_s: f64, seed: u64) {
         (self.high_s, self.seed) = (high_s, seed);
+    }
+
+    /// Sets the step of the hosts' clocks, seconds; 0 for exact ones.
+    pub fn set_step(&mut self, step_s: f64) {
+        self.step_s = step_s;
+    }
+
+    /// When a host notices what arrives at `at_s`, seconds: at the next step of its clock.
+    #[inline]
+    pub fn noticed_s(&self, at_s: f64) -> f64 {
+        // A thousandth of a step is the rounding of sums.
+        if self.step_s > 0.0 { (at_s / self.step_s - 1e-3).ceil() * self.step_s } else { at_s }
     }
 
     /// Adds the host of the next flow; arriving flows have one for each slot, without a name.

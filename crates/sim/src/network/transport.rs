@@ -97,6 +97,7 @@ impl<T: Tracer> Network<T> {
                     } else {
                         let index = index!();
                         let arrived = (flow, first_access_link, index);
+                        at_s = self.access_links.host_jitter.noticed_s(at_s);
                         let ack = self.deliver(arrived, packet!())?;
                         hops = self.hops[index.index() + 1..].iter();
                         (number, size_bytes, flags, options) =
@@ -159,6 +160,11 @@ impl<T: Tracer> Network<T> {
             self.leave(flow, false, &packet);
             return None;
         }
+        if packet.flags.has(Flags::HANDSHAKE_ACK) {
+            let sink = self.receivers.list.get_mut(flow.index())?;
+            sink.receiver.on_handshake_ack(packet.at_s);
+            return None;
+        }
         let Self { receivers, trace, options, .. } = self;
         let ack = receivers.deliver(flow, &packet, trace, options);
         self.arm_receiver(flow);
@@ -195,13 +201,14 @@ impl<T: Tracer> Network<T> {
 
     /// The timer of a receiver at this hop expires: a delayed ACK is due, or a SYN-ACK is repeated.
     pub fn expire_receiver(&mut self, flow: FlowId, first_access_link: u32, hop: HopId) {
-        let Self { receivers, options, .. } = self;
+        let Self { receivers, options, access_links, .. } = self;
         let sink = &mut receivers.list[flow.index()];
         // The ACK inherits the time at which the timer was armed, so that it precedes a packet that
         // arrives now and that packet's ACK.
         let (at_s, tx_start_s) = (sink.receiver.deadline_s(), sink.receiver.armed_at_s());
         let config = &receivers.config[sink.config as usize];
         let Some(ack) = sink.receiver.on_timer(config) else { return };
+        let at_s = access_links.host_jitter.noticed_s(at_s);
         let packet = Packet {
             at_s,
             tx_start_s,
@@ -210,7 +217,7 @@ impl<T: Tracer> Network<T> {
             sent_s: ack.sent_s,
             size_bytes: ack.size_bytes as u16,
             flags: Flags::of_priority(sink.priority).of_ack(ack.echo),
-            options: ack_options(&ack, &sink.receiver, options),
+            options: ack_options(at_s, &ack, &sink.receiver, options),
         };
         if config.receiver.ack_division > 1 {
             receivers.divide_ack(flow, packet, &ack, options);
@@ -316,6 +323,9 @@ impl<T: Tracer> Network<T> {
         if let Some(external) = &mut self.external {
             return external.leave(flow, !is_data, &packet, Fate::Dropped);
         }
+        if packet.flags.has(Flags::HANDSHAKE_ACK) {
+            return;
+        }
         let Some(sink) = self.receivers.list.get_mut(flow.index()) else { return };
         let slot = (flow.index())
             .checked_sub(self.receivers.first_slot)
@@ -337,21 +347,22 @@ impl<T: Tracer> Network<T> {
     #[cold]
     #[inline(never)]
     pub(crate) fn on_unfinished(&mut self, flow: FlowId, hop: HopId, packet: Packet) {
-        let is_data = self.end_trip(hop, &packet);
+        let is_data = self.end_trip(hop, &packet) && !packet.flags.has(Flags::HANDSHAKE_ACK);
         let sink = self.receivers.list.get_mut(flow.index()).filter(|_| is_data);
         sink.into_iter().for_each(|sink| sink.in_flight += 1);
     }
 
     /// The trip of a packet ends at a hop; returns whether it is data.
     fn end_trip(&mut self, hop: HopId, packet: &Packet) -> bool {
-        if packet.options > 0 {
+        let Hop { is_data, stage, .. } = self.hops[hop.index()];
+        // What ends behind the receiver is an ACK.
+        let is_data = is_data && stage != Stage::Sink;
+        if !is_data && packet.options > 0 {
             self.options.remove(packet.options);
         }
-        let Hop { is_data, stage, .. } = self.hops[hop.index()];
         if let Some(link) = stage.link() {
             self.note_overflow(self.links[link.index()].overflowed());
         }
-        // What ends behind the receiver is an ACK.
-        is_data && stage != Stage::Sink
+        is_data
     }
 }

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::tcp_config;
-use crate::{DataSegment, NEVER, Profile, Receiver, Recovery, SackBlocks};
+use crate::{DataSegment, NEVER, Profile, ReceivedData, Receiver, Recovery, SackBlocks};
 use cwndlab_rules::{Arithmetic, RuleSpec};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -111,14 +111,9 @@ impl Pair {
             Step::Arrives { marked, ack_lost } => {
                 let Some((sent_s, number, cwr)) = self.way.pop_front() else { return };
                 self.now_s = self.now_s.max(sent_s + 0.05);
-                let (_, ack) = self.receiver.on_data(
-                    self.now_s,
-                    number,
-                    sent_s,
-                    marked && self.config.ecn.ecn,
-                    cwr,
-                    &self.config,
-                );
+                let ce = marked && self.config.ecn.ecn;
+                let data = ReceivedData { ce, cwr, ..ReceivedData::new(number, sent_s) };
+                let (_, ack) = self.receiver.on_data(self.now_s, data, &self.config);
                 let blocks = self.receiver.sack_blocks().copied();
                 self.acknowledge(ack.filter(|_| !ack_lost), blocks);
             }

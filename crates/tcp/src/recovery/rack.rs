@@ -2,7 +2,7 @@
 //! reordering window has passed since.
 
 use crate::SequenceSet;
-use crate::rtt::{HZ, tick_before};
+use crate::ticks::{HZ, tick_before};
 use std::collections::VecDeque;
 
 /// Retransmitted (by TLP or in recovery), and neither SACKed nor marked lost since (Linux
@@ -12,6 +12,8 @@ const RETRANS: u8 = 1;
 const LOST: u8 = 2;
 /// Retransmitted at least once (Linux `TCPCB_EVER_RETRANS`).
 const EVER_RETRANS: u8 = 4;
+/// The last packet of what the application had written (PSH).
+const PUSH: u8 = 8;
 
 /// State of a packet that is not cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -213,6 +215,18 @@ impl Rack {
         self.retransmissions.push_back((number, xmit_order));
     }
 
+    /// A packet that was just sent is the last of what the application had written.
+    pub(crate) fn note_push(&mut self, number: i64) {
+        let index = (number - self.snd_una) as usize;
+        self.segments.get_mut(index).into_iter().for_each(|segment| segment.flags |= PUSH);
+    }
+
+    /// Whether an outstanding packet was that.
+    pub(crate) fn is_pushed(&self, number: i64) -> bool {
+        let index = (number - self.snd_una) as usize;
+        self.segments.get(index).is_some_and(|segment| segment.flags & PUSH != 0)
+    }
+
     /// Processes SACK blocks, then the cumulative ACK, as Linux does; returns what they delivered.
     /// `echo_s`: the echoed timestamp, if timestamps are on.
     pub(crate) fn on_ack(
@@ -237,7 +251,7 @@ impl Rack {
                 if was.flags & EVER_RETRANS == 0 {
                     Delivered::note(&mut delivered.sacked_s, was.xmit_s);
                 }
-                segment.flags &= EVER_RETRANS;
+                segment.flags &= EVER_RETRANS | PUSH;
                 // The echo is not that of a SACKed packet.
                 self.on_delivered(now_s, false, number, was);
                 highest = highest.max(number);

@@ -2,11 +2,11 @@
 //! operations of Linux's `tcp_ack`.
 
 use super::rack::{DetectedLosses, Rack};
-use super::write_queue::WriteQueue;
+use super::write_queue::{WriteQueue, Written};
 use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::cwnd_usage::CwndUsage;
-use crate::rtt::{HZ, ticks_of, timer_expiry_s};
 use crate::tcb::{CongestionState, Flight, Tcb};
+use crate::ticks::{HZ, ticks_of, timer_expiry_s};
 use crate::{AckSegment, Output, SackBlocks, TcpConfig};
 use cwndlab_rules::Congestion;
 
@@ -17,6 +17,9 @@ const TIMEOUT_MIN_S: f64 = 0.002;
 const TSO_DEFER_S: f64 = 1e-3;
 /// The part of cwnd that does not wait (Linux `tcp_tso_win_divisor`).
 const TSO_WINDOW_DIVISOR: i64 = 3;
+/// Half of a receiver's first window, bytes, where ACKs do not tell it; it then grows by three packets
+/// with each that is acknowledged.
+const FIRST_HALF_BYTES: i64 = 32_580;
 /// Shortest timer, seconds: a tick.
 const TICK_S: f64 = 0.001;
 
@@ -254,7 +257,7 @@ impl RackTlp {
         let (mut waits, mut pushes, mut writes) = (false, false, false);
         loop {
             // New packets that may still leave as one.
-            let mut burst = 0;
+            let (mut burst, mut is_first, mut ends_buffer) = (0, true, false);
             tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
                 && let Some(number) = self.next_packet(tcb)
@@ -265,22 +268,33 @@ impl RackTlp {
                 let is_data = is_new && !(number == 0 && config.handshake.syn);
                 if is_data && burst == 0 {
                     burst = self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config);
+                    is_first = true;
                     if burst <= 0 {
                         // What waits, waits for cwnd or for the receiver's window.
                         let free = tcb.congestion_window() - self.rack.in_flight();
                         let allowed = tcb.highest_ack + i64::from(tcb.rwnd) + 1 - tcb.snd_nxt;
-                        waits = free < allowed && free <= self.queue.waiting();
+                        waits = free < allowed && free <= self.queue.first();
                         tcb.held_back = free.min(allowed).max(0);
                         break;
                     }
                 }
                 if is_data {
                     burst -= 1;
-                    self.queue.sent();
+                    ends_buffer = self.queue.sent();
+                    // A burst of several packets ends with PSH, and so does a buffer.
+                    let is_single = std::mem::replace(&mut is_first, false);
+                    tcb.push = (burst == 0 && !is_single) || ends_buffer;
+                } else {
+                    tcb.push = self.rack.is_pushed(number);
                 }
                 sent.new_data |= is_new;
                 sent.head_retransmitted |= number == tcb.highest_ack + 1 && !is_new;
                 self.transmit(tcb, now_s, number, config, out);
+                tcb.push = false;
+                // The device sets PSH for a burst; its packets that are sent again have none.
+                if is_data && ends_buffer {
+                    self.rack.note_push(number);
+                }
                 tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
                 tcb.count_prr_out();
                 count += 1;
@@ -290,9 +304,11 @@ impl RackTlp {
                 break;
             }
             let left = tcb.data_end - tcb.snd_nxt;
-            match self.queue.write(left, tcb.highest_ack, writes, config.segment.packet_size) {
-                Some(is_full) => (pushes, writes) = (is_full, true),
-                None => break,
+            let (half_window, size) = (half_window(tcb, config), config.segment.packet_size);
+            let most = GSO_MAX_BYTES as i64 / i64::from(size);
+            match self.queue.write(left, most, half_window, writes, size) {
+                Written::Nothing => break,
+                written => (pushes, writes) = (written == Written::Full, true),
             }
         }
         let is_limited = waits || self.rack.in_flight() >= tcb.congestion_window();
@@ -316,11 +332,14 @@ impl RackTlp {
         let quota = free.min((cwnd / 2).max(1)).min(most);
         let allowed = tcb.highest_ack + rwnd + 1 - tcb.snd_nxt;
         let left = tcb.data_end - tcb.snd_nxt;
-        let waiting = self.queue.waiting();
-        let burst = quota.min(waiting).min(allowed);
+        let (waiting, first) = (self.queue.waiting(), self.queue.first());
+        let burst = quota.min(first).min(allowed);
         let allows = free.min(allowed);
         // The rest of the data does not wait, nor does a single packet.
-        if pushes || waiting <= 1 || left <= waiting {
+        if pushes || first <= 1 || left <= waiting {
+            return burst;
+        }
+        if self.queue.first_is_closed() && allows >= first {
             return burst;
         }
         let recovers = matches!(tcb.state, CongestionState::Recovery | CongestionState::Loss);
@@ -547,6 +566,15 @@ fn enter_recovery(tcb: &mut Tcb, config: &TcpConfig) {
     } else {
         tcb.enter_fast_retransmit();
         tcb.begin_cwnd_reduction(Congestion::FastRetransmit, config);
+    }
+}
+
+/// Half of the largest window that the receiver has offered, packets.
+fn half_window(tcb: &Tcb, config: &TcpConfig) -> i64 {
+    let packet_bytes = i64::from(config.segment.packet_size.max(1));
+    match i64::from(tcb.largest_window_bytes) {
+        0 => i64::from(tcb.rwnd / 2).min(FIRST_HALF_BYTES / packet_bytes + 3 * tcb.highest_ack),
+        window_bytes => window_bytes / 2 / packet_bytes,
     }
 }
 

@@ -1,56 +1,91 @@
-//! What a bulk application has written and the sender has not sent, as Linux keeps it: a buffer
-//! (`skb`) of at most as many packets as a device cuts at once, which each write fills up
-//! (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`).
+//! What a bulk application has written and the sender has not sent, as Linux keeps it: buffers
+//! (`skb`) of at most as many packets as a device cuts at once. A write fills up the last one and
+//! begins others while little waits (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`).
 
-use crate::cwnd::GSO_MAX_BYTES;
+use std::collections::VecDeque;
 
-/// Bytes below which the application writes again: half of `TCP_NOTSENT_LOWAT` with 16 kB.
-const FEW_BYTES: i64 = 8_000;
-/// Half of the receiver's first window of 64 KiB, bytes: the buffer has no more before that window
-/// has grown.
-const FIRST_BYTES: i64 = 32_580;
-/// Packets by which that half grows for each packet acknowledged.
-const GROWTH_PACKETS: i64 = 3;
+/// Bytes below which another buffer may begin (`TCP_NOTSENT_LOWAT` of live runs), and half of them,
+/// below which the application writes again.
+const MANY_BYTES: i64 = 16_000;
+const FEW_BYTES: i64 = MANY_BYTES / 2;
 
-/// The packets that wait.
-#[derive(Clone, Copy, Debug, Default)]
+/// What one step of a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// Nothing: too much waits, or there is no more.
+    Nothing,
+    /// The next burst leaves if it would without the write.
+    Some,
+    /// The next burst leaves without waiting for more (`tcp_push_one`): its buffer is full.
+    Full,
+}
+
+/// The packets that wait, by buffer.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct WriteQueue {
-    waiting: i64,
+    buffers: VecDeque<i64>,
 }
 
 impl WriteQueue {
-    pub(crate) fn waiting(self) -> i64 {
-        self.waiting
+    /// Packets that wait.
+    pub(crate) fn waiting(&self) -> i64 {
+        self.buffers.iter().sum()
     }
 
-    /// A packet leaves.
-    pub(crate) fn sent(&mut self) {
-        self.waiting = (self.waiting - 1).max(0);
+    /// Packets of the first buffer.
+    pub(crate) fn first(&self) -> i64 {
+        self.buffers.front().copied().unwrap_or(0)
     }
 
-    /// The application writes if few packets wait or it `goes_on` with a write. `left`: packets of
-    /// its data not sent yet. `acked`: packets acknowledged so far.
-    ///
-    /// Returns none if it writes nothing, else whether the next burst leaves without waiting for
-    /// more (`tcp_push_one`): after a write that filled the buffer, and was at most half of the
-    /// receiver's window.
+    /// Whether writes cannot add to the first buffer.
+    pub(crate) fn first_is_closed(&self) -> bool {
+        self.buffers.len() > 1
+    }
+
+    /// A packet leaves. Returns whether it is the last of its buffer.
+    pub(crate) fn sent(&mut self) -> bool {
+        let Some(first) = self.buffers.front_mut() else { return false };
+        *first -= 1;
+        let ends = *first == 0;
+        if ends {
+            self.buffers.pop_front();
+        }
+        ends
+    }
+
+    /// A step of a write, or its begin if it does not go on. `left`: packets of the application's
+    /// data not sent yet. `most`: packets of a buffer. `half_window`: of the receiver, packets.
     pub(crate) fn write(
         &mut self,
         left: i64,
-        acked: i64,
+        most: i64,
+        half_window: i64,
         goes_on: bool,
         packet_size: u32,
-    ) -> Option<bool> {
-        let packet_bytes = i64::from(packet_size);
-        let has_many = self.waiting * packet_bytes >= FEW_BYTES;
-        if (has_many && !goes_on) || self.waiting >= left {
-            return None;
+    ) -> Written {
+        let waiting = self.waiting();
+        let bytes = waiting * i64::from(packet_size);
+        if (!goes_on && bytes >= FEW_BYTES) || waiting >= left {
+            return Written::Nothing;
         }
-        let half_window = (FIRST_BYTES / packet_bytes + GROWTH_PACKETS * acked).max(1);
-        let size = (GSO_MAX_BYTES as i64 / packet_bytes).max(1).min(half_window);
-        let written = size.min(left) - self.waiting;
-        self.waiting += written;
-        (written > 0).then_some(self.waiting == size && written <= half_window)
+        let most = most.min(half_window).max(1);
+        let room = self.buffers.back().map_or(0, |last| most - last);
+        let written = if room > 0 {
+            room.min(left - waiting)
+        } else if bytes < MANY_BYTES {
+            self.buffers.push_back(0);
+            most.min(left - waiting)
+        } else {
+            return Written::Nothing;
+        };
+        let is_first = self.buffers.len() == 1;
+        let last = self.buffers.back_mut().expect("a buffer was there or was added");
+        *last += written;
+        if *last >= most && is_first && written <= half_window {
+            Written::Full
+        } else {
+            Written::Some
+        }
     }
 }
 
@@ -58,18 +93,33 @@ impl WriteQueue {
 mod tests {
     use super::*;
 
-    /// 22 packets fill the first buffer. When five are left, it is filled up to 45. The last five
-    /// are no full buffer.
+    /// 22 packets fill the first buffer, which is half of the window. When five are left, it is
+    /// filled up to 45. The last five are no full buffer.
     #[test]
     fn a_write_fills_the_buffer() {
         let mut queue = WriteQueue::default();
-        assert_eq!((queue.write(1000, 0, false, 1448), queue.waiting()), (Some(true), 22));
-        (0..17).for_each(|_| queue.sent());
-        assert_eq!(queue.write(1000, 16, false, 1448), Some(true));
-        assert_eq!(queue.waiting(), 45);
-        assert_eq!(queue.write(1000, 17, false, 1448), None);
-        (0..43).for_each(|_| queue.sent());
-        assert_eq!((queue.write(5, 60, false, 1448), queue.waiting()), (Some(false), 5));
-        assert_eq!(queue.write(5, 60, false, 1448), None);
+        let write = |queue: &mut WriteQueue, left, half_window, goes_on| {
+            (queue.write(left, 45, half_window, goes_on, 1448), queue.waiting())
+        };
+        assert_eq!(write(&mut queue, 1000, 22, false), (Written::Full, 22));
+        assert_eq!(write(&mut queue, 1000, 22, true), (Written::Nothing, 22));
+        (0..17).for_each(|_| assert!(!queue.sent()));
+        assert_eq!(write(&mut queue, 1000, 70, false), (Written::Full, 45));
+        assert_eq!(write(&mut queue, 1000, 73, false), (Written::Nothing, 45));
+        (0..44).for_each(|_| assert!(!queue.sent()));
+        assert!(queue.sent());
+        assert_eq!(write(&mut queue, 5, 202, false), (Written::Some, 5));
+        assert_eq!(write(&mut queue, 5, 202, false), (Written::Nothing, 5));
+    }
+
+    /// Ten packets are less than 16 kB: another buffer begins behind them.
+    #[test]
+    fn a_write_goes_on_while_little_waits() {
+        let mut queue = WriteQueue::default();
+        queue.write(1000, 22, 22, false, 1448);
+        (0..12).for_each(|_| assert!(!queue.sent()));
+        assert_eq!(queue.write(1000, 10, 100, true, 1448), Written::Some);
+        assert_eq!((queue.first(), queue.first_is_closed(), queue.waiting()), (10, true, 20));
+        assert_eq!(queue.write(1000, 10, 100, true, 1448), Written::Nothing);
     }
 }
