@@ -32,6 +32,7 @@ mod sequence_set;
 mod slow_start;
 mod syn_ack;
 mod tcb;
+mod tcp_info;
 mod undo;
 
 pub use config::{
@@ -50,6 +51,7 @@ pub use sender::Sender;
 pub use sequence_set::SequenceSet;
 pub use slow_start::SlowStartScheme;
 pub use tcb::Phase;
+pub use tcp_info::{CaState, TcpInfo};
 
 /// A deadline that never expires, seconds.
 pub const NEVER: f64 = f64::INFINITY;

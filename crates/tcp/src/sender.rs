@@ -6,6 +6,7 @@ use crate::tcb::{Phase, Tcb};
 use crate::undo::Verdict;
 use crate::{
     AckSegment, Counters, EcnEcho, NEVER, Output, Recovery, SackBlocks, ShortPacket, TcpConfig,
+    TcpInfo,
 };
 use cwndlab_rules::{Rule, WindowRule};
 
@@ -70,6 +71,53 @@ impl Sender {
         let mut new = Self::new(rule, recovery, packets, timer_phase_s, config);
         new.recovery.take_memory(&mut self.recovery);
         *self = new;
+    }
+
+    /// From now on the application's data is what [`Sender::supply`] gave: it writes nothing else,
+    /// and what was given waits in the send buffer.
+    pub fn take_given_writes(&mut self) {
+        self.recovery.take_given_writes();
+    }
+
+    /// Takes the receiver's window, whole packets beyond `ack`, from an ACK that is about to be
+    /// processed. One that acknowledges nothing new can open it or shut it, not reduce it (Linux
+    /// `tcp_may_update_window`).
+    pub fn set_receiver_window(&mut self, now_s: f64, ack: i64, packets: u32, config: &TcpConfig) {
+        let tcb = &mut self.tcb;
+        let is_news = ack > tcb.highest_ack
+            || (ack == tcb.highest_ack && (packets > tcb.rwnd || packets == 0));
+        if !is_news || packets == tcb.rwnd {
+            return;
+        }
+        tcb.rwnd = packets;
+        if tcb.outstanding() == 0 && tcb.snd_nxt < tcb.data_end {
+            // Linux `tcp_ack_update_window` restarts like an application that comes back.
+            tcb.restart_cwnd_after_idle(now_s, config);
+        }
+        self.recovery.on_window(&mut self.tcb);
+        self.update_prediction();
+    }
+
+    /// State under the names of Linux's `struct tcp_info`.
+    pub fn tcp_info(&self, config: &TcpConfig) -> TcpInfo {
+        let tcb = &self.tcb;
+        let microseconds = |seconds: f64| (seconds * 1e6).round() as u32;
+        let mut info = TcpInfo {
+            ca_state: tcb.state.into(),
+            snd_cwnd: tcb.cwnd as u32,
+            snd_ssthresh: if tcb.ssthresh < 1e9 {
+                tcb.ssthresh as u32
+            } else {
+                TcpInfo::INFINITE_SSTHRESH
+            },
+            backoff: tcb.rtt.backoff().ilog2(),
+            rtt: microseconds(tcb.rtt.srtt_s(config)),
+            rttvar: microseconds(tcb.rtt.rttvar_s(config)),
+            rto: microseconds(tcb.rtt.rto_s()),
+            ..TcpInfo::default()
+        };
+        self.recovery.report(tcb, &mut info);
+        info
     }
 
     /// Makes a packet of the data given so far a short one.

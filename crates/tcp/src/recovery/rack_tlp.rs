@@ -7,7 +7,7 @@ use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::cwnd_usage::CwndUsage;
 use crate::rtt::{HZ, ticks_of, timer_expiry_s};
 use crate::tcb::{CongestionState, Flight, Tcb};
-use crate::{AckSegment, Output, SackBlocks, TcpConfig};
+use crate::{AckSegment, CaState, DataSegment, Ecn, Output, SackBlocks, TcpConfig, TcpInfo};
 use cwndlab_rules::Congestion;
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
@@ -28,6 +28,8 @@ pub(crate) enum PendingTimer {
     LossProbe,
     /// Reordering timer of RACK.
     Reordering,
+    /// Probe of a window of zero (RFC 9293 section 3.8.6.1).
+    WindowProbe,
 }
 
 /// A tail loss probe that is not resolved yet (RFC 8985 section 7).
@@ -67,6 +69,8 @@ pub(crate) struct RackTlp {
     lost_reported: u64,
     /// Packets that an undo unmarked before the rule heard that they were lost: it never will.
     lost_unreported: u64,
+    /// Probes of a window of zero in a row.
+    window_probes: u32,
 }
 
 impl RackTlp {
@@ -78,6 +82,7 @@ impl RackTlp {
             queue: WriteQueue::default(),
             lost_reported: 0,
             lost_unreported: 0,
+            window_probes: 0,
         }
     }
 
@@ -146,6 +151,19 @@ impl RackTlp {
         self.rack.unmark_losses();
         self.lost_unreported = self.rack.lost_total - self.lost_reported;
         self.loss_probe = None;
+    }
+
+    /// From now on the application's data is what it has written.
+    pub(crate) fn take_given_writes(&mut self) {
+        self.queue.take_given_writes();
+    }
+
+    /// State for `tcp_info`.
+    pub(crate) fn report(&self, info: &mut TcpInfo) {
+        self.rack.report(info);
+        if info.ca_state == CaState::Open && self.rack.has_sacked() {
+            info.ca_state = CaState::Disorder;
+        }
     }
 
     /// Packets in flight and lost, for the rule.
@@ -219,9 +237,12 @@ impl RackTlp {
             tcb.update_prr(self.rack.in_flight(), delivered, advanced && !newly_lost);
             return;
         }
+        // After reordering what is SACKed counts as well.
+        let is_progress =
+            advanced || (delivered > 0 && self.rack.is_reordered_far() && !tcb.needs.recovery);
         self.lost_reported = self.rack.lost_total - self.lost_unreported;
         let flight = self.flight(tcb);
-        if is_reducing || !advanced {
+        if is_reducing || !is_progress {
             tcb.report_recovery_ack(now_s, ack, flight, config);
         } else {
             tcb.grow::<false>(now_s, ack, delivered as u64, flight, config);
@@ -269,7 +290,8 @@ impl RackTlp {
                         // What waits, waits for cwnd or for the receiver's window.
                         let free = tcb.congestion_window() - self.rack.in_flight();
                         let allowed = tcb.highest_ack + i64::from(tcb.rwnd) + 1 - tcb.snd_nxt;
-                        waits = free < allowed && free <= self.queue.waiting();
+                        let left = tcb.data_end - tcb.snd_nxt;
+                        waits = free < allowed && free <= self.queue.waiting(left);
                         tcb.held_back = free.min(allowed).max(0);
                         break;
                     }
@@ -316,11 +338,11 @@ impl RackTlp {
         let quota = free.min((cwnd / 2).max(1)).min(most);
         let allowed = tcb.highest_ack + rwnd + 1 - tcb.snd_nxt;
         let left = tcb.data_end - tcb.snd_nxt;
-        let waiting = self.queue.waiting();
+        let waiting = self.queue.waiting(left);
         let burst = quota.min(waiting).min(allowed);
         let allows = free.min(allowed);
         // The rest of the data does not wait, nor does a single packet.
-        if pushes || waiting <= 1 || left <= waiting {
+        if pushes || waiting <= 1 || self.queue.is_last(left) {
             return burst;
         }
         let recovers = matches!(tcb.state, CongestionState::Recovery | CongestionState::Loss);
@@ -387,6 +409,12 @@ impl RackTlp {
         let was_probe = self.pending_timer == PendingTimer::LossProbe;
         let rto_s = tcb.rtt.rto_s();
         if tcb.outstanding() == 0 {
+            if self.is_window_shut(tcb) {
+                if self.pending_timer != PendingTimer::WindowProbe || !tcb.timer.is_armed() {
+                    self.arm_window_probe(tcb, now_s, config);
+                }
+                return;
+            }
             // cwnd is below one packet: only the timer can open it.
             return if tcb.cwnd < 1.0 {
                 self.arm(tcb, now_s, PendingTimer::Rto, rto_s)
@@ -419,6 +447,51 @@ impl RackTlp {
         self.pending_timer = pending_timer;
     }
 
+    /// Whether the receiver's window alone keeps data back.
+    fn is_window_shut(&self, tcb: &Tcb) -> bool {
+        tcb.snd_nxt < tcb.data_end && tcb.snd_nxt > tcb.highest_ack + i64::from(tcb.rwnd)
+    }
+
+    /// Arms the timer for the next probe of the window: after an RTO, which doubles with each
+    /// (Linux `tcp_probe0_when`).
+    fn arm_window_probe(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) {
+        let base_s = tcb.rtt.rto_s().max(config.rto.min_rto.seconds());
+        let factor = 2.0f64.powi(self.window_probes.min(30) as i32);
+        let seconds = (base_s * factor).min(config.rto.max_rto.seconds());
+        self.arm(tcb, now_s, PendingTimer::WindowProbe, seconds);
+    }
+
+    /// Asks for the window: no data, and the number of the last packet acknowledged, so that the
+    /// receiver answers (Linux `tcp_xmit_probe_skb`).
+    fn probe_window(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        config: &TcpConfig,
+        out: &mut impl Output,
+    ) {
+        out.send(DataSegment {
+            number: tcb.highest_ack,
+            size_bytes: config.wire_size_of(0),
+            retransmission: true,
+            ecn: Ecn::NotEct,
+            cwr: false,
+            cwnd: tcb.cwnd,
+            ssthresh: tcb.ssthresh,
+        });
+        self.window_probes += 1;
+        self.arm_window_probe(tcb, now_s, config);
+    }
+
+    /// The receiver's window changed: an open one ends its probes.
+    pub(crate) fn on_window(&mut self, tcb: &mut Tcb) {
+        if self.pending_timer == PendingTimer::WindowProbe && !self.is_window_shut(tcb) {
+            tcb.timer.stop();
+            self.pending_timer = PendingTimer::Rto;
+            self.window_probes = 0;
+        }
+    }
+
     /// Remaining RTO of the packet at SND.UNA, seconds.
     fn remaining_rto_s(&self, tcb: &Tcb, now_s: f64) -> f64 {
         let head_s = self.rack.head_xmit_s().unwrap_or(now_s);
@@ -442,6 +515,9 @@ impl RackTlp {
             PendingTimer::LossProbe if tcb.outstanding() > 0 => {
                 self.send_loss_probe(tcb, now_s, config, out);
                 self.arm(tcb, now_s, PendingTimer::Rto, tcb.rtt.rto_s());
+            }
+            PendingTimer::WindowProbe if tcb.outstanding() == 0 => {
+                self.probe_window(tcb, now_s, config, out);
             }
             PendingTimer::Reordering if tcb.outstanding() > 0 => {
                 let timeout_s = self.remaining_rto_s(tcb, now_s);

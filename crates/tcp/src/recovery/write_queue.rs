@@ -1,6 +1,7 @@
 //! What a bulk application has written and the sender has not sent, as Linux keeps it: a buffer
 //! (`skb`) of at most as many packets as a device cuts at once, which each write fills up
-//! (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`).
+//! (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`). Where the writes themselves are given, all that is
+//! written waits.
 
 use crate::cwnd::GSO_MAX_BYTES;
 
@@ -16,11 +17,24 @@ const GROWTH_PACKETS: i64 = 3;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WriteQueue {
     waiting: i64,
+    /// All data of the application is written: its writes are known one by one.
+    writes_are_given: bool,
 }
 
 impl WriteQueue {
-    pub(crate) fn waiting(self) -> i64 {
-        self.waiting
+    /// From now on the application's data is what it has written.
+    pub(crate) fn take_given_writes(&mut self) {
+        self.writes_are_given = true;
+    }
+
+    /// Packets that wait. `left`: packets of the application's data not sent yet.
+    pub(crate) fn waiting(self, left: i64) -> i64 {
+        if self.writes_are_given { left } else { self.waiting }
+    }
+
+    /// Whether what waits is the rest of the application's data.
+    pub(crate) fn is_last(self, left: i64) -> bool {
+        !self.writes_are_given && left <= self.waiting
     }
 
     /// A packet leaves.
@@ -43,7 +57,7 @@ impl WriteQueue {
     ) -> Option<bool> {
         let packet_bytes = i64::from(packet_size);
         let has_many = self.waiting * packet_bytes >= FEW_BYTES;
-        if (has_many && !goes_on) || self.waiting >= left {
+        if self.writes_are_given || (has_many && !goes_on) || self.waiting >= left {
             return None;
         }
         let half_window = (FIRST_BYTES / packet_bytes + GROWTH_PACKETS * acked).max(1);
@@ -63,13 +77,23 @@ mod tests {
     #[test]
     fn a_write_fills_the_buffer() {
         let mut queue = WriteQueue::default();
-        assert_eq!((queue.write(1000, 0, false, 1448), queue.waiting()), (Some(true), 22));
+        assert_eq!((queue.write(1000, 0, false, 1448), queue.waiting(1000)), (Some(true), 22));
         (0..17).for_each(|_| queue.sent());
         assert_eq!(queue.write(1000, 16, false, 1448), Some(true));
-        assert_eq!(queue.waiting(), 45);
+        assert_eq!(queue.waiting(1000), 45);
         assert_eq!(queue.write(1000, 17, false, 1448), None);
         (0..43).for_each(|_| queue.sent());
-        assert_eq!((queue.write(5, 60, false, 1448), queue.waiting()), (Some(false), 5));
+        assert_eq!((queue.write(5, 60, false, 1448), queue.waiting(1000)), (Some(false), 5));
         assert_eq!(queue.write(5, 60, false, 1448), None);
+    }
+
+    /// Writes that are given are no bulk application's: seven packets wait until they are sent, and
+    /// more may follow.
+    #[test]
+    fn given_writes_wait_whole() {
+        let mut queue = WriteQueue::default();
+        queue.take_given_writes();
+        assert_eq!((queue.write(7, 0, false, 1448), queue.waiting(7)), (None, 7));
+        assert!(!queue.is_last(7));
     }
 }
