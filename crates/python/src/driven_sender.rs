@@ -40,6 +40,16 @@ impl PyDrivenSender {
         self.driven.advance(time_s);
     }
 
+    /// The receiver sends no SACK blocks.
+    fn count_duplicate_acks(&mut self) {
+        self.driven.count_duplicate_acks();
+    }
+
+    /// Whether the device below refuses packets, so that retransmissions fail.
+    fn refuse_packets(&mut self, refuses: bool) {
+        self.driven.refuse_packets(refuses);
+    }
+
     /// The application writes so many packets.
     fn write(&mut self, time_s: f64, packets: u64) {
         self.driven.write(time_s, packets);

@@ -124,6 +124,16 @@ impl DrivenSender {
         }
     }
 
+    /// The receiver sends no SACK blocks.
+    pub fn count_duplicate_acks(&mut self) {
+        self.sender.count_duplicate_acks();
+    }
+
+    /// Whether the device below refuses packets, so that retransmissions fail.
+    pub fn refuse_packets(&mut self, refuses: bool) {
+        self.sender.refuse_packets(refuses);
+    }
+
     /// The application writes so many packets.
     pub fn write(&mut self, time_s: f64, packets: u64) {
         self.advance(time_s);

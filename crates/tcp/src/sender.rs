@@ -79,6 +79,18 @@ impl Sender {
         self.recovery.take_given_writes();
     }
 
+    /// From now on the receiver sends no SACK blocks. Loss recovery by RACK then counts duplicate
+    /// ACKs as Linux does (`tcp_is_reno`); other schemes that need SACK see none.
+    pub fn count_duplicate_acks(&mut self) {
+        self.recovery.count_duplicate_acks();
+    }
+
+    /// Whether the device below the sender refuses packets, so that retransmissions fail. Only loss
+    /// recovery by RACK knows of it.
+    pub fn refuse_packets(&mut self, refuses: bool) {
+        self.recovery.refuse_packets(refuses);
+    }
+
     /// Takes the receiver's window, whole packets beyond `ack`, from an ACK that is about to be
     /// processed. One that acknowledges nothing new can open it or shut it, not reduce it (Linux
     /// `tcp_may_update_window`).

@@ -59,7 +59,9 @@ class Connection:
         self.sent: deque[Transmission] = deque()
         """What left and was not compared yet."""
         self.is_nagle = True
+        self._refuses_packets = False
         self._is_ecn = is_ecn
+        has_sack = handshake.both("sackOK")
         tcp = {
             **knobs,
             "packet_size": self._mss_bytes,
@@ -69,7 +71,8 @@ class Connection:
         }
         flow = {
             "rule": rule,
-            "recovery": "sack" if handshake.both("sackOK") else "newreno",
+            # Linux has one scheme, which counts duplicate ACKs where there is no SACK.
+            "recovery": "sack" if has_sack or profile == DEFAULT_PROFILE else "newreno",
         }
         # The network is none: the script has the ACKs.
         document = {
@@ -78,6 +81,8 @@ class Connection:
         }  # fmt: skip
         core = Scenario.from_dict(document).core
         self._sender = native.DrivenSender(core, 0)
+        if not has_sack:
+            self._sender.count_duplicate_acks()
         self._syn_flags = "S"
         self._started_s = 0.0
         # The first byte that is not acknowledged, the last packet sent, bytes that Nagle's
@@ -95,17 +100,32 @@ class Connection:
         self._sender.start(time_s)
         self._collect()
 
+    def refuse_packets(self, refuses: bool, line: int) -> None:
+        """Let the device below refuse packets, or take them again.
+
+        Raises
+        ------
+        NotModelledError
+            If it refuses data that were not sent before.
+        """
+        if refuses and self.stream.acknowledged_by(self.stream.end) > self._last_sent:
+            raise NotModelledError(line, "a local queue that refuses new data")
+        self._refuses_packets = refuses
+        self._sender.refuse_packets(refuses)
+
     def advance(self, time_s: float) -> None:
         """Let the timers expire that are due before a time."""
         self._sender.advance(time_s)
         self._collect()
 
-    def write(self, time_s: float, size_bytes: int) -> None:
+    def write(self, time_s: float, size_bytes: int, line: int = 0) -> None:
         """Give the application's data to the sender.
 
         A packet that is not full waits while another such one is not acknowledged (Nagle's
         algorithm as Linux has it, `tcp_nagle_check`).
         """
+        if self._refuses_packets:
+            raise NotModelledError(line, "a local queue that refuses new data")
         self.advance(time_s)
         size_bytes, self._held_bytes = size_bytes + self._held_bytes, 0
         tail = self.stream.tail_of(size_bytes, self._last_sent)

@@ -222,7 +222,7 @@ class _Played:
                                       or "MSG_EOR" in one for one in call.arguments):
             raise NotModelledError(event.line, event.text)
         if call.result > 0:
-            self._connection.write(self._now_s, call.result)
+            self._connection.write(self._now_s, call.result, event.line)
 
     def _set_option(self, event: Event, call: Call) -> None:
         name = call.arguments[2] if len(call.arguments) > 2 else ""
@@ -247,8 +247,10 @@ class _Played:
 
     def _command(self, event: Event, command: Command) -> None:
         self._settings.read(command.text, event.line, self._folder)
-        if self._connection is not None and self._settings.refuses_packets:
-            raise NotModelledError(event.line, "a local queue without room")
+        if self._connection is not None:
+            self._connection.refuse_packets(self._settings.refuses_packets, event.line)
+        elif self._settings.refuses_packets:
+            raise NotModelledError(event.line, "a local queue that refuses the SYN")
 
     def _check(self, event: Event, code: Code) -> None:
         tcp_info = self._connection.tcp_info() if self._connection is not None else {}

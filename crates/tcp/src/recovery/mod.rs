@@ -179,6 +179,20 @@ impl LossRecovery {
         }
     }
 
+    /// The receiver sends no SACK blocks.
+    pub(crate) fn count_duplicate_acks(&mut self) {
+        if let Self::RackTlp(scheme) = self {
+            scheme.count_duplicate_acks();
+        }
+    }
+
+    /// Whether the device below refuses packets.
+    pub(crate) fn refuse_packets(&mut self, refuses: bool) {
+        if let Self::RackTlp(scheme) = self {
+            scheme.refuse_packets(refuses);
+        }
+    }
+
     /// The receiver's window changed.
     pub(crate) fn on_window(&mut self, tcb: &mut Tcb) {
         if let Self::RackTlp(scheme) = self {

@@ -302,6 +302,51 @@ impl Rack {
         }
     }
 
+    /// Counts a duplicate ACK as a packet delivered, where the receiver sends no SACK (Linux
+    /// `tcp_add_reno_sack`). Returns the packets newly delivered.
+    pub(crate) fn count_dupack(&mut self) -> i64 {
+        let before = self.sacked_out;
+        self.sacked_out += 1;
+        self.limit_dupacks(0);
+        (self.sacked_out - before).max(0)
+    }
+
+    /// Some duplicate ACKs were for what is acknowledged now (Linux `tcp_remove_reno_sacks`). `acked`:
+    /// packets acknowledged. Returns those newly delivered: one filled the hole.
+    pub(crate) fn remove_dupacks(&mut self, acked: i64) -> i64 {
+        let delivered = (acked - self.sacked_out).max(1);
+        self.sacked_out = (self.sacked_out - (acked - 1)).max(0);
+        self.limit_dupacks(acked);
+        delivered
+    }
+
+    /// Duplicate ACKs tell nothing any more (Linux `tcp_reset_reno_sack`).
+    pub(crate) fn forget_dupacks(&mut self) {
+        self.sacked_out = 0;
+    }
+
+    /// As many duplicate ACKs as packets are reordering: at least one packet is missing (Linux
+    /// `tcp_check_reno_reordering`).
+    fn limit_dupacks(&mut self, acked: i64) {
+        let outstanding = self.segments.len() as i64;
+        let holes = self.lost_out.max(1).min(outstanding);
+        if self.sacked_out + holes > outstanding {
+            self.sacked_out = outstanding - holes;
+            self.reordering = (outstanding + acked).min(MAX_REORDERING);
+            self.reord_seen += 1;
+        }
+    }
+
+    /// Without SACK the first packet is lost after `threshold` duplicate ACKs, and in a recovery with
+    /// each ACK of a part (Linux `tcp_newreno_mark_lost`).
+    pub(crate) fn mark_head_lost(&mut self, recovers: bool, advanced: bool) {
+        let is_lost = if recovers { advanced } else { self.sacked_out >= self.reordering };
+        let head = self.segments.front().filter(|head| is_lost && head.flags & LOST == 0);
+        if head.is_some() {
+            self.mark_lost(self.snd_una);
+        }
+    }
+
     /// Whether a packet was overtaken by more than is usual, so that SACKs count as progress (Linux
     /// `tcp_may_raise_cwnd`).
     pub(crate) fn is_reordered_far(&self) -> bool {

@@ -71,6 +71,12 @@ pub(crate) struct RackTlp {
     lost_unreported: u64,
     /// Probes of a window of zero in a row.
     window_probes: u32,
+    /// The receiver sends SACK blocks; without them duplicate ACKs are counted.
+    has_sack: bool,
+    /// The ACK that is being processed changed the receiver's window.
+    window_changed: bool,
+    /// The device below takes no packet: retransmissions fail.
+    refuses_packets: bool,
 }
 
 impl RackTlp {
@@ -83,6 +89,9 @@ impl RackTlp {
             lost_reported: 0,
             lost_unreported: 0,
             window_probes: 0,
+            has_sack: true,
+            window_changed: false,
+            refuses_packets: false,
         }
     }
 
@@ -114,12 +123,16 @@ impl RackTlp {
             self.rack.note_rtt(rule_rtt_s);
             tcb.note_delivery(now_s, rule_rtt_s, config);
         }
-        let delivered = delivered.packets;
+        let delivered = if self.has_sack {
+            delivered.packets
+        } else {
+            self.count_without_sack(tcb, ack.ack, delivered.packets)
+        };
         self.process_tlp_ack(tcb, ack.ack, dsack, advanced || delivered > 0, config);
-        if leave_state(tcb) {
+        if leave_state(tcb, self.has_sack) {
             self.rack.on_recovery_end();
         }
-        let detected = self.detect_losses(tcb, now_s, config);
+        let detected = self.detect_losses(tcb, now_s, advanced, config);
         let newly_lost = self.rack.lost_total > lost_before;
         self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost, config);
         tcb.update_pacing_rate(config);
@@ -156,6 +169,16 @@ impl RackTlp {
     /// From now on the application's data is what it has written.
     pub(crate) fn take_given_writes(&mut self) {
         self.queue.take_given_writes();
+    }
+
+    /// The receiver sends no SACK blocks: duplicate ACKs are counted.
+    pub(crate) fn count_duplicate_acks(&mut self) {
+        self.has_sack = false;
+    }
+
+    /// Whether the device below refuses packets.
+    pub(crate) fn refuse_packets(&mut self, refuses: bool) {
+        self.refuses_packets = refuses;
     }
 
     /// State for `tcp_info`.
@@ -201,12 +224,40 @@ impl RackTlp {
         }
     }
 
-    /// Detects losses, and enters recovery if any is not being repaired.
-    fn detect_losses(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) -> DetectedLosses {
+    /// Counts what an ACK without SACK delivers: `acked` packets, or one for a duplicate ACK, in the
+    /// order of Linux's `tcp_clean_rtx_queue` and `tcp_fastretrans_alert`.
+    fn count_without_sack(&mut self, tcb: &Tcb, ack: i64, acked: i64) -> i64 {
+        let window_changed = std::mem::take(&mut self.window_changed);
+        if acked > 0 {
+            let delivered = self.rack.remove_dupacks(acked);
+            if tcb.state != CongestionState::Recovery {
+                self.rack.forget_dupacks();
+            }
+            return delivered;
+        }
+        let is_duplicate = ack == tcb.highest_ack && tcb.outstanding() > 0 && !window_changed;
+        // After a timeout new data alone are counted (F-RTO).
+        let counts = tcb.state != CongestionState::Loss || tcb.highest_sent > tcb.recover;
+        if is_duplicate && counts { self.rack.count_dupack() } else { 0 }
+    }
+
+    /// Detects losses, and enters recovery if any is not being repaired. `advanced`: an ACK of new
+    /// data arrived.
+    fn detect_losses(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        advanced: bool,
+        config: &TcpConfig,
+    ) -> DetectedLosses {
         let srtt_s = tcb.rtt.srtt_s(config);
         let repairs = matches!(tcb.state, CongestionState::Recovery | CongestionState::Loss);
-        let detected =
-            self.rack.detect_losses(now_s, repairs, config.recovery.dupack_threshold, srtt_s);
+        let detected = if self.has_sack {
+            self.rack.detect_losses(now_s, repairs, config.recovery.dupack_threshold, srtt_s)
+        } else {
+            self.rack.mark_head_lost(repairs, advanced && tcb.state != CongestionState::Loss);
+            DetectedLosses::default()
+        };
         let starts_recovery = match tcb.state {
             CongestionState::Open | CongestionState::Cwr => self.rack.has_losses(),
             CongestionState::Recovery => false,
@@ -282,6 +333,9 @@ impl RackTlp {
                 && tcb.pacing_allows(now_s)
             {
                 let is_new = number > tcb.highest_sent;
+                if self.refuses_packets && !is_new {
+                    break;
+                }
                 // The handshake needs no data.
                 let is_data = is_new && !(number == 0 && config.handshake.syn);
                 if is_data && burst == 0 {
@@ -404,6 +458,7 @@ impl RackTlp {
             return;
         }
         let may_send_probe = config.recovery.tlp
+            && self.has_sack
             && (tcb.state == CongestionState::Cwr
                 || (tcb.state == CongestionState::Open && !self.rack.has_sacked()));
         let was_probe = self.pending_timer == PendingTimer::LossProbe;
@@ -485,6 +540,7 @@ impl RackTlp {
 
     /// The receiver's window changed: an open one ends its probes.
     pub(crate) fn on_window(&mut self, tcb: &mut Tcb) {
+        self.window_changed = true;
         if self.pending_timer == PendingTimer::WindowProbe && !self.is_window_shut(tcb) {
             tcb.timer.stop();
             self.pending_timer = PendingTimer::Rto;
@@ -523,7 +579,7 @@ impl RackTlp {
                 let timeout_s = self.remaining_rto_s(tcb, now_s);
                 self.arm(tcb, now_s, PendingTimer::Rto, timeout_s);
                 let lost_before = self.rack.lost_total;
-                let detected = self.detect_losses(tcb, now_s, config);
+                let detected = self.detect_losses(tcb, now_s, false, config);
                 if self.rack.lost_total > lost_before {
                     // Linux's `tcp_rack_reo_timeout` counts one delivered packet, so that PRR
                     // releases one.
@@ -559,7 +615,7 @@ impl RackTlp {
                 tcb.snd_nxt = number + 1;
                 false
             }
-            None if self.rack.is_sacked(tcb.highest_sent) => return,
+            None if self.rack.is_sacked(tcb.highest_sent) || self.refuses_packets => return,
             None => {
                 self.transmit(tcb, now_s, tcb.highest_sent, config, out);
                 true
@@ -598,11 +654,13 @@ impl RackTlp {
 }
 
 /// Returns to Open once the recovery point is acknowledged; after ECE one packet later, because
-/// earlier packets carry no information about the reduction. Returns whether a repair ended.
-fn leave_state(tcb: &mut Tcb) -> bool {
+/// earlier packets carry no information about the reduction, and without SACK as well, because
+/// duplicate ACKs may follow (RFC 6582 section 4). Returns whether a repair ended.
+fn leave_state(tcb: &mut Tcb, has_sack: bool) -> bool {
     let finished = match tcb.state {
         CongestionState::Open => return false,
         CongestionState::Cwr => tcb.highest_ack > tcb.recover,
+        _ if !has_sack => tcb.highest_ack > tcb.recover,
         CongestionState::Recovery | CongestionState::Loss => tcb.highest_ack >= tcb.recover,
     };
     let repaired = finished && tcb.state != CongestionState::Cwr;
