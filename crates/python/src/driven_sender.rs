@@ -1,7 +1,7 @@
 //! A sender without a network: Python gives it writes and ACKs, and is told what it sends.
 
 use crate::scenario::PyScenario;
-use cwndlab_sim::{DrivenSender, RecordedAck};
+use cwndlab_sim::{DrivenAck, DrivenSender};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,7 +20,7 @@ pub struct PyDrivenSender {
 impl PyDrivenSender {
     #[new]
     fn new(scenario: &PyScenario, group: usize) -> PyResult<Self> {
-        DrivenSender::with_writes(&scenario.scenario, group)
+        DrivenSender::new(&scenario.scenario, group)
             .map(|driven| Self { driven })
             .ok_or_else(|| PyIndexError::new_err(format!("group: {group} is not valid")))
     }
@@ -45,6 +45,11 @@ impl PyDrivenSender {
         self.driven.count_duplicate_acks();
     }
 
+    /// The device below paces bursts.
+    fn pace_bursts(&mut self) {
+        self.driven.pace_bursts();
+    }
+
     /// Whether the device below refuses packets, so that retransmissions fail.
     fn refuse_packets(&mut self, refuses: bool) {
         self.driven.refuse_packets(refuses);
@@ -67,7 +72,7 @@ impl PyDrivenSender {
         window_packets: Option<u32>,
         echo_s: Option<f64>,
     ) {
-        self.driven.ack(&RecordedAck { time_s, ack, sack, ece, window_packets, echo_s });
+        self.driven.ack(&DrivenAck { time_s, ack, sack, ece, window_packets, echo_s });
     }
 
     /// What was sent since the last call.

@@ -64,13 +64,7 @@ impl PyScenario {
     /// Returns what its sender did: (time, "send", packet, whether again, none) and (time, "ack",
     /// none, cwnd before, ssthresh before).
     fn replay(&self, group: usize, start_s: f64, acks: Vec<Acked>) -> Vec<Replayed> {
-        let recorded = |(time_s, ack, sack, ece)| RecordedAck {
-            time_s,
-            ack,
-            sack,
-            ece,
-            ..RecordedAck::default()
-        };
+        let recorded = |(time_s, ack, sack, ece)| RecordedAck { time_s, ack, sack, ece };
         let acks: Vec<RecordedAck> = acks.into_iter().map(recorded).collect();
         let row = |event| match event {
             ReplayEvent::Sent { time_s, number, retransmission } => {

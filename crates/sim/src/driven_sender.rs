@@ -1,7 +1,6 @@
 //! A sender without a network: the caller gives it an application's writes and ACKs at their times,
 //! and is told what it sends.
 
-use crate::replay::RecordedAck;
 use cwndlab_rules::Arithmetic;
 use cwndlab_scenario::CheckedScenario;
 use cwndlab_tcp::{
@@ -13,15 +12,15 @@ use std::collections::{HashMap, HashSet};
 ///
 /// ```
 /// use cwndlab_scenario::Scenario;
-/// use cwndlab_sim::{DrivenSender, RecordedAck};
+/// use cwndlab_sim::{DrivenSender, DrivenAck};
 /// let scenario = Scenario::from_toml(r#"
 ///     duration = "1s"
 ///     dumbbell = { rate = "10Mbit", delay = "10ms" }
 ///     flows = [{ rule = "kernel:cubic" }]
 /// "#).unwrap();
-/// let mut sender = DrivenSender::with_writes(&scenario, 0).unwrap();
+/// let mut sender = DrivenSender::new(&scenario, 0).unwrap();
 /// sender.start(0.0);
-/// sender.ack(&RecordedAck { time_s: 0.1, ack: 0, ..RecordedAck::default() });
+/// sender.ack(&DrivenAck { time_s: 0.1, ack: 0, ..DrivenAck::default() });
 /// sender.write(0.1, 3);
 /// let numbers: Vec<i64> = sender.take_sent().iter().map(|sent| sent.segment.number).collect();
 /// assert_eq!(numbers, [0, 1, 2, 3]); // packet 0 is the SYN
@@ -38,6 +37,23 @@ pub struct DrivenSender {
     received: HashSet<i64>,
 }
 
+/// An ACK that reaches a driven sender.
+#[derive(Clone, Debug, Default)]
+pub struct DrivenAck {
+    /// When, seconds.
+    pub time_s: f64,
+    /// The last packet that it acknowledges.
+    pub ack: i64,
+    /// SACK blocks: first packet, and the one behind the last.
+    pub sack: Vec<(i64, i64)>,
+    /// ECE.
+    pub ece: bool,
+    /// The receiver's window, whole packets, where it is known.
+    pub window_packets: Option<u32>,
+    /// When the packet was sent whose timestamp it echoes, seconds, where that is known.
+    pub echo_s: Option<f64>,
+}
+
 /// A packet that a sender sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SentPacket {
@@ -48,31 +64,17 @@ pub struct SentPacket {
 }
 
 impl DrivenSender {
-    /// The sender of the first flow of entry `group` of a scenario, with the flow's data; none
-    /// where there is no such entry.
+    /// The sender of the first flow of entry `group` of a scenario, without the flow's data:
+    /// [`DrivenSender::write`] gives them. None where there is no such entry.
     pub fn new(scenario: &CheckedScenario, group: usize) -> Option<Self> {
-        Self::of(scenario, group, false)
-    }
-
-    /// The same without data: [`DrivenSender::write`] gives them.
-    pub fn with_writes(scenario: &CheckedScenario, group: usize) -> Option<Self> {
-        Self::of(scenario, group, true)
-    }
-
-    fn of(scenario: &CheckedScenario, group: usize, writes_are_given: bool) -> Option<Self> {
         let spec = scenario.flows.get(group)?;
         let config = scenario.tcp_config(&spec.tcp);
         let arithmetic =
             if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
         let rule = spec.rule.0.build(arithmetic);
-        let (packets, short) =
-            if writes_are_given { (Some(0), None) } else { spec.segments(&config) };
         let recovery = Recovery::from(spec.recovery);
-        let mut sender = Sender::new(rule, recovery, packets, 0.0, &config);
-        sender.set_short_packet(short);
-        if writes_are_given {
-            sender.take_given_writes();
-        }
+        let mut sender = Sender::new(rule, recovery, Some(0), 0.0, &config);
+        sender.take_given_writes();
         Some(Self {
             sender,
             config,
@@ -129,6 +131,11 @@ impl DrivenSender {
         self.sender.count_duplicate_acks();
     }
 
+    /// The device below paces bursts.
+    pub fn pace_bursts(&mut self) {
+        self.sender.pace_bursts();
+    }
+
     /// Whether the device below refuses packets, so that retransmissions fail.
     pub fn refuse_packets(&mut self, refuses: bool) {
         self.sender.refuse_packets(refuses);
@@ -143,15 +150,15 @@ impl DrivenSender {
     }
 
     /// An ACK arrives.
-    pub fn ack(&mut self, recorded: &RecordedAck) {
-        let time_s = recorded.time_s;
+    pub fn ack(&mut self, arrived: &DrivenAck) {
+        let time_s = arrived.time_s;
         self.advance(time_s);
-        if let Some(packets) = recorded.window_packets {
-            self.sender.set_receiver_window(time_s, recorded.ack, packets, &self.config);
+        if let Some(packets) = arrived.window_packets {
+            self.sender.set_receiver_window(time_s, arrived.ack, packets, &self.config);
         }
-        let ack = self.with_echo(recorded);
+        let ack = self.with_echo(arrived);
         let mut sack = SackBlocks::default();
-        recorded.sack.iter().for_each(|&block| sack.push(block));
+        arrived.sack.iter().for_each(|&block| sack.push(block));
         let sack = (!sack.is_empty()).then_some(sack);
         self.run(time_s, |sender, config, mut out| {
             sender.on_ack(time_s, ack, sack.as_ref(), config, &mut out);
@@ -159,10 +166,10 @@ impl DrivenSender {
     }
 
     /// The ACK with what it echoes: the timestamps of the first and the last packet that it reports
-    /// for the first time, where the record has none.
-    fn with_echo(&mut self, recorded: &RecordedAck) -> AckSegment {
-        let &RecordedAck { time_s, ack, ece, .. } = recorded;
-        let blocks = recorded.sack.iter().flat_map(|&(left, right)| left..right);
+    /// for the first time, where they are not known.
+    fn with_echo(&mut self, arrived: &DrivenAck) -> AckSegment {
+        let &DrivenAck { time_s, ack, ece, .. } = arrived;
+        let blocks = arrived.sack.iter().flat_map(|&(left, right)| left..right);
         let news: Vec<i64> = (self.highest_ack + 1..=ack)
             .chain(blocks)
             .filter(|number| *number > self.highest_ack && !self.received.contains(number))
@@ -175,7 +182,7 @@ impl DrivenSender {
             number.and_then(|number| self.sent_s.get(number)).copied().unwrap_or(time_s)
         };
         let (first, last) = (of(news.iter().min()), of(news.iter().max()));
-        let (echo_s, size_bytes) = (recorded.echo_s.unwrap_or(first), self.config.ack_wire_size());
+        let (echo_s, size_bytes) = (arrived.echo_s.unwrap_or(first), self.config.ack_wire_size());
         AckSegment { ack, sent_s: last, echo_s, size_bytes, echo: EcnEcho::ece(ece) }
     }
 
@@ -204,9 +211,9 @@ mod tests {
         let text = "duration = \"1s\"\ndumbbell = { rate = \"10Mbit\", delay = \"10ms\" }\n\
                     flows = [{ rule = \"kernel:reno\" }]";
         let scenario = Scenario::from_toml(text).unwrap();
-        let mut sender = DrivenSender::with_writes(&scenario, 0).unwrap();
+        let mut sender = DrivenSender::new(&scenario, 0).unwrap();
         sender.start(0.0);
-        sender.ack(&RecordedAck { time_s: 0.1, ack: 0, ..RecordedAck::default() });
+        sender.ack(&DrivenAck { time_s: 0.1, ack: 0, ..DrivenAck::default() });
         sender
     }
 
@@ -231,7 +238,7 @@ mod tests {
         let mut sender = connected();
         sender.write(0.1, 2);
         let shut =
-            RecordedAck { time_s: 0.2, ack: 2, window_packets: Some(0), ..RecordedAck::default() };
+            DrivenAck { time_s: 0.2, ack: 2, window_packets: Some(0), ..DrivenAck::default() };
         sender.ack(&shut);
         sender.take_sent();
         sender.write(0.2, 5);
@@ -242,7 +249,7 @@ mod tests {
         assert_eq!(times_s.len(), 2, "{times_s:?}");
         // Timers of so many ticks expire with the next multiple of 8, of 64 from 504 on.
         assert!((times_s[0] - 0.5).abs() < 0.01 && (times_s[1] - 1.1).abs() < 0.07);
-        sender.ack(&RecordedAck { time_s: 1.2, window_packets: Some(50), ..shut });
+        sender.ack(&DrivenAck { time_s: 1.2, window_packets: Some(50), ..shut });
         assert_eq!(numbers(&mut sender), [3, 4, 5, 6, 7]);
     }
 }

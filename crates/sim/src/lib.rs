@@ -37,7 +37,7 @@ pub use build::{
     ArrivingFlow, DrawnArrivals, DrawnFlow, DrawnLink, DrawnNetwork, DrawnSource, Options,
 };
 pub use cwndlab_tcp::Ecn;
-pub use driven_sender::{DrivenSender, SentPacket};
+pub use driven_sender::{DrivenAck, DrivenSender, SentPacket};
 pub use endpoint::external::{ExternalPacket, Fate, PacketOutcome};
 pub use endpoint::transfer::Transfer;
 pub use engine::state::Status;

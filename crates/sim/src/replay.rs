@@ -1,12 +1,13 @@
 //! A sender alone, driven by recorded ACKs at their times: what it sends tells how far it is from
 //! the recorded sender, ACK by ACK, without the network's answer to every difference.
 
-use crate::driven_sender::{DrivenSender, SentPacket};
+use cwndlab_rules::Arithmetic;
 use cwndlab_scenario::CheckedScenario;
-use cwndlab_tcp::DataSegment;
+use cwndlab_tcp::{AckSegment, DataSegment, EcnEcho, Recovery, SackBlocks, Sender};
+use std::collections::{HashMap, HashSet};
 
 /// An ACK as it was recorded.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RecordedAck {
     /// When it reached the sender, seconds.
     pub time_s: f64,
@@ -16,10 +17,6 @@ pub struct RecordedAck {
     pub sack: Vec<(i64, i64)>,
     /// ECE.
     pub ece: bool,
-    /// The receiver's window, whole packets, where it is known.
-    pub window_packets: Option<u32>,
-    /// When the packet was sent whose timestamp it echoes, seconds, where that is known.
-    pub echo_s: Option<f64>,
 }
 
 /// What the sender did.
@@ -45,6 +42,45 @@ pub enum ReplayEvent {
     },
 }
 
+/// What the sender did so far.
+#[derive(Debug, Default)]
+struct Log {
+    events: Vec<ReplayEvent>,
+    /// When each packet was sent last, seconds.
+    sent_s: HashMap<i64, f64>,
+    highest_ack: i64,
+    /// Packets beyond it that were reported as received.
+    received: HashSet<i64>,
+}
+
+impl Log {
+    fn sent(&mut self, time_s: f64, segment: DataSegment) {
+        let DataSegment { number, retransmission, .. } = segment;
+        self.events.push(ReplayEvent::Sent { time_s, number, retransmission });
+        self.sent_s.insert(number, time_s);
+    }
+
+    /// The ACK with what it echoes: timestamps of the first and the last packet that it reports for
+    /// the first time.
+    fn acked(&mut self, recorded: &RecordedAck, size_bytes: u32) -> AckSegment {
+        let &RecordedAck { time_s, ack, ece, .. } = recorded;
+        let blocks = recorded.sack.iter().flat_map(|&(left, right)| left..right);
+        let news: Vec<i64> = (self.highest_ack + 1..=ack)
+            .chain(blocks)
+            .filter(|number| *number > self.highest_ack && !self.received.contains(number))
+            .collect();
+        self.highest_ack = self.highest_ack.max(ack);
+        self.received.extend(&news);
+        let highest_ack = self.highest_ack;
+        self.received.retain(|&number| number > highest_ack);
+        let of = |number: Option<&i64>| {
+            number.and_then(|number| self.sent_s.get(number)).copied().unwrap_or(time_s)
+        };
+        let (first, last) = (of(news.iter().min()), of(news.iter().max()));
+        AckSegment { ack, sent_s: last, echo_s: first, size_bytes, echo: EcnEcho::ece(ece) }
+    }
+}
+
 /// Plays recorded ACKs to the first flow of entry `group` of a scenario. The flow has the rule, the
 /// data and the settings of the scenario, and starts at `start_s`. Returns what the sender did; no
 /// events where there is no such entry.
@@ -54,26 +90,39 @@ pub fn replay(
     start_s: f64,
     acks: &[RecordedAck],
 ) -> Vec<ReplayEvent> {
-    let Some(mut driven) = DrivenSender::new(scenario, group) else { return Vec::new() };
-    let mut events = Vec::new();
-    driven.start(start_s);
+    let Some(spec) = scenario.flows.get(group) else { return Vec::new() };
+    let config = scenario.tcp_config(&spec.tcp);
+    let arithmetic = if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
+    let (packets, short) = spec.segments(&config);
+    let recovery = Recovery::from(spec.recovery);
+    let mut sender = Sender::new(spec.rule.0.build(arithmetic), recovery, packets, 0.0, &config);
+    sender.set_short_packet(short);
+    let mut log = Log { highest_ack: -1, ..Log::default() };
+    sender.start(start_s, &config, &mut |segment| log.sent(start_s, segment));
     for recorded in acks {
         let time_s = recorded.time_s;
-        driven.advance(time_s);
-        events.extend(driven.take_sent().into_iter().map(ReplayEvent::from));
-        let (cwnd, ssthresh) = (driven.sender().cwnd(), driven.sender().ssthresh());
-        events.push(ReplayEvent::Acked { time_s, cwnd, ssthresh });
-        driven.ack(recorded);
-        events.extend(driven.take_sent().into_iter().map(ReplayEvent::from));
+        loop {
+            let (timer_s, pacing_s) = (sender.deadline_s(), sender.pacing_deadline_s());
+            let now_s = timer_s.min(pacing_s);
+            if now_s >= time_s {
+                break;
+            }
+            let mut out = |segment| log.sent(now_s, segment);
+            if timer_s <= pacing_s {
+                sender.on_retransmission_timer(now_s, &config, &mut out);
+            } else {
+                sender.on_pacing_timer(now_s, &config, &mut out);
+            }
+        }
+        let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
+        log.events.push(ReplayEvent::Acked { time_s, cwnd, ssthresh });
+        let ack = log.acked(recorded, config.ack_wire_size());
+        let mut sack = SackBlocks::default();
+        recorded.sack.iter().for_each(|&block| sack.push(block));
+        let sack = (!sack.is_empty()).then_some(&sack);
+        sender.on_ack(time_s, ack, sack, &config, &mut |segment| log.sent(time_s, segment));
     }
-    events
-}
-
-impl From<SentPacket> for ReplayEvent {
-    fn from(SentPacket { time_s, segment }: SentPacket) -> Self {
-        let DataSegment { number, retransmission, .. } = segment;
-        Self::Sent { time_s, number, retransmission }
-    }
+    log.events
 }
 
 #[cfg(test)]
@@ -87,7 +136,7 @@ mod tests {
         let text = "duration = \"1s\"\ndumbbell = { rate = \"10Mbit\", delay = \"10ms\" }\n\
                     flows = [{ rule = \"AIMD(1, 0.5)\" }]";
         let scenario = Scenario::from_toml(text).unwrap();
-        let ack = |time_s, ack| RecordedAck { time_s, ack, ..RecordedAck::default() };
+        let ack = |time_s, ack| RecordedAck { time_s, ack, sack: Vec::new(), ece: false };
         let events = replay(&scenario, 0, 0.0, &[ack(0.02, 0), ack(0.05, 1)]);
         let sent: Vec<i64> = events
             .iter()

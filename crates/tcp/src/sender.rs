@@ -85,6 +85,14 @@ impl Sender {
         self.recovery.count_duplicate_acks();
     }
 
+    /// The device below the sender paces its bursts, in Linux's way (`sch_fq`). Only loss recovery by
+    /// RACK knows of it.
+    pub fn pace_bursts(&mut self) {
+        self.tcb.bursts_are_paced = true;
+        self.tcb.pacer.get_or_insert_default();
+        self.update_prediction();
+    }
+
     /// Whether the device below the sender refuses packets, so that retransmissions fail. Only loss
     /// recovery by RACK knows of it.
     pub fn refuse_packets(&mut self, refuses: bool) {

@@ -135,6 +135,8 @@ pub(crate) struct Tcb {
     pub(crate) usage: Option<CwndUsage>,
     /// Linux's pacing rate, bytes/s (`sk_pacing_rate`): of the last ACK; none before the first.
     pub(crate) pacing_bytes_s: Option<f64>,
+    /// The device below paces bursts at that rate.
+    pub(crate) bursts_are_paced: bool,
     /// Packets that the windows allow and the endpoint holds back, to send more as one.
     pub(crate) held_back: i64,
     /// The rule returned an invalid congestion window.
@@ -198,6 +200,7 @@ impl Tcb {
             validation: CwndValidation::default(),
             usage: None,
             pacing_bytes_s: None,
+            bursts_are_paced: false,
             held_back: 0,
             is_faulty: needs.faults && rule.fault().is_some(),
             rate_sampler,

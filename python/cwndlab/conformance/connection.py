@@ -30,6 +30,8 @@ class Connection:
         Settings of the endpoint besides those of the handshake.
     is_ecn : bool
         Whether both sides agree on ECN.
+    is_paced : bool
+        Whether the device below paces.
     profile : str
         Profile of the endpoint.
 
@@ -51,6 +53,7 @@ class Connection:
         knobs: Mapping[str, object],
         *,
         is_ecn: bool = False,
+        is_paced: bool = False,
         profile: str = DEFAULT_PROFILE,
     ) -> None:
         self.handshake = handshake
@@ -83,6 +86,8 @@ class Connection:
         self._sender = native.DrivenSender(core, 0)
         if not has_sack:
             self._sender.count_duplicate_acks()
+        if is_paced:
+            self._sender.pace_bursts()
         self._syn_flags = "S"
         self._started_s = 0.0
         # The first byte that is not acknowledged, the last packet sent, bytes that Nagle's

@@ -51,6 +51,7 @@ def play(
     name: str = "script",
     rule: str | None = None,
     profile: str = DEFAULT_PROFILE,
+    tolerance_us: float | None = None,
 ) -> Verdict:
     """Hold the simulator's sender against a script.
 
@@ -66,6 +67,13 @@ def play(
         A rule in place of the script's congestion control.
     profile : str
         Profile of the endpoint.
+    tolerance_us : float, optional
+        Tolerance of times in place of the script's, microseconds.
+
+    Raises
+    ------
+    ScenarioError
+        If the rule or the profile is not known.
 
     Examples
     --------
@@ -83,7 +91,9 @@ def play(
     >>> play(Script.parse(text), Path(".")).verdict
     'agrees'
     """
-    played = _Played(script, folder, rule, profile)
+    given_us = script.options.get("tolerance_usecs", TOLERANCE_US)
+    tolerance_s = float(given_us if tolerance_us is None else tolerance_us) * 1e-6
+    played = _Played(script, folder, rule, profile, tolerance_s)
     try:
         played.run()
     except _DifferentError as error:
@@ -97,12 +107,12 @@ class _Played:
     """A script that is being played."""
 
     def __init__(
-        self, script: Script, folder: Path, rule: str | None, profile: str
+        self, script: Script, folder: Path, rule: str | None, profile: str, tolerance_s: float
     ) -> None:
         self._script, self._folder = script, folder
         self._rule, self._profile = rule, profile
         self.checks = 0
-        self._tolerance_s = float(script.options.get("tolerance_usecs", TOLERANCE_US)) * 1e-6
+        self._tolerance_s = tolerance_s
         percent = script.options.get("tolerance_percent", TOLERANCE_PERCENT)
         self._share = float(percent) / 100
         self._settings = Settings()
@@ -196,8 +206,9 @@ class _Played:
         knobs = self._settings.knobs() if self._profile == DEFAULT_PROFILE else {}
         is_ecn = self._handshake.ecn(self._settings.sysctls.get("tcp_ecn", "2"))
         self._connection = Connection(
-            self._handshake, rule, knobs, is_ecn=is_ecn, profile=self._profile
-        )
+            self._handshake, rule, knobs,
+            is_ecn=is_ecn, is_paced=self._settings.is_paced, profile=self._profile,
+        )  # fmt: skip
         self._connection.is_nagle = self._is_nagle
         self._connection.connect(self._now_s, flags)
 

@@ -93,7 +93,6 @@ class Settings:
             "tlp": self.is_set("tcp_early_retrans", "3"),
             "idle_restart": self.is_set("tcp_slow_start_after_idle", "1"),
             "tso": int(self.sysctls.get("tcp_tso_win_divisor", "3")) < _NO_DEFERRAL,
-            "pacing": self.is_paced,
         }
         if "tcp_rto_min_us" in self.sysctls:
             knobs["min_rto"] = f"{self.sysctls['tcp_rto_min_us']}us"

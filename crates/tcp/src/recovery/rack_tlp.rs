@@ -326,7 +326,7 @@ impl RackTlp {
         let (mut waits, mut pushes, mut writes) = (false, false, false);
         loop {
             // New packets that may still leave as one.
-            let mut burst = 0;
+            let (mut burst, mut whole_burst) = (0, 0);
             tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
                 && let Some(number) = self.next_packet(tcb)
@@ -349,6 +349,7 @@ impl RackTlp {
                         tcb.held_back = free.min(allowed).max(0);
                         break;
                     }
+                    whole_burst = burst;
                 }
                 if is_data {
                     burst -= 1;
@@ -360,6 +361,9 @@ impl RackTlp {
                 tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
                 tcb.count_prr_out();
                 count += 1;
+                if is_data && burst == 0 {
+                    tcb.pace_burst(now_s, whole_burst, config);
+                }
             }
             // Then the application writes, once it is connected.
             if tcb.last_ack < 0 && config.handshake.syn {
@@ -579,10 +583,11 @@ impl RackTlp {
                 let timeout_s = self.remaining_rto_s(tcb, now_s);
                 self.arm(tcb, now_s, PendingTimer::Rto, timeout_s);
                 let lost_before = self.rack.lost_total;
+                let began = tcb.state != CongestionState::Recovery;
                 let detected = self.detect_losses(tcb, now_s, false, config);
-                if self.rack.lost_total > lost_before {
-                    // Linux's `tcp_rack_reo_timeout` counts one delivered packet, so that PRR
-                    // releases one.
+                if began && self.rack.lost_total > lost_before {
+                    // Linux's `tcp_rack_reo_timeout` counts one delivered packet where recovery
+                    // begins, so that PRR releases one.
                     tcb.update_prr(self.rack.in_flight(), 1, false);
                 }
                 let sent = self.send(tcb, now_s, config, out);
