@@ -92,9 +92,7 @@ class Assertions:
 class _Evaluation:
     """One statement at one time."""
 
-    def __init__(
-        self, variables: dict[str, Any], tcp_info: Mapping[str, int], line: int
-    ) -> None:
+    def __init__(self, variables: dict[str, Any], tcp_info: Mapping[str, int], line: int) -> None:
         self._variables = variables
         self._tcp_info = tcp_info
         self._line = line

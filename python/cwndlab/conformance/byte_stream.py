@@ -67,7 +67,7 @@ class ByteStream:
         return bisect_right(self._ends, ack) - 1
 
     def within(self, left: int, right: int) -> tuple[int, int] | None:
-        """Return the packets that lie whole in a SACK block: the first, and that behind the last."""
+        """Return the packets whole in a SACK block: the first, and the one behind the last."""
         first = max(bisect_left(self._ends, left) + 1, 1)
         behind = bisect_right(self._ends, right)
         return (first, behind) if first < behind else None

@@ -40,7 +40,7 @@ class Connection:
     >>> shake = Handshake.of([Segment.parse("< S 0:0(0) win 9000 <mss 1000,sackOK>")])
     >>> connection = Connection(shake, "kernel:cubic", {})
     >>> connection.connect(0.0, "S.")
-    >>> connection.receive(0.1, Segment.parse("< . 1:1(0) ack 1 win 320"), 1)
+    >>> connection.receive(0.1, Segment.parse("< . 1:1(0) ack 1 win 9000"), 1)
     >>> connection.write(0.1, 3000)
     >>> [str(sent) for sent in Transmission.joined(list(connection.sent))]
     ['> S. 0:0(0)', '> . 1:3001(3000)']
@@ -152,7 +152,8 @@ class Connection:
         NotModelledError
             If it has something that the sender cannot read.
         """
-        if segment.ack is None:
+        if segment.ack is None or segment.ack > self.stream.bytes_of(self._last_sent)[1]:
+            # RFC 9293 section 3.10.7.4 drops an acknowledgement of what was never sent.
             return
         if any(flag in segment.flags for flag in _ACE_FLAGS):
             raise NotModelledError(line, "ACE: feedback of AccECN")

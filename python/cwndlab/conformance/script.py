@@ -230,7 +230,9 @@ class _Reader:
 
     def _refused(self, at: int, expected: str) -> ScenarioError:
         rest = self._text[at:].split("\n", 1)[0].strip()
-        return ScenarioError(f"line {self._line(at)}: {quoted(rest)} is not valid: expected {expected}")
+        return ScenarioError(
+            f"line {self._line(at)}: {quoted(rest)} is not valid: expected {expected}"
+        )
 
 
 def _without_comment(line: str) -> str:

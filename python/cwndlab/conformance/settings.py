@@ -40,7 +40,7 @@ _IGNORED = (
 _NO_DEFERRAL = 100
 """From this divisor on a window of ten packets never waits for a larger burst."""
 _KEY = re.compile(r"net[./](?P<family>[a-z0-9]+)[./](?P<name>[a-z0-9_./]+)$")
-_QUIET_PROGRAMS = ("ip", "nstat", "true", "sleep", "ethtool")
+_QUIET_PROGRAMS = ("nstat", "true", "sleep", "grep")
 
 
 @dataclass
@@ -114,9 +114,7 @@ class Settings:
             if not script.is_file():
                 raise NotModelledError(line, f"{program}: no such file beside the script")
             self.read(script.read_text(encoding="utf-8"), line, script.parent)
-        elif name == "ip" and arguments[:1] and "route" in arguments[:2]:
-            raise NotModelledError(line, f"`{' '.join(words)}`")
-        elif name not in _QUIET_PROGRAMS and not name.startswith("sysctl_restore"):
+        elif not _is_quiet(name, arguments):
             raise NotModelledError(line, f"`{' '.join(words)}`")
 
     def _set_all(self, assignments: Iterator[str], line: int) -> None:
@@ -160,6 +158,13 @@ class Settings:
             raise NotModelledError(line, f"tc qdisc {kind}")
         self.is_paced = kind == "fq"
         self.refuses_packets = kind.endswith("fifo") and details[:2] == ["limit", "0"]
+
+
+def _is_quiet(name: str, arguments: list[str]) -> bool:
+    """Whether a program changes nothing that the sender sees."""
+    if name == "ip":
+        return "route" not in arguments[:2]
+    return name in _QUIET_PROGRAMS or name.startswith("sysctl_restore")
 
 
 def _commands(text: str, line: int) -> Iterator[list[str]]:

@@ -23,13 +23,14 @@ class Verdict:
     expected : str
         What the script has there.
     found : str
-        What the simulator did instead, in packetdrill's notation, or why that is not modelled.
+        What the simulator sent or found instead, in packetdrill's notation, or why that is not
+        modelled.
     checks : int
         Packets and assertions that were compared.
 
     Examples
     --------
-    >>> str(Verdict("a.pkt", "differs", 7, "+0 > . 1:1001(1000)", "+0 > . 1001:2001(1000)"))
+    >>> str(Verdict("a.pkt", "differs", 7, "+0 > . 1:1001(1000)", "sent +0 > . 1001:2001(1000)"))
     'differs at line 7: expected +0 > . 1:1001(1000), sent +0 > . 1001:2001(1000)'
     """
 
