@@ -11,10 +11,30 @@ from cwndlab.conformance.handshake import Handshake
 from cwndlab.conformance.refusal import NotModelledError
 from cwndlab.conformance.segment import Segment
 from cwndlab.conformance.transmission import Transmission
+from cwndlab.errors import ScenarioError
 from cwndlab.scenario import DEFAULT_PROFILE, Scenario
 
 MOST_BLOCKS = 3
+_NETWORK: dict[str, object] = {
+    "duration": "1s", "dumbbell": {"rate": "1Gbit", "delay": "1ms"},
+}  # fmt: skip
+"""A scenario needs a network; nothing is sent into it."""
 _ACE_FLAGS = "A0123456789"
+
+
+def has_model(rule: str) -> bool:
+    """Whether the simulator has a model of a rule of the kernel.
+
+    Examples
+    --------
+    >>> has_model("kernel:cubic"), has_model("kernel:yeah")
+    (True, False)
+    """
+    try:
+        Scenario.from_dict({**_NETWORK, "flows": [{"rule": rule}]}).core.check_home()
+    except ScenarioError:
+        return False
+    return True
 
 
 class Connection:
@@ -72,17 +92,13 @@ class Connection:
             "ecn": is_ecn,
             "syn": True,
         }
-        flow = {
-            "rule": rule,
-            # Linux has one scheme, which counts duplicate ACKs where there is no SACK.
-            "recovery": "sack" if has_sack or profile == DEFAULT_PROFILE else "newreno",
-        }
-        # The network is none: the script has the ACKs.
-        document = {
-            "duration": "1s", "profile": profile, "tcp": tcp, "flows": [flow],
-            "dumbbell": {"rate": "1Gbit", "delay": "1ms"},
-        }  # fmt: skip
-        core = Scenario.from_dict(document).core
+        # Linux has one scheme, which counts duplicate ACKs where there is no SACK.
+        recovery = "sack" if has_sack or profile == DEFAULT_PROFILE else "newreno"
+        flow = {"rule": rule, "recovery": recovery}
+        core = Scenario.from_dict(
+            {**_NETWORK, "profile": profile, "tcp": tcp, "flows": [flow]}
+        ).core
+        core.check_home()
         self._sender = native.DrivenSender(core, 0)
         if not has_sack:
             self._sender.count_duplicate_acks()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cwndlab.conformance.assertions import Assertions
-from cwndlab.conformance.connection import Connection
+from cwndlab.conformance.connection import Connection, has_model
 from cwndlab.conformance.handshake import Handshake
 from cwndlab.conformance.refusal import NotModelledError
 from cwndlab.conformance.script import Call, Code, Command, Event, Packet, Script
@@ -206,7 +206,7 @@ class _Played:
         for name, option in (("tcp_sack", "sackOK"), ("tcp_timestamps", "TS")):
             if not self._settings.is_set(name, "1"):
                 self._handshake.refused.add(option)
-        rule = self._rule or _congestion_of(self._script) or self._settings.rule()
+        rule = self._rule or self._congestion_control(event)
         # The settings are those of Linux: another profile has its own.
         knobs = self._settings.knobs() if self._profile == DEFAULT_PROFILE else {}
         is_ecn = self._handshake.ecn(self._settings.sysctls.get("tcp_ecn", "2"))
@@ -216,6 +216,13 @@ class _Played:
         )  # fmt: skip
         self._connection.is_nagle = self._is_nagle
         self._connection.connect(self._now_s, flags)
+
+    def _congestion_control(self, event: Event) -> str:
+        """Return the rule of the script: the application's choice, or the kernel's setting."""
+        name = _congestion_of(self._script) or self._settings.congestion_control()
+        if not has_model(f"kernel:{name}"):
+            raise NotModelledError(event.line, f"congestion control {name}")
+        return f"kernel:{name}"
 
     def _call(self, event: Event, call: Call) -> None:
         """Take a system call of the application."""
@@ -332,11 +339,11 @@ def _segments(script: Script) -> Iterator[Segment | None]:
 
 
 def _congestion_of(script: Script) -> str | None:
-    """Return the rule that the application chooses, if it does."""
+    """Return the congestion control that the application chooses, if it does."""
     for event in script.events:
         match event.body:
             case Call("setsockopt", (_, _, "TCP_CONGESTION", value, *_)):
-                return f"kernel:{value.strip('[]').strip(chr(34))}"
+                return value.strip('["]')
             case _:
                 pass
     return None

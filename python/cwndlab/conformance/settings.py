@@ -60,8 +60,8 @@ class Settings:
     --------
     >>> settings = Settings()
     >>> settings.read("sysctl -q net.ipv4.tcp_congestion_control=reno", 1, Path("."))
-    >>> settings.rule(), settings.knobs()["idle_restart"]
-    ('kernel:reno', True)
+    >>> settings.congestion_control(), settings.knobs()["idle_restart"]
+    ('reno', True)
     """
 
     sysctls: dict[str, str] = field(default_factory=dict[str, str])
@@ -79,9 +79,9 @@ class Settings:
         for words in _commands(commands, line):
             self._command(words, line, folder)
 
-    def rule(self) -> str:
-        """Return the congestion control as a rule; CUBIC is the kernel's default."""
-        return f"kernel:{self.sysctls.get('tcp_congestion_control', 'cubic')}"
+    def congestion_control(self) -> str:
+        """Return the name of the congestion control; CUBIC is the kernel's default."""
+        return self.sysctls.get("tcp_congestion_control", "cubic")
 
     def is_set(self, name: str, default: str) -> bool:
         """Whether a setting is not 0."""
