@@ -206,6 +206,7 @@ impl DrivenSender {
 mod tests {
     use super::*;
     use cwndlab_scenario::Scenario;
+    use cwndlab_tcp::CaState;
 
     fn connected() -> DrivenSender {
         let text = "duration = \"1s\"\ndumbbell = { rate = \"10Mbit\", delay = \"10ms\" }\n\
@@ -251,5 +252,78 @@ mod tests {
         assert!((times_s[0] - 0.5).abs() < 0.01 && (times_s[1] - 1.1).abs() < 0.07);
         sender.ack(&DrivenAck { time_s: 1.2, window_packets: Some(50), ..shut });
         assert_eq!(numbers(&mut sender), [3, 4, 5, 6, 7]);
+    }
+
+    /// Packet 3 comes after packet 9: reordering by seven, so that the SACK of packet 3 counts as
+    /// progress, and the ACK of all ten for the other eight (Linux `tcp_may_raise_cwnd`).
+    #[test]
+    fn sacks_grow_the_window_after_reordering() {
+        let mut sender = connected();
+        sender.write(0.1, 10);
+        let sack = |sack: &[(i64, i64)]| DrivenAck {
+            time_s: 0.2,
+            ack: 0,
+            sack: sack.to_vec(),
+            ..DrivenAck::default()
+        };
+        sender.ack(&sack(&[(9, 10)]));
+        assert_eq!(
+            (sender.tcp_info().snd_cwnd, sender.tcp_info().ca_state),
+            (10, CaState::Disorder)
+        );
+        sender.ack(&sack(&[(3, 4), (9, 10)]));
+        assert_eq!((sender.tcp_info().snd_cwnd, sender.tcp_info().reordering), (11, 7));
+        sender.ack(&DrivenAck { time_s: 0.2, ack: 10, ..DrivenAck::default() });
+        assert_eq!(sender.tcp_info().snd_cwnd, 19);
+    }
+
+    /// RTO 0.3 s. After 0.7 s without data a window of 40 was halved twice, after 0.4 s once (Linux
+    /// `tcp_cwnd_restart`).
+    #[test]
+    fn an_idle_window_is_halved_for_each_timeout() {
+        for (idle_s, cwnd) in [(0.7, 10), (0.4, 20)] {
+            let mut sender = connected();
+            sender.write(0.1, 10);
+            sender.ack(&DrivenAck { time_s: 0.2, ack: 10, ..DrivenAck::default() });
+            sender.write(0.2, 20);
+            sender.ack(&DrivenAck { time_s: 0.3, ack: 20, ..DrivenAck::default() });
+            sender.ack(&DrivenAck { time_s: 0.3, ack: 30, ..DrivenAck::default() });
+            let before = sender.tcp_info();
+            assert_eq!((before.snd_cwnd, before.rto), (40, 300_000));
+            sender.write(0.2 + idle_s, 1);
+            let after = sender.tcp_info();
+            assert_eq!((after.snd_cwnd, after.snd_ssthresh), (cwnd, 0x7fff_ffff));
+        }
+    }
+
+    /// The device takes nothing: the packet that is lost waits, and is sent once it takes packets.
+    #[test]
+    fn a_refused_retransmission_is_made_later() {
+        let mut sender = connected();
+        sender.write(0.1, 5);
+        sender.refuse_packets(true);
+        let sack = vec![(2, 6)];
+        sender.ack(&DrivenAck { time_s: 0.2, ack: 0, sack: sack.clone(), ..DrivenAck::default() });
+        let info = sender.tcp_info();
+        assert_eq!((info.ca_state, info.lost, info.retrans), (CaState::Recovery, 1, 0));
+        assert_eq!(numbers(&mut sender), [0, 1, 2, 3, 4, 5]);
+        sender.refuse_packets(false);
+        sender.ack(&DrivenAck { time_s: 0.3, ack: 0, sack, ..DrivenAck::default() });
+        assert_eq!((numbers(&mut sender), sender.tcp_info().retrans), (vec![1], 1));
+    }
+
+    /// Ten packets leave at once; then bursts of two at the pacing rate: 12 packets of 1448 bytes
+    /// in half of 0.1 s are 347,520 bytes/s, at which two packets take 8.3 ms.
+    #[test]
+    fn a_device_paces_bursts() {
+        let mut sender = connected();
+        sender.pace_bursts();
+        sender.write(0.1, 30);
+        sender.ack(&DrivenAck { time_s: 0.2, ack: 2, ..DrivenAck::default() });
+        sender.advance(0.25);
+        let sent = sender.take_sent();
+        let times_s: Vec<f64> = sent[11..].iter().map(|sent| sent.time_s).collect();
+        assert_eq!(times_s[..2], [0.2, 0.2]);
+        assert!((times_s[2] - 0.2042).abs() < 1e-4 && times_s[2] == times_s[3], "{times_s:?}");
     }
 }
