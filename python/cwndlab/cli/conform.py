@@ -40,7 +40,7 @@ MOST_NAMES = 8
     "(root). Scripts that the kernel does not confirm do not count.",
 )  # fmt: skip
 @click.option(
-    "--allow-not-modelled", "allowed", multiple=True, metavar="NAMES",
+    "--allow-not-modelled", "lacking", multiple=True, metavar="NAMES",
     help="Scripts that may ask for what the simulator has not, by the names of their files, joined "
     "by commas.",
 )  # fmt: skip
@@ -57,11 +57,11 @@ def conform(
     profile: str | None,
     tolerance: str | None,
     program: str | None,
-    allowed: tuple[str, ...],
+    lacking: tuple[str, ...],
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Hold the simulator's sender against scripts of packetdrill.
+    """Hold the sender against scripts of packetdrill.
 
     PATH is a script, or a folder whose files .pkt are taken. A script says what an application
     writes, which ACKs arrive when, and what TCP sends and reports; the simulator's sender gets the
@@ -79,7 +79,7 @@ def conform(
     if chosen not in profiles:
         raise click.UsageError(unknown("--profile", chosen, profiles))
     scripts = scripts_of(paths)
-    may_lack = _may_lack(allowed, scripts)
+    may_lack = _may_lack(lacking, scripts)
     found = _check(
         scripts,
         rule=None if rule is None else native.rule(rule),
