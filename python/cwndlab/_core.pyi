@@ -88,7 +88,7 @@ class Scenario:
 
 @final
 class DrivenSender:
-    """A sender without a network: the caller gives it writes and ACKs, and is told what it sends."""
+    """A sender without a network: it is given writes and ACKs, and tells what it sends."""
 
     def __new__(cls, scenario: Scenario, group: int) -> DrivenSender: ...
     def start(self, time_s: float) -> None: ...

@@ -95,6 +95,7 @@ def test_what_is_not_sent_is_named():
         ("+0 < S 5:5(0) win 100 <mss 1000>", "a second connection"),
         ("+0 < . 1:1(0) ack 1 win 9 <sack 2:3 4:5 6:7 8:9>", "4 SACK blocks"),
         ("+0 close(4) = 0", "data outstanding"),
+        ("+0 `sysctl net.ipv4.tcp_early_retrans=0`", "other settings for an open connection"),
     ],
 )
 def test_what_the_simulator_has_not_is_named_with_its_line(line, reason, tmp_path, monkeypatch):
@@ -276,11 +277,12 @@ def test_another_profile_has_its_own_initial_window():
         ("0 socket(...)\n+1 close(3) = 0", "expected a result"),
         ("0 %{ assert 1", "expected a closing }%"),
         ("0 ?", "expected a packet, a system call, a command or code"),
+        ("--tolerance_usecs=few\n0 close(3) = 0", '--tolerance_usecs: "few" is not valid'),
     ],
 )
 def test_what_is_no_script_is_refused_with_its_line(text, message):
     with pytest.raises(ScenarioError, match=message):
-        Script.parse(text)
+        played(text)
 
 
 def test_times_and_comments_are_read():

@@ -84,7 +84,7 @@ class Connection:
         self.is_nagle = True
         self._refuses_packets = False
         self._is_ecn = is_ecn
-        has_sack = handshake.both("sackOK")
+        self._has_sack = has_sack = handshake.both("sackOK")
         tcp = {
             **knobs,
             "packet_size": self._mss_bytes,
@@ -175,6 +175,9 @@ class Connection:
             raise NotModelledError(line, "ACE: feedback of AccECN")
         if len(segment.sack) > MOST_BLOCKS:
             raise NotModelledError(line, f"{len(segment.sack)} SACK blocks")
+        if segment.size and not self._has_sack and segment.ack <= self._una:
+            # Data of the peer's is no duplicate ACK (RFC 5681 section 2).
+            return
         number = self.stream.acknowledged_by(segment.ack)
         blocks = [self.stream.within(left, right) for left, right in segment.sack]
         self._una = max(self._una, segment.ack)

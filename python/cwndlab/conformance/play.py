@@ -16,6 +16,8 @@ from cwndlab.conformance.segment import Segment
 from cwndlab.conformance.settings import Settings
 from cwndlab.conformance.transmission import Transmission
 from cwndlab.conformance.verdict import AGREES, DIFFERS, NOT_MODELLED, Verdict
+from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.scenario import DEFAULT_PROFILE
 
 TOLERANCE_US = 4000
@@ -91,8 +93,8 @@ def play(
     >>> play(Script.parse(text), Path(".")).verdict
     'agrees'
     """
-    given_us = script.options.get("tolerance_usecs", TOLERANCE_US)
-    tolerance_s = float(given_us if tolerance_us is None else tolerance_us) * 1e-6
+    given_us = _number(script, "tolerance_usecs", TOLERANCE_US)
+    tolerance_s = (given_us if tolerance_us is None else tolerance_us) * 1e-6
     played = _Played(script, folder, rule, profile, tolerance_s)
     try:
         played.run()
@@ -118,8 +120,7 @@ class _Played:
         self._rule, self._profile = rule, profile
         self.checks = 0
         self._tolerance_s = tolerance_s
-        percent = script.options.get("tolerance_percent", TOLERANCE_PERCENT)
-        self._share = float(percent) / 100
+        self._share = _number(script, "tolerance_percent", TOLERANCE_PERCENT) / 100
         self._settings = Settings()
         self._handshake = Handshake.of(_segments(script))
         self._connection: Connection | None = None
@@ -270,8 +271,11 @@ class _Played:
         self._is_closed = True
 
     def _command(self, event: Event, command: Command) -> None:
+        before = self._settings.of_a_connection()
         self._settings.read(command.text, event.line, self._folder)
         if self._connection is not None:
+            if self._settings.of_a_connection() != before:
+                raise NotModelledError(event.line, "other settings for an open connection")
             self._connection.refuse_packets(self._settings.refuses_packets, event.line)
         elif self._settings.refuses_packets:
             raise NotModelledError(event.line, "a local queue that refuses the SYN")
@@ -296,7 +300,7 @@ class _Played:
         self.checks += not is_syn
         start_s = self._now_s
         found = self._await(segment, self._now_s if at_s is None else until_s)
-        text = f"{_since(found, start_s)}"
+        text = _since(found, start_s)
         if not found or not _equals(found, segment):
             raise _DifferentError(event.line, event.text, f"sent {text}")
         ecn = found[0].ecn_name
@@ -330,6 +334,14 @@ class _Played:
             if due_s > max(until_s, self._now_s) + LONGEST_WAIT_S:
                 return found
             connection.advance(math.nextafter(due_s, math.inf))
+
+
+def _number(script: Script, option: str, default: float) -> float:
+    text = script.options.get(option, str(default))
+    try:
+        return float(text)
+    except ValueError:
+        raise ScenarioError(invalid(f"--{option}", text, "a number")) from None
 
 
 def _segments(script: Script) -> Iterator[Segment | None]:

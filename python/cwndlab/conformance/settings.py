@@ -98,6 +98,10 @@ class Settings:
             knobs["min_rto"] = f"{self.sysctls['tcp_rto_min_us']}us"
         return knobs
 
+    def of_a_connection(self) -> tuple[dict[str, object], bool]:
+        """Return what an open connection would notice if it changed."""
+        return self.knobs(), self.is_paced
+
     def _command(self, words: list[str], line: int, folder: Path) -> None:
         program, arguments = words[0], words[1:]
         name = Path(program).name

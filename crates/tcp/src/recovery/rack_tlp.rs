@@ -515,7 +515,7 @@ impl RackTlp {
     /// (Linux `tcp_probe0_when`).
     fn arm_window_probe(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) {
         let base_s = tcb.rtt.rto_s().max(config.rto.min_rto.seconds());
-        let factor = 2.0f64.powi(self.window_probes.min(30) as i32);
+        let factor = f64::from(1u32 << self.window_probes.min(30));
         let seconds = (base_s * factor).min(config.rto.max_rto.seconds());
         self.arm(tcb, now_s, PendingTimer::WindowProbe, seconds);
     }
