@@ -141,12 +141,11 @@ impl Tcb {
         self.pacing_bytes_s = (srtt_s > 0.0).then(|| (bytes / srtt_s) as u64 as f64);
     }
 
-    /// New packets left as one, which the device paces. It does not pace the first ten.
+    /// New packets left as one, and the device paces them. It does not pace the first ten.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn pace_burst(&mut self, now_s: f64, packets: i64, config: &TcpConfig) {
         const UNPACED: u64 = 10;
-        if !self.bursts_are_paced {
-            return;
-        }
         let is_paced = self.counters.sent - u64::from(config.handshake.syn) >= UNPACED;
         let rate = self.pacing_bytes_s.filter(|_| is_paced).map(|bytes_s| bytes_s as u64);
         let bytes = packets as u64 * u64::from(config.segment.packet_size);

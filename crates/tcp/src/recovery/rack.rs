@@ -233,8 +233,9 @@ impl Rack {
         blocks: &[(i64, i64)],
     ) -> Delivered {
         let mut delivered = Delivered::default();
-        // The first packets that came late, of those SACKed and of those acknowledged.
-        let (mut late_sacked, mut late_acked) = (None, None);
+        // The first packets that were sent once, of those SACKed and of those acknowledged: they came
+        // late if they lie below one that was known to have arrived.
+        let (mut late_sacked, mut late_acked) = (i64::MAX, i64::MAX);
         let mut highest = self.fack;
         for &(left, right) in blocks {
             // Blocks repeat earlier ones: step from hole to hole.
@@ -247,10 +248,7 @@ impl Rack {
                 let was = *segment;
                 if was.flags & EVER_RETRANS == 0 {
                     Delivered::note(&mut delivered.sacked_s, was.xmit_s);
-                    if number < self.fack {
-                        late_sacked =
-                            Some(late_sacked.map_or(number, |late: i64| late.min(number)));
-                    }
+                    late_sacked = late_sacked.min(number);
                 }
                 segment.flags &= EVER_RETRANS;
                 // The echo is not that of a SACKed packet.
@@ -259,8 +257,8 @@ impl Rack {
                 number = self.sacked.first_missing(number + 1);
             }
         }
-        if let Some(number) = late_sacked {
-            self.note_reordering(number, highest);
+        if late_sacked < self.fack {
+            self.note_reordering(late_sacked, highest);
         }
         while self.snd_una <= ack
             && let Some(segment) = self.segments.pop_front()
@@ -270,9 +268,7 @@ impl Rack {
                 delivered.retransmitted |= segment.flags & RETRANS != 0 || !is_sacked;
             } else if !is_sacked {
                 Delivered::note(&mut delivered.acked_s, segment.xmit_s);
-                if self.snd_una < self.fack {
-                    late_acked = late_acked.or(Some(self.snd_una));
-                }
+                late_acked = late_acked.min(self.snd_una);
             }
             if is_sacked {
                 self.sacked_out -= 1;
@@ -286,8 +282,8 @@ impl Rack {
             self.snd_una += 1;
         }
         self.sacked.advance(self.snd_una);
-        if let Some(number) = late_acked {
-            self.note_reordering(number, if self.sacked_out > 0 { highest } else { ack });
+        if late_acked < self.fack {
+            self.note_reordering(late_acked, if self.sacked_out > 0 { highest } else { ack });
         }
         // Reordering is judged by what was SACKed before this ACK.
         self.fack = highest.max(ack);
@@ -295,6 +291,8 @@ impl Rack {
     }
 
     /// Packet `number` came after `highest` (Linux `tcp_check_sack_reordering`).
+    #[cold]
+    #[inline(never)]
     fn note_reordering(&mut self, number: i64, highest: i64) {
         if number < highest {
             self.reordering = self.reordering.max((highest + 1 - number).min(MAX_REORDERING));
@@ -339,6 +337,8 @@ impl Rack {
 
     /// Without SACK the first packet is lost after `threshold` duplicate ACKs, and in a recovery with
     /// each ACK of a part (Linux `tcp_newreno_mark_lost`).
+    #[cold]
+    #[inline(never)]
     pub(crate) fn mark_head_lost(&mut self, recovers: bool, advanced: bool) {
         let is_lost = if recovers { advanced } else { self.sacked_out >= self.reordering };
         let head = self.segments.front().filter(|head| is_lost && head.flags & LOST == 0);

@@ -226,6 +226,8 @@ impl RackTlp {
 
     /// Counts what an ACK without SACK delivers: `acked` packets, or one for a duplicate ACK, in the
     /// order of Linux's `tcp_clean_rtx_queue` and `tcp_fastretrans_alert`.
+    #[cold]
+    #[inline(never)]
     fn count_without_sack(&mut self, tcb: &Tcb, ack: i64, acked: i64) -> i64 {
         let window_changed = std::mem::take(&mut self.window_changed);
         if acked > 0 {
@@ -361,7 +363,7 @@ impl RackTlp {
                 tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
                 tcb.count_prr_out();
                 count += 1;
-                if is_data && burst == 0 {
+                if tcb.bursts_are_paced && is_data && burst == 0 {
                     tcb.pace_burst(now_s, whole_burst, config);
                 }
             }
@@ -513,6 +515,8 @@ impl RackTlp {
 
     /// Arms the timer for the next probe of the window: after an RTO, which doubles with each
     /// (Linux `tcp_probe0_when`).
+    #[cold]
+    #[inline(never)]
     fn arm_window_probe(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) {
         let base_s = tcb.rtt.rto_s().max(config.rto.min_rto.seconds());
         let factor = f64::from(1u32 << self.window_probes.min(30));
@@ -522,6 +526,8 @@ impl RackTlp {
 
     /// Asks for the window: no data, and the number of the last packet acknowledged, so that the
     /// receiver answers (Linux `tcp_xmit_probe_skb`).
+    #[cold]
+    #[inline(never)]
     fn probe_window(
         &mut self,
         tcb: &mut Tcb,
