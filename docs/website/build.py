@@ -67,6 +67,7 @@ SITE = {
     "docs/agreement.md": "concepts/agreement",
     "docs/live-beside.md": "concepts/live-beside",
     "docs/linux.md": "concepts/linux",
+    "docs/conform.md": "concepts/conform",
     "docs/reproduction.md": "concepts/reproduction",
     "docs/witness.md": "concepts/witness",
     "docs/performance.md": "concepts/performance",

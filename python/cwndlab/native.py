@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 from cwndlab import _core
-from cwndlab._core import Ack, Episodes, Observer, Run, Scenario
+from cwndlab._core import Ack, DrivenSender, Episodes, Observer, Run, Scenario
 from cwndlab.errors import RuleError
 
 __all__ = [
     "Ack",
+    "DrivenSender",
     "Episodes",
     "Observer",
     "Run",

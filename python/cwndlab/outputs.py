@@ -245,6 +245,15 @@ def _known_results() -> Schema:
     return _object({"build": TEXT, "facts": _list(fact)})
 
 
+def _conform() -> Schema:
+    script = _object({
+        **_fields("script verdict expected found", TEXT),
+        "line": _or_null(WHOLE), "checks": WHOLE,
+        **_fields("kernel kernel_reason", _or_null(TEXT)),
+    })  # fmt: skip
+    return _object({"scripts": _list(script)})
+
+
 def _matrix() -> Schema:
     texts = _fields("rule profile check case verdict unit reason", TEXT)
     numbers = _fields("measured ci95_low ci95_high", _or_null(NUMBER))
@@ -365,6 +374,7 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
         "`cwndlab known-results`, and docs/known-results.json", _known_results
     ),
     "matrix": ("`cwndlab matrix`", _matrix),
+    "conform": ("`cwndlab conform`", _conform),
     "search": ("`cwndlab search`, and its found.json", _search),
     "design": ("`cwndlab design`, and its design.json", _design),
     "search-families": ("`cwndlab search --list`", _families),

@@ -8,6 +8,7 @@
 mod agent;
 mod custom_rule;
 mod definitions;
+mod driven_sender;
 mod episodes;
 mod errors;
 mod pcap;
@@ -158,6 +159,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::PyRun>()?;
     module.add_class::<agent::PyObserver>()?;
     module.add_class::<episodes::PyEpisodes>()?;
+    module.add_class::<driven_sender::PyDrivenSender>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(rules, module)?)?;

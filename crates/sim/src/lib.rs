@@ -17,6 +17,7 @@
 
 mod build;
 mod collections;
+mod driven_sender;
 mod endpoint;
 mod engine;
 mod event;
@@ -36,6 +37,7 @@ pub use build::{
     ArrivingFlow, DrawnArrivals, DrawnFlow, DrawnLink, DrawnNetwork, DrawnSource, Options,
 };
 pub use cwndlab_tcp::Ecn;
+pub use driven_sender::{DrivenAck, DrivenSender, SentPacket};
 pub use endpoint::external::{ExternalPacket, Fate, PacketOutcome};
 pub use endpoint::transfer::Transfer;
 pub use engine::state::Status;

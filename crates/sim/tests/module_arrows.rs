@@ -28,7 +28,7 @@ const TABLES: &[(&str, &str)] = &[
 /// them.
 const LAYERS: &[&[&str]] = &[
     &["lib.rs"],
-    &["simulation.rs", "network_path.rs", "replay.rs"],
+    &["simulation.rs", "network_path.rs", "driven_sender.rs", "replay.rs"],
     &["external_flow.rs"],
     &["results"],
     &["build"],

@@ -116,7 +116,7 @@ impl Tcb {
             highest_ack: self.highest_ack,
             snd_nxt: self.snd_nxt,
             cwnd: self.cwnd,
-            is_paced: config.growth.pacing,
+            is_paced: config.growth.pacing || self.bursts_are_paced,
             ack_delay_s: self.burst_s(),
         };
         let in_slow_start = self.cwnd < self.ssthresh;
@@ -139,6 +139,19 @@ impl Tcb {
         let window = i64::from(self.cwnd as u32).max(self.outstanding()) as f64;
         let bytes = factor * f64::from(config.segment.packet_size) * window;
         self.pacing_bytes_s = (srtt_s > 0.0).then(|| (bytes / srtt_s) as u64 as f64);
+    }
+
+    /// New packets left as one, and the device paces them. It does not pace the first ten.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn pace_burst(&mut self, now_s: f64, packets: i64, config: &TcpConfig) {
+        const UNPACED: u64 = 10;
+        let is_paced = self.counters.sent - u64::from(config.handshake.syn) >= UNPACED;
+        let rate = self.pacing_bytes_s.filter(|_| is_paced).map(|bytes_s| bytes_s as u64);
+        let bytes = packets as u64 * u64::from(config.segment.packet_size);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_burst(now_s, bytes, rate);
+        }
     }
 
     /// Time that four bursts of the largest size take at the pacing rate, at most a millisecond:

@@ -34,6 +34,7 @@ mod sequence_set;
 mod slow_start;
 mod syn_ack;
 mod tcb;
+mod tcp_info;
 mod ticks;
 mod undo;
 
@@ -53,6 +54,7 @@ pub use sender::Sender;
 pub use sequence_set::SequenceSet;
 pub use slow_start::SlowStartScheme;
 pub use tcb::Phase;
+pub use tcp_info::{CaState, TcpInfo};
 pub use ticks::timestamp_ms;
 
 /// A deadline that never expires, seconds.

@@ -6,6 +6,7 @@ use crate::tcb::{Phase, Tcb};
 use crate::undo::Verdict;
 use crate::{
     AckSegment, Counters, EcnEcho, NEVER, Output, Recovery, SackBlocks, ShortPacket, TcpConfig,
+    TcpInfo,
 };
 use cwndlab_rules::{Rule, WindowRule};
 
@@ -72,6 +73,74 @@ impl Sender {
         *self = new;
     }
 
+    /// From now on the application's data is what [`Sender::supply`] gave: it writes nothing else,
+    /// and what was given waits in the send buffer.
+    pub fn take_given_writes(&mut self) {
+        self.recovery.take_given_writes();
+    }
+
+    /// From now on the receiver sends no SACK blocks. Loss recovery by RACK then counts duplicate
+    /// ACKs as Linux does (`tcp_is_reno`); other schemes that need SACK see none.
+    pub fn count_duplicate_acks(&mut self) {
+        self.recovery.count_duplicate_acks();
+    }
+
+    /// The device below the sender paces its bursts, in Linux's way (`sch_fq`). Only loss recovery by
+    /// RACK knows of it.
+    pub fn pace_bursts(&mut self) {
+        self.tcb.bursts_are_paced = true;
+        self.tcb.pacer.get_or_insert_default();
+        self.update_prediction();
+    }
+
+    /// Whether the device below the sender refuses packets, so that retransmissions fail. Only loss
+    /// recovery by RACK knows of it.
+    pub fn refuse_packets(&mut self, refuses: bool) {
+        self.recovery.refuse_packets(refuses);
+    }
+
+    /// Takes the receiver's window, bytes beyond `ack`, from an ACK that is about to be processed. One that acknowledges nothing new can open it or shut it, not reduce it (Linux
+    /// `tcp_may_update_window`).
+    pub fn set_receiver_window(&mut self, now_s: f64, ack: i64, bytes: u32, config: &TcpConfig) {
+        let packets = (bytes / config.segment.packet_size.max(1)).min(config.limits.window as u32);
+        let tcb = &mut self.tcb;
+        let is_news = ack > tcb.highest_ack
+            || (ack == tcb.highest_ack && (packets > tcb.rwnd || packets == 0));
+        if !is_news || packets == tcb.rwnd {
+            return;
+        }
+        tcb.rwnd = packets;
+        tcb.largest_window_bytes = tcb.largest_window_bytes.max(bytes);
+        if tcb.outstanding() == 0 && tcb.snd_nxt < tcb.data_end {
+            // Linux `tcp_ack_update_window` restarts like an application that comes back.
+            tcb.restart_cwnd_after_idle(now_s, config);
+        }
+        self.recovery.on_window(&mut self.tcb);
+        self.update_prediction();
+    }
+
+    /// State under the names of Linux's `struct tcp_info`.
+    pub fn tcp_info(&self, config: &TcpConfig) -> TcpInfo {
+        let tcb = &self.tcb;
+        let microseconds = |seconds: f64| (seconds * 1e6).round() as u32;
+        let mut info = TcpInfo {
+            ca_state: tcb.state.into(),
+            snd_cwnd: tcb.cwnd as u32,
+            snd_ssthresh: if tcb.ssthresh < 1e9 {
+                tcb.ssthresh as u32
+            } else {
+                TcpInfo::INFINITE_SSTHRESH
+            },
+            backoff: tcb.rtt.backoff().ilog2(),
+            rtt: microseconds(tcb.rtt.srtt_s(config)),
+            rttvar: microseconds(tcb.rtt.rttvar_s(config)),
+            rto: microseconds(tcb.rtt.rto_s()),
+            ..TcpInfo::default()
+        };
+        self.recovery.report(tcb, &mut info);
+        info
+    }
+
     /// Makes a packet of the data given so far a short one.
     pub fn set_short_packet(&mut self, short: Option<ShortPacket>) {
         self.tcb.short_packet = short.map(Box::new);
@@ -82,16 +151,6 @@ impl Sender {
     pub fn start(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {
         self.tcb.last_event_s = now_s;
         self.send_pending_data(now_s, config, out);
-    }
-
-    /// The receiver offers a window with ACK `ack`, bytes. One that does not advance takes nothing back
-    /// (RFC 9293 section 3.10.7.4).
-    pub fn set_window(&mut self, ack: i64, bytes: u32, config: &TcpConfig) {
-        let packets = (bytes / config.segment.packet_size.max(1)).min(config.limits.window as u32);
-        if ack > self.tcb.highest_ack || packets > self.tcb.rwnd {
-            self.tcb.rwnd = packets;
-            self.tcb.largest_window_bytes = self.tcb.largest_window_bytes.max(bytes);
-        }
     }
 
     /// Whether an ACK has arrived.

@@ -12,7 +12,7 @@ use crate::rate_sampler::RateSampler;
 use crate::retransmission_timer::RetransmissionTimer;
 use crate::slow_start::SlowStart;
 use crate::undo::{Retransmissions, Undo};
-use crate::{AckSegment, Counters, NEVER, RttEstimator, ShortPacket, TcpConfig};
+use crate::{AckSegment, CaState, Counters, NEVER, RttEstimator, ShortPacket, TcpConfig};
 use cwndlab_rules::{AckFields, CwndValidation, Needs, Rule, WindowRule};
 
 /// Below every packet number, and below -1, which means that nothing is acknowledged.
@@ -67,6 +67,17 @@ pub(crate) enum CongestionState {
     Recovery,
     /// The retransmission timer expired.
     Loss,
+}
+
+impl From<CongestionState> for CaState {
+    fn from(state: CongestionState) -> Self {
+        match state {
+            CongestionState::Open => Self::Open,
+            CongestionState::Cwr => Self::Cwr,
+            CongestionState::Recovery => Self::Recovery,
+            CongestionState::Loss => Self::Loss,
+        }
+    }
 }
 
 /// Packets in flight and packets marked lost so far, as loss detection knows them. Empty for rules
@@ -128,6 +139,8 @@ pub(crate) struct Tcb {
     pub(crate) usage: Option<CwndUsage>,
     /// Linux's pacing rate, bytes/s (`sk_pacing_rate`): of the last ACK; none before the first.
     pub(crate) pacing_bytes_s: Option<f64>,
+    /// The device below paces bursts at that rate.
+    pub(crate) bursts_are_paced: bool,
     /// Packets that the windows allow and the endpoint holds back, to send more as one.
     pub(crate) held_back: i64,
     /// The rule returned an invalid congestion window.
@@ -193,6 +206,7 @@ impl Tcb {
             validation: CwndValidation::default(),
             usage: None,
             pacing_bytes_s: None,
+            bursts_are_paced: false,
             held_back: 0,
             is_faulty: needs.faults && rule.fault().is_some(),
             rate_sampler,
@@ -453,13 +467,36 @@ impl Tcb {
             self.accumulate_cwnd_area(expired_s);
             return Some(expired_s);
         }
+        self.restart_cwnd_after_idle(now_s, config);
+        None
+    }
+
+    /// After an RTO without sending cwnd restarts: from the initial window (RFC 5681 section 4.1),
+    /// or, as Linux has it, halved for each RTO down to that, with ssthresh at three quarters of
+    /// cwnd at least (RFC 2861; Linux `tcp_cwnd_restart`).
+    pub(crate) fn restart_cwnd_after_idle(&mut self, now_s: f64, config: &TcpConfig) {
         // A model-based rule knows the path better than a timer does; Linux spares it too.
         let restarts = config.growth.idle_restart && !self.needs.recovery;
-        if restarts && now_s - self.last_sent_s > self.rtt.rto_s() {
-            self.accumulate_cwnd_area(now_s);
-            self.cwnd = self.cwnd.min(self.initial_window(config));
+        let (rto_s, mut idle_s) = (self.rtt.rto_s(), now_s - self.last_sent_s);
+        if !restarts || idle_s <= rto_s {
+            return;
         }
-        None
+        self.accumulate_cwnd_area(now_s);
+        let restart = self.cwnd.min(self.initial_window(config));
+        if self.usage.is_none() {
+            self.cwnd = restart;
+            return;
+        }
+        if !matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
+            let cwnd = self.cwnd as u64;
+            self.ssthresh = self.ssthresh.max((cwnd / 2 + cwnd / 4) as f64);
+        }
+        idle_s -= rto_s;
+        while idle_s > 0.0 && self.cwnd > restart {
+            self.cwnd = (self.cwnd / 2.0).floor();
+            idle_s -= rto_s;
+        }
+        self.cwnd = self.cwnd.max(restart);
     }
 
     pub(crate) fn has_started(&self) -> bool {

@@ -88,7 +88,11 @@ fn gaps_are_reported_at_once() {
 /// order.
 #[test]
 fn a_packet_that_arrives_twice_is_acknowledged_at_once() {
-    let linux = tcp_config!(TcpConfig::profile(Profile::Linux), receiver.quick_acks = 0);
+    let linux = tcp_config!(
+        TcpConfig::profile(Profile::Linux),
+        receiver.quick_acks = 0,
+        receiver.receive_buffer = 0
+    );
     let rfc = tcp_config!(config(), receiver.delayed_ack = true, recovery.dsack = true);
     for config in [linux, rfc] {
         let mut receiver = Receiver::new(true);
@@ -111,8 +115,8 @@ fn a_packet_that_arrives_twice_is_acknowledged_at_once() {
     assert_eq!(answers, [Some((0, vec![])), None, Some((2, vec![])), None]);
 }
 
-/// Linux acknowledges the first 16 data packets at once, and as many after a packet that arrives
-/// twice (`TCP_MAX_QUICKACKS`), its own ACK included.
+/// Linux acknowledges 16 data packets at once at the start, beside six by which its window grows
+/// then, and 16 after a packet that arrives twice (`TCP_MAX_QUICKACKS`).
 #[test]
 fn quick_acks_at_the_start_and_after_a_duplicate() {
     let config = TcpConfig::profile(Profile::Linux);
@@ -120,11 +124,11 @@ fn quick_acks_at_the_start_and_after_a_duplicate() {
     let mut answers = |numbers: std::ops::RangeInclusive<i64>| -> Vec<bool> {
         numbers.map(|number| answer(&mut receiver, 0.1, number, &config).is_some()).collect()
     };
-    assert_eq!(answers(0..=16), [true; 17]);
-    assert_eq!(answers(17..=22), [false, true, false, true, false, true]);
+    assert_eq!(answers(0..=22), [true; 23]);
+    assert_eq!(answers(23..=28), [false, true, false, true, false, true]);
     assert_eq!(answers(20..=20), [true]);
-    assert_eq!(answers(23..=37), [true; 15]);
-    assert_eq!(answers(38..=41), [false, true, false, true]);
+    assert_eq!(answers(29..=44), [true; 16]);
+    assert_eq!(answers(45..=48), [false, true, false, true]);
 }
 
 /// Linux: the SYN-ACK is repeated after 1, 2, 4, 8 and 16 s (`tcp_synack_retries` 5), until data

@@ -8,6 +8,7 @@ from cwndlab.cli.assess import assess
 from cwndlab.cli.cellular import cellular
 from cwndlab.cli.compare import compare
 from cwndlab.cli.completion import complete_names, completion
+from cwndlab.cli.conform import conform
 from cwndlab.cli.demo import demo
 from cwndlab.cli.design import design
 from cwndlab.cli.doctor import doctor
@@ -76,7 +77,8 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, export, compare, assess, matrix, sweep, results, report, reproduce, known_results, search,
+    run, export, compare, assess, matrix, sweep, results, report, reproduce, known_results,
+    conform, search,
     design,
     environments, cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live,
     virtual_kernel, doctor, init, completion,

@@ -230,7 +230,7 @@ fn deliver_ack_slow_path<T: Tracer>(
         (ack.echo_s, ack.echo, sack) = (options.echo_s, options.echo, Some(options.sack));
         if let Some(window_bytes) = options.window_bytes {
             endpoint.echoed_ms = endpoint.echoed_ms.max(options.left_ms);
-            endpoint.sender.set_window(packet.number, window_bytes, config);
+            endpoint.sender.set_receiver_window(packet.at_s, packet.number, window_bytes, config);
             if packet.number == 0 && config.handshake.syn && !endpoint.sender.is_connected() {
                 let cause = cause_of(&packet, config);
                 let size_bytes = config.ack_wire_size();

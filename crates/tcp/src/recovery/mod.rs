@@ -10,7 +10,7 @@ mod tahoe;
 mod write_queue;
 
 use crate::tcb::{Flight, Tcb};
-use crate::{AckSegment, Output, SackBlocks, Scoreboard, TcpConfig};
+use crate::{AckSegment, CaState, Output, SackBlocks, Scoreboard, TcpConfig, TcpInfo};
 use cwndlab_prefetch::prefetch;
 use rack_tlp::RackTlp;
 use reno::FastRecovery;
@@ -170,6 +170,52 @@ impl LossRecovery {
                 .iter()
                 .map(|&(left, right)| is_new(left.max(above), right.min(tcb.highest_sent + 1)))
                 .sum::<u64>()
+    }
+
+    /// From now on the application's data is what it has written.
+    pub(crate) fn take_given_writes(&mut self) {
+        if let Self::RackTlp(scheme) = self {
+            scheme.take_given_writes();
+        }
+    }
+
+    /// The receiver sends no SACK blocks.
+    pub(crate) fn count_duplicate_acks(&mut self) {
+        if let Self::RackTlp(scheme) = self {
+            scheme.count_duplicate_acks();
+        }
+    }
+
+    /// Whether the device below refuses packets.
+    pub(crate) fn refuse_packets(&mut self, refuses: bool) {
+        if let Self::RackTlp(scheme) = self {
+            scheme.refuse_packets(refuses);
+        }
+    }
+
+    /// The receiver's window changed.
+    pub(crate) fn on_window(&mut self, tcb: &mut Tcb) {
+        if let Self::RackTlp(scheme) = self {
+            scheme.on_window(tcb);
+        }
+    }
+
+    /// State for `tcp_info`.
+    pub(crate) fn report(&self, tcb: &Tcb, info: &mut TcpInfo) {
+        info.unacked = tcb.outstanding().max(0) as u32;
+        match self {
+            Self::Tahoe | Self::Reno(_) => info.sacked = tcb.dupacks,
+            Self::Sack(scheme) => {
+                let above = |board: &Scoreboard| {
+                    board.sacked().count(tcb.highest_ack + 1, tcb.highest_sent + 1) as u32
+                };
+                info.sacked = scheme.memory().map_or(0, above);
+            }
+            Self::RackTlp(scheme) => return scheme.report(info),
+        }
+        if info.ca_state == CaState::Open && info.sacked > 0 {
+            info.ca_state = CaState::Disorder;
+        }
     }
 
     /// Packets in flight and lost, for the rule.

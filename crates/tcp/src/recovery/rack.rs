@@ -1,8 +1,8 @@
 //! RACK loss detection (RFC 8985): a packet is lost when a packet sent later was delivered and the
 //! reordering window has passed since.
 
-use crate::SequenceSet;
 use crate::ticks::{HZ, tick_before};
+use crate::{SequenceSet, TcpInfo};
 use std::collections::VecDeque;
 
 /// Retransmitted (by TLP or in recovery), and neither SACKed nor marked lost since (Linux
@@ -54,9 +54,12 @@ pub(crate) struct Rack {
     min_rtt_s: f64,
     /// Highest packet delivered (RACK.fack).
     fack: i64,
-    /// A packet that was sent once was delivered after one with a higher number
-    /// (RACK.reordering_seen).
-    reordering_seen: bool,
+    /// How often a packet that was sent once was delivered after one with a higher number
+    /// (RACK.reordering_seen, Linux `tp->reord_seen`).
+    reord_seen: u32,
+    /// Packets by which one was overtaken at most, from a number on that Linux starts at
+    /// (`tp->reordering`).
+    reordering: i64,
     /// Multiples of min_rtt/4 that the reordering window spans, recoveries until it is one again,
     /// and the packet whose acknowledgement permits the next increase (RACK.reo_wnd_mult,
     /// RACK.reo_wnd_persist, RACK.dsack_round).
@@ -68,6 +71,11 @@ pub(crate) struct Rack {
 /// Granularity of Linux's clock, seconds: on an empty path a retransmission takes min_rtt, and
 /// rounding must not make it less.
 const CLOCK_S: f64 = 1e-6;
+
+/// Packets by which one may be overtaken before any was (Linux `sysctl_tcp_reordering`), and at most
+/// (`sysctl_tcp_max_reordering`).
+const REORDERING: i64 = 3;
+const MAX_REORDERING: i64 = 300;
 
 /// Recoveries without DSACK after which the reordering window shrinks (RFC 8985 section 6.2).
 const REO_WND_PERSIST: u32 = 16;
@@ -138,7 +146,8 @@ impl Rack {
             rack_rtt_s: 0.0,
             min_rtt_s: f64::INFINITY,
             fack: -1,
-            reordering_seen: false,
+            reord_seen: 0,
+            reordering: REORDERING,
             reo_wnd_mult: 1,
             reo_wnd_persist: 0,
             dsack_round: None,
@@ -238,7 +247,10 @@ impl Rack {
         blocks: &[(i64, i64)],
     ) -> Delivered {
         let mut delivered = Delivered::default();
-        let mut highest = self.fack.max(ack);
+        // The first packets that were sent once, of those SACKed and of those acknowledged: they came
+        // late if they lie below one that was known to have arrived.
+        let (mut late_sacked, mut late_acked) = (i64::MAX, i64::MAX);
+        let mut highest = self.fack;
         for &(left, right) in blocks {
             // Blocks repeat earlier ones: step from hole to hole.
             let mut number = self.sacked.first_missing(left.max(self.snd_una));
@@ -250,13 +262,17 @@ impl Rack {
                 let was = *segment;
                 if was.flags & EVER_RETRANS == 0 {
                     Delivered::note(&mut delivered.sacked_s, was.xmit_s);
+                    late_sacked = late_sacked.min(number);
                 }
                 segment.flags &= EVER_RETRANS | PUSH;
                 // The echo is not that of a SACKed packet.
-                self.on_delivered(now_s, false, number, was);
+                self.on_delivered(now_s, false, was);
                 highest = highest.max(number);
                 number = self.sacked.first_missing(number + 1);
             }
+        }
+        if late_sacked < self.fack {
+            self.note_reordering(late_sacked, highest);
         }
         while self.snd_una <= ack
             && let Some(segment) = self.segments.pop_front()
@@ -266,6 +282,7 @@ impl Rack {
                 delivered.retransmitted |= segment.flags & RETRANS != 0 || !is_sacked;
             } else if !is_sacked {
                 Delivered::note(&mut delivered.acked_s, segment.xmit_s);
+                late_acked = late_acked.min(self.snd_una);
             }
             if is_sacked {
                 self.sacked_out -= 1;
@@ -273,27 +290,101 @@ impl Rack {
                 // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later
                 // arrived by an earlier transmission.
                 let is_earlier = echo_s.is_some_and(|echo_s| echo_s < segment.xmit_s);
-                self.on_delivered(now_s, is_earlier, self.snd_una, segment);
+                self.on_delivered(now_s, is_earlier, segment);
                 delivered.packets += 1;
             }
             self.snd_una += 1;
         }
         self.sacked.advance(self.snd_una);
+        if late_acked < self.fack {
+            self.note_reordering(late_acked, if self.sacked_out > 0 { highest } else { ack });
+        }
         // Reordering is judged by what was SACKed before this ACK.
-        self.fack = highest;
+        self.fack = highest.max(ack);
         delivered
+    }
+
+    /// Packet `number` came after `highest` (Linux `tcp_check_sack_reordering`).
+    #[cold]
+    #[inline(never)]
+    fn note_reordering(&mut self, number: i64, highest: i64) {
+        if number < highest {
+            self.reordering = self.reordering.max((highest + 1 - number).min(MAX_REORDERING));
+            self.reord_seen += 1;
+        }
+    }
+
+    /// Counts a duplicate ACK as a packet delivered, where the receiver sends no SACK (Linux
+    /// `tcp_add_reno_sack`). Returns the packets newly delivered.
+    pub(crate) fn count_dupack(&mut self) -> i64 {
+        let before = self.sacked_out;
+        self.sacked_out += 1;
+        self.limit_dupacks(0);
+        (self.sacked_out - before).max(0)
+    }
+
+    /// Some duplicate ACKs were for what is acknowledged now (Linux `tcp_remove_reno_sacks`). `acked`:
+    /// packets acknowledged. Returns those newly delivered: one filled the hole.
+    pub(crate) fn remove_dupacks(&mut self, acked: i64) -> i64 {
+        let delivered = (acked - self.sacked_out).max(1);
+        self.sacked_out = (self.sacked_out - (acked - 1)).max(0);
+        self.limit_dupacks(acked);
+        delivered
+    }
+
+    /// Duplicate ACKs tell nothing any more (Linux `tcp_reset_reno_sack`).
+    pub(crate) fn forget_dupacks(&mut self) {
+        self.sacked_out = 0;
+    }
+
+    /// As many duplicate ACKs as packets are reordering: at least one packet is missing (Linux
+    /// `tcp_check_reno_reordering`).
+    fn limit_dupacks(&mut self, acked: i64) {
+        let outstanding = self.segments.len() as i64;
+        let holes = self.lost_out.max(1).min(outstanding);
+        if self.sacked_out + holes > outstanding {
+            self.sacked_out = outstanding - holes;
+            self.reordering = (outstanding + acked).min(MAX_REORDERING);
+            self.reord_seen += 1;
+        }
+    }
+
+    /// Without SACK the first packet is lost after `threshold` duplicate ACKs, and in a recovery with
+    /// each ACK of a part (Linux `tcp_newreno_mark_lost`).
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn mark_head_lost(&mut self, recovers: bool, advanced: bool) {
+        let is_lost = if recovers { advanced } else { self.sacked_out >= self.reordering };
+        let head = self.segments.front().filter(|head| is_lost && head.flags & LOST == 0);
+        if head.is_some() {
+            self.mark_lost(self.snd_una);
+        }
+    }
+
+    /// Whether a packet was overtaken by more than is usual, so that SACKs count as progress (Linux
+    /// `tcp_may_raise_cwnd`).
+    pub(crate) fn is_reordered_far(&self) -> bool {
+        self.reordering > REORDERING
+    }
+
+    /// State for `tcp_info`.
+    pub(crate) fn report(&self, info: &mut TcpInfo) {
+        let count = |packets: i64| packets.max(0) as u32;
+        (info.sacked, info.lost) = (count(self.sacked_out), count(self.lost_out));
+        (info.retrans, info.unacked) = (count(self.retrans_out), self.segments.len() as u32);
+        (info.reordering, info.reord_seen) = (count(self.reordering), self.reord_seen);
+        info.min_rtt = (self.min_rtt_s * 1e6).round() as u32;
     }
 
     /// Updates RACK state for a delivered packet (RFC 8985 section 6.2, steps 1 to 3).
     /// `is_earlier`: the ACK shows that an earlier transmission than the last one arrived.
-    fn on_delivered(&mut self, now_s: f64, is_earlier: bool, number: i64, segment: SegmentState) {
+    fn on_delivered(&mut self, now_s: f64, is_earlier: bool, segment: SegmentState) {
         self.lost_out -= i64::from(segment.flags & LOST != 0);
         self.retrans_out -= i64::from(segment.flags & RETRANS != 0);
         self.to_retransmit -= i64::from(segment.flags & (LOST | RETRANS) == LOST);
         let rtt_s = now_s - segment.xmit_s;
-        if segment.flags & EVER_RETRANS == 0 {
-            self.reordering_seen |= number < self.fack;
-        } else if is_earlier || rtt_s < self.min_rtt_s - CLOCK_S {
+        let is_retransmitted = segment.flags & EVER_RETRANS != 0;
+        if is_retransmitted && (is_earlier || rtt_s < self.min_rtt_s - CLOCK_S) {
             // An earlier transmission arrived.
             return;
         }
@@ -314,7 +405,7 @@ impl Rack {
         highest_sent: i64,
     ) {
         self.note_late_original(number);
-        let counts = self.reordering_seen && !is_probe;
+        let counts = self.reord_seen > 0 && !is_probe;
         if counts && self.dsack_round.is_none_or(|round| highest_ack >= round) {
             self.dsack_round = Some(highest_sent);
             self.reo_wnd_mult += 1;
@@ -329,14 +420,15 @@ impl Rack {
             .ok()
             .and_then(|index| self.segments.get(index))
             .is_some_and(|segment| segment.flags & EVER_RETRANS != 0);
-        self.reordering_seen |=
-            is_retransmitted && self.sacked.contains(number) && number < self.fack;
+        if is_retransmitted && self.sacked.contains(number) {
+            self.note_reordering(number, self.fack);
+        }
     }
 
     /// The packet at SND.UNA was retransmitted, and its original arrived: it came after the packets
     /// that are SACKed (Linux `tcp_try_undo_partial`).
     pub(crate) fn note_late_head(&mut self) {
-        self.reordering_seen |= self.snd_una < self.fack;
+        self.note_reordering(self.snd_una, self.fack);
     }
 
     /// A repair ended: the reordering window shrinks again after some without DSACK.
@@ -356,7 +448,7 @@ impl Rack {
     /// Reordering window (RFC 8985 section 6.2 step 4; Linux `tcp_rack_reo_wnd`): min_rtt/4, and 0
     /// in recovery or with `threshold` packets SACKed as long as no reordering was seen.
     fn reo_wnd_s(&self, repairs: bool, threshold: u32, srtt_s: f64) -> f64 {
-        if !self.reordering_seen && (repairs || self.sacked_out >= i64::from(threshold)) {
+        if self.reord_seen == 0 && (repairs || self.sacked_out >= i64::from(threshold)) {
             return 0.0;
         }
         (f64::from(self.reo_wnd_mult) * self.min_rtt_s / 4.0).min(srtt_s)

@@ -7,7 +7,7 @@ use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::cwnd_usage::CwndUsage;
 use crate::tcb::{CongestionState, Flight, Tcb};
 use crate::ticks::{HZ, ticks_of, timer_expiry_s};
-use crate::{AckSegment, Output, SackBlocks, TcpConfig};
+use crate::{AckSegment, CaState, DataSegment, Ecn, Output, SackBlocks, TcpConfig, TcpInfo};
 use cwndlab_rules::Congestion;
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
@@ -31,6 +31,8 @@ pub(crate) enum PendingTimer {
     LossProbe,
     /// Reordering timer of RACK.
     Reordering,
+    /// Probe of a window of zero (RFC 9293 section 3.8.6.1).
+    WindowProbe,
 }
 
 /// A tail loss probe that is not resolved yet (RFC 8985 section 7).
@@ -70,6 +72,14 @@ pub(crate) struct RackTlp {
     lost_reported: u64,
     /// Packets that an undo unmarked before the rule heard that they were lost: it never will.
     lost_unreported: u64,
+    /// Probes of a window of zero in a row.
+    window_probes: u32,
+    /// The receiver sends SACK blocks; without them duplicate ACKs are counted.
+    has_sack: bool,
+    /// The ACK that is being processed changed the receiver's window.
+    window_changed: bool,
+    /// The device below takes no packet: retransmissions fail.
+    refuses_packets: bool,
 }
 
 impl RackTlp {
@@ -81,6 +91,10 @@ impl RackTlp {
             queue: WriteQueue::default(),
             lost_reported: 0,
             lost_unreported: 0,
+            window_probes: 0,
+            has_sack: true,
+            window_changed: false,
+            refuses_packets: false,
         }
     }
 
@@ -112,12 +126,16 @@ impl RackTlp {
             self.rack.note_rtt(rule_rtt_s);
             tcb.note_delivery(now_s, rule_rtt_s, config);
         }
-        let delivered = delivered.packets;
+        let delivered = if self.has_sack {
+            delivered.packets
+        } else {
+            self.count_without_sack(tcb, ack.ack, delivered.packets)
+        };
         self.process_tlp_ack(tcb, ack.ack, dsack, advanced || delivered > 0, config);
-        if leave_state(tcb) {
+        if leave_state(tcb, self.has_sack) {
             self.rack.on_recovery_end();
         }
-        let detected = self.detect_losses(tcb, now_s, config);
+        let detected = self.detect_losses(tcb, now_s, advanced, config);
         let newly_lost = self.rack.lost_total > lost_before;
         self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost, config);
         tcb.update_pacing_rate(config);
@@ -149,6 +167,29 @@ impl RackTlp {
         self.rack.unmark_losses();
         self.lost_unreported = self.rack.lost_total - self.lost_reported;
         self.loss_probe = None;
+    }
+
+    /// From now on the application's data is what it has written.
+    pub(crate) fn take_given_writes(&mut self) {
+        self.queue.take_given_writes();
+    }
+
+    /// The receiver sends no SACK blocks: duplicate ACKs are counted.
+    pub(crate) fn count_duplicate_acks(&mut self) {
+        self.has_sack = false;
+    }
+
+    /// Whether the device below refuses packets.
+    pub(crate) fn refuse_packets(&mut self, refuses: bool) {
+        self.refuses_packets = refuses;
+    }
+
+    /// State for `tcp_info`.
+    pub(crate) fn report(&self, info: &mut TcpInfo) {
+        self.rack.report(info);
+        if info.ca_state == CaState::Open && self.rack.has_sacked() {
+            info.ca_state = CaState::Disorder;
+        }
     }
 
     /// Packets in flight and lost, for the rule.
@@ -186,12 +227,42 @@ impl RackTlp {
         }
     }
 
-    /// Detects losses, and enters recovery if any is not being repaired.
-    fn detect_losses(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) -> DetectedLosses {
+    /// Counts what an ACK without SACK delivers: `acked` packets, or one for a duplicate ACK, in the
+    /// order of Linux's `tcp_clean_rtx_queue` and `tcp_fastretrans_alert`.
+    #[cold]
+    #[inline(never)]
+    fn count_without_sack(&mut self, tcb: &Tcb, ack: i64, acked: i64) -> i64 {
+        let window_changed = std::mem::take(&mut self.window_changed);
+        if acked > 0 {
+            let delivered = self.rack.remove_dupacks(acked);
+            if tcb.state != CongestionState::Recovery {
+                self.rack.forget_dupacks();
+            }
+            return delivered;
+        }
+        let is_duplicate = ack == tcb.highest_ack && tcb.outstanding() > 0 && !window_changed;
+        // After a timeout new data alone are counted (F-RTO).
+        let counts = tcb.state != CongestionState::Loss || tcb.highest_sent > tcb.recover;
+        if is_duplicate && counts { self.rack.count_dupack() } else { 0 }
+    }
+
+    /// Detects losses, and enters recovery if any is not being repaired. `advanced`: an ACK of new
+    /// data arrived.
+    fn detect_losses(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        advanced: bool,
+        config: &TcpConfig,
+    ) -> DetectedLosses {
         let srtt_s = tcb.rtt.srtt_s(config);
         let repairs = matches!(tcb.state, CongestionState::Recovery | CongestionState::Loss);
-        let detected =
-            self.rack.detect_losses(now_s, repairs, config.recovery.dupack_threshold, srtt_s);
+        let detected = if self.has_sack {
+            self.rack.detect_losses(now_s, repairs, config.recovery.dupack_threshold, srtt_s)
+        } else {
+            self.rack.mark_head_lost(repairs, advanced && tcb.state != CongestionState::Loss);
+            DetectedLosses::default()
+        };
         let starts_recovery = match tcb.state {
             CongestionState::Open | CongestionState::Cwr => self.rack.has_losses(),
             CongestionState::Recovery => false,
@@ -222,9 +293,12 @@ impl RackTlp {
             tcb.update_prr(self.rack.in_flight(), delivered, advanced && !newly_lost);
             return;
         }
+        // After reordering what is SACKed counts as well.
+        let is_progress =
+            advanced || (delivered > 0 && self.rack.is_reordered_far() && !tcb.needs.recovery);
         self.lost_reported = self.rack.lost_total - self.lost_unreported;
         let flight = self.flight(tcb);
-        if is_reducing || !advanced {
+        if is_reducing || !is_progress {
             tcb.report_recovery_ack(now_s, ack, flight, config);
         } else {
             tcb.grow::<false>(now_s, ack, delivered as u64, flight, config);
@@ -257,33 +331,37 @@ impl RackTlp {
         let (mut waits, mut pushes, mut writes) = (false, false, false);
         loop {
             // New packets that may still leave as one.
-            let (mut burst, mut is_first, mut ends_buffer) = (0, true, false);
+            let (mut burst, mut whole_burst) = (0, 0);
+            let mut ends_buffer = false;
             tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
                 && let Some(number) = self.next_packet(tcb)
                 && tcb.pacing_allows(now_s)
             {
                 let is_new = number > tcb.highest_sent;
+                if self.refuses_packets && !is_new {
+                    break;
+                }
                 // The handshake needs no data.
                 let is_data = is_new && !(number == 0 && config.handshake.syn);
                 if is_data && burst == 0 {
                     burst = self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config);
-                    is_first = true;
                     if burst <= 0 {
                         // What waits, waits for cwnd or for the receiver's window.
                         let free = tcb.congestion_window() - self.rack.in_flight();
                         let allowed = tcb.highest_ack + i64::from(tcb.rwnd) + 1 - tcb.snd_nxt;
-                        waits = free < allowed && free <= self.queue.first();
+                        let left = tcb.data_end - tcb.snd_nxt;
+                        waits = free < allowed && free <= self.queue.first(left);
                         tcb.held_back = free.min(allowed).max(0);
                         break;
                     }
+                    whole_burst = burst;
                 }
                 if is_data {
                     burst -= 1;
                     ends_buffer = self.queue.sent();
                     // A burst of several packets ends with PSH, and so does a buffer.
-                    let is_single = std::mem::replace(&mut is_first, false);
-                    tcb.push = (burst == 0 && !is_single) || ends_buffer;
+                    tcb.push = (burst == 0 && whole_burst > 1) || ends_buffer;
                 } else {
                     tcb.push = self.rack.is_pushed(number);
                 }
@@ -298,6 +376,9 @@ impl RackTlp {
                 tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
                 tcb.count_prr_out();
                 count += 1;
+                if tcb.bursts_are_paced && is_data && burst == 0 {
+                    tcb.pace_burst(now_s, whole_burst, config);
+                }
             }
             // Then the application writes, once it is connected.
             if tcb.last_ack < 0 && config.handshake.syn {
@@ -332,11 +413,11 @@ impl RackTlp {
         let quota = free.min((cwnd / 2).max(1)).min(most);
         let allowed = tcb.highest_ack + rwnd + 1 - tcb.snd_nxt;
         let left = tcb.data_end - tcb.snd_nxt;
-        let (waiting, first) = (self.queue.waiting(), self.queue.first());
+        let first = self.queue.first(left);
         let burst = quota.min(first).min(allowed);
         let allows = free.min(allowed);
         // The rest of the data does not wait, nor does a single packet.
-        if pushes || first <= 1 || left <= waiting {
+        if pushes || first <= 1 || self.queue.is_last(left) {
             return burst;
         }
         if self.queue.first_is_closed() && allows >= first {
@@ -401,11 +482,18 @@ impl RackTlp {
             return;
         }
         let may_send_probe = config.recovery.tlp
+            && self.has_sack
             && (tcb.state == CongestionState::Cwr
                 || (tcb.state == CongestionState::Open && !self.rack.has_sacked()));
         let was_probe = self.pending_timer == PendingTimer::LossProbe;
         let rto_s = tcb.rtt.rto_s();
         if tcb.outstanding() == 0 {
+            if self.is_window_shut(tcb) {
+                if self.pending_timer != PendingTimer::WindowProbe || !tcb.timer.is_armed() {
+                    self.arm_window_probe(tcb, now_s, config);
+                }
+                return;
+            }
             // cwnd is below one packet: only the timer can open it.
             return if tcb.cwnd < 1.0 {
                 self.arm(tcb, now_s, PendingTimer::Rto, rto_s)
@@ -438,6 +526,57 @@ impl RackTlp {
         self.pending_timer = pending_timer;
     }
 
+    /// Whether the receiver's window alone keeps data back.
+    fn is_window_shut(&self, tcb: &Tcb) -> bool {
+        tcb.snd_nxt < tcb.data_end && tcb.snd_nxt > tcb.highest_ack + i64::from(tcb.rwnd)
+    }
+
+    /// Arms the timer for the next probe of the window: after an RTO, which doubles with each
+    /// (Linux `tcp_probe0_when`).
+    #[cold]
+    #[inline(never)]
+    fn arm_window_probe(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) {
+        let base_s = tcb.rtt.rto_s().max(config.rto.min_rto.seconds());
+        let factor = f64::from(1u32 << self.window_probes.min(30));
+        let seconds = (base_s * factor).min(config.rto.max_rto.seconds());
+        self.arm(tcb, now_s, PendingTimer::WindowProbe, seconds);
+    }
+
+    /// Asks for the window: no data, and the number of the last packet acknowledged, so that the
+    /// receiver answers (Linux `tcp_xmit_probe_skb`).
+    #[cold]
+    #[inline(never)]
+    fn probe_window(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        config: &TcpConfig,
+        out: &mut impl Output,
+    ) {
+        out.send(DataSegment {
+            push: false,
+            number: tcb.highest_ack,
+            size_bytes: config.wire_size_of(0),
+            retransmission: true,
+            ecn: Ecn::NotEct,
+            cwr: false,
+            cwnd: tcb.cwnd,
+            ssthresh: tcb.ssthresh,
+        });
+        self.window_probes += 1;
+        self.arm_window_probe(tcb, now_s, config);
+    }
+
+    /// The receiver's window changed: an open one ends its probes.
+    pub(crate) fn on_window(&mut self, tcb: &mut Tcb) {
+        self.window_changed = true;
+        if self.pending_timer == PendingTimer::WindowProbe && !self.is_window_shut(tcb) {
+            tcb.timer.stop();
+            self.pending_timer = PendingTimer::Rto;
+            self.window_probes = 0;
+        }
+    }
+
     /// Remaining RTO of the packet at SND.UNA, seconds.
     fn remaining_rto_s(&self, tcb: &Tcb, now_s: f64) -> f64 {
         let head_s = self.rack.head_xmit_s().unwrap_or(now_s);
@@ -462,14 +601,18 @@ impl RackTlp {
                 self.send_loss_probe(tcb, now_s, config, out);
                 self.arm(tcb, now_s, PendingTimer::Rto, tcb.rtt.rto_s());
             }
+            PendingTimer::WindowProbe if tcb.outstanding() == 0 => {
+                self.probe_window(tcb, now_s, config, out);
+            }
             PendingTimer::Reordering if tcb.outstanding() > 0 => {
                 let timeout_s = self.remaining_rto_s(tcb, now_s);
                 self.arm(tcb, now_s, PendingTimer::Rto, timeout_s);
                 let lost_before = self.rack.lost_total;
-                let detected = self.detect_losses(tcb, now_s, config);
-                if self.rack.lost_total > lost_before {
-                    // Linux's `tcp_rack_reo_timeout` counts one delivered packet, so that PRR
-                    // releases one.
+                let began = tcb.state != CongestionState::Recovery;
+                let detected = self.detect_losses(tcb, now_s, false, config);
+                if began && self.rack.lost_total > lost_before {
+                    // Linux's `tcp_rack_reo_timeout` counts one delivered packet where recovery
+                    // begins, so that PRR releases one.
                     tcb.update_prr(self.rack.in_flight(), 1, false);
                 }
                 let sent = self.send(tcb, now_s, config, out);
@@ -502,7 +645,7 @@ impl RackTlp {
                 tcb.snd_nxt = number + 1;
                 false
             }
-            None if self.rack.is_sacked(tcb.highest_sent) => return,
+            None if self.rack.is_sacked(tcb.highest_sent) || self.refuses_packets => return,
             None => {
                 self.transmit(tcb, now_s, tcb.highest_sent, config, out);
                 true
@@ -541,11 +684,13 @@ impl RackTlp {
 }
 
 /// Returns to Open once the recovery point is acknowledged; after ECE one packet later, because
-/// earlier packets carry no information about the reduction. Returns whether a repair ended.
-fn leave_state(tcb: &mut Tcb) -> bool {
+/// earlier packets carry no information about the reduction, and without SACK as well, because
+/// duplicate ACKs may follow (RFC 6582 section 4). Returns whether a repair ended.
+fn leave_state(tcb: &mut Tcb, has_sack: bool) -> bool {
     let finished = match tcb.state {
         CongestionState::Open => return false,
         CongestionState::Cwr => tcb.highest_ack > tcb.recover,
+        _ if !has_sack => tcb.highest_ack > tcb.recover,
         CongestionState::Recovery | CongestionState::Loss => tcb.highest_ack >= tcb.recover,
     };
     let repaired = finished && tcb.state != CongestionState::Cwr;

@@ -1,6 +1,7 @@
 //! What a bulk application has written and the sender has not sent, as Linux keeps it: buffers
 //! (`skb`) of at most as many packets as a device cuts at once. A write fills up the last one and
-//! begins others while little waits (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`).
+//! begins others while little waits (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`). Where the writes
+//! themselves are given, all that is written waits.
 
 use std::collections::VecDeque;
 
@@ -24,17 +25,28 @@ pub(crate) enum Written {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteQueue {
     buffers: VecDeque<i64>,
+    /// All data of the application is written: its writes are known one by one.
+    writes_are_given: bool,
 }
 
 impl WriteQueue {
-    /// Packets that wait.
-    pub(crate) fn waiting(&self) -> i64 {
+    /// From now on the application's data is what it has written.
+    pub(crate) fn take_given_writes(&mut self) {
+        self.writes_are_given = true;
+    }
+
+    fn written(&self) -> i64 {
         self.buffers.iter().sum()
     }
 
-    /// Packets of the first buffer.
-    pub(crate) fn first(&self) -> i64 {
-        self.buffers.front().copied().unwrap_or(0)
+    /// Whether what waits is the rest of the application's data.
+    pub(crate) fn is_last(&self, left: i64) -> bool {
+        !self.writes_are_given && left <= self.written()
+    }
+
+    /// Packets of the first buffer. `left`: packets of the application's data not sent yet.
+    pub(crate) fn first(&self, left: i64) -> i64 {
+        if self.writes_are_given { left } else { self.buffers.front().copied().unwrap_or(0) }
     }
 
     /// Whether writes cannot add to the first buffer.
@@ -63,9 +75,9 @@ impl WriteQueue {
         goes_on: bool,
         packet_size: u32,
     ) -> Written {
-        let waiting = self.waiting();
+        let waiting = self.written();
         let bytes = waiting * i64::from(packet_size);
-        if (!goes_on && bytes >= FEW_BYTES) || waiting >= left {
+        if self.writes_are_given || (!goes_on && bytes >= FEW_BYTES) || waiting >= left {
             return Written::Nothing;
         }
         let most = most.min(half_window).max(1);
@@ -99,7 +111,7 @@ mod tests {
     fn a_write_fills_the_buffer() {
         let mut queue = WriteQueue::default();
         let write = |queue: &mut WriteQueue, left, half_window, goes_on| {
-            (queue.write(left, 45, half_window, goes_on, 1448), queue.waiting())
+            (queue.write(left, 45, half_window, goes_on, 1448), queue.written())
         };
         assert_eq!(write(&mut queue, 1000, 22, false), (Written::Full, 22));
         assert_eq!(write(&mut queue, 1000, 22, true), (Written::Nothing, 22));
@@ -119,7 +131,17 @@ mod tests {
         queue.write(1000, 22, 22, false, 1448);
         (0..12).for_each(|_| assert!(!queue.sent()));
         assert_eq!(queue.write(1000, 10, 100, true, 1448), Written::Some);
-        assert_eq!((queue.first(), queue.first_is_closed(), queue.waiting()), (10, true, 20));
+        assert_eq!((queue.first(99), queue.first_is_closed(), queue.written()), (10, true, 20));
         assert_eq!(queue.write(1000, 10, 100, true, 1448), Written::Nothing);
+    }
+
+    /// Writes that are given are no bulk application's: seven packets wait until they are sent, and
+    /// more may follow.
+    #[test]
+    fn given_writes_wait_whole() {
+        let mut queue = WriteQueue::default();
+        queue.take_given_writes();
+        assert_eq!((queue.write(7, 45, 45, false, 1448), queue.first(7)), (Written::Nothing, 7));
+        assert!(!queue.is_last(7));
     }
 }

@@ -122,6 +122,43 @@ fn a_dsack_above_the_cumulative_acknowledgement_shows_reordering() {
         rack.on_sent(0.02, 1);
         rack.on_ack(0.06, None, -1, 9, &[(1, 4)]);
         rack.on_dsack(duplicate, false, -1, 9);
-        assert_eq!(rack.reordering_seen, is_late, "packet {duplicate}");
+        assert_eq!(rack.reord_seen > 0, is_late, "packet {duplicate}");
     }
+}
+
+/// Linux `tcp_check_sack_reordering`: packet 3 comes after packet 8, which six packets overtook. The
+/// ACK of all ten finds that packet 0 came after 9.
+#[test]
+fn reordering_is_the_distance_to_the_highest_packet() {
+    let mut rack = Rack::new();
+    (0..10).for_each(|number| rack.on_sent(0.0, number));
+    rack.on_ack(0.05, None, -1, 9, &[(8, 9)]);
+    assert_eq!((rack.reordering, rack.reord_seen), (3, 0));
+    rack.on_ack(0.05, None, -1, 9, &[(3, 4)]);
+    assert_eq!((rack.reordering, rack.reord_seen, rack.is_reordered_far()), (6, 1, true));
+    rack.on_ack(0.06, None, 9, 9, &[]);
+    assert_eq!((rack.reordering, rack.reord_seen), (10, 2));
+}
+
+/// Two duplicate ACKs count as two packets delivered; of three packets acknowledged then, one is
+/// news. Three duplicate ACKs say that the first packet is lost.
+#[test]
+fn duplicate_acks_stand_for_packets_without_sack() {
+    let mut rack = Rack::new();
+    (0..10).for_each(|number| rack.on_sent(0.0, number));
+    assert_eq!((rack.count_dupack(), rack.count_dupack(), rack.in_flight()), (1, 1, 8));
+    let acked = rack.on_ack(0.05, None, 2, 9, &[]).packets;
+    assert_eq!((acked, rack.remove_dupacks(acked), rack.in_flight()), (3, 1, 7));
+    (0..3).for_each(|_| assert_eq!(rack.count_dupack(), 1));
+    rack.mark_head_lost(false, false);
+    assert_eq!((rack.next_to_retransmit(), rack.in_flight()), (Some(3), 3));
+}
+
+/// Of two packets one at least is missing: a second duplicate ACK is reordering.
+#[test]
+fn more_duplicate_acks_than_packets_are_reordering() {
+    let mut rack = Rack::new();
+    (0..2).for_each(|number| rack.on_sent(0.0, number));
+    assert_eq!((rack.count_dupack(), rack.count_dupack()), (1, 0));
+    assert_eq!((rack.reordering, rack.reord_seen), (2, 1));
 }

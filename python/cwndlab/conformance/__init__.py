@@ -1,0 +1,25 @@
+"""Conformance: the simulator's sender held against scripts of packetdrill.
+
+A script says what an application and a peer do to a TCP, and what that sends and reports. The
+simulator's sender gets the same writes and ACKs at the same times; what it sends and its
+``tcp_info`` are compared line by line. docs/conform.md says what is compared, and how.
+"""
+
+from __future__ import annotations
+
+from cwndlab.conformance.checking import Checked, checked, scripts_of
+from cwndlab.conformance.confirmation import Confirmation
+from cwndlab.conformance.play import play
+from cwndlab.conformance.script import Script
+from cwndlab.conformance.verdict import VERDICTS, Verdict
+
+__all__ = [
+    "VERDICTS",
+    "Checked",
+    "Confirmation",
+    "Script",
+    "Verdict",
+    "checked",
+    "play",
+    "scripts_of",
+]
