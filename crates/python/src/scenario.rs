@@ -60,10 +60,18 @@ impl PyScenario {
         Self { scenario: self.scenario.with_seed(seed), has_rules: self.has_rules }
     }
 
-    /// Plays ACKs (time, packet, SACK blocks, ECE) to the first flow of an entry of the scenario.
-    /// Returns what its sender did: (time, "send", packet, whether again, none) and (time, "ack",
-    /// none, cwnd before, ssthresh before).
-    fn replay(&self, group: usize, start_s: f64, acks: Vec<Acked>) -> Vec<Replayed> {
+    /// Plays ACKs (time, packet, SACK blocks, ECE) to the first flow of an entry of the scenario,
+    /// whose timers expire until `until_s`. `draws` are its random numbers, as long as there are
+    /// any. Returns what its sender did: (time, "send", packet, whether again, none) and (time,
+    /// "ack", none, cwnd before, ssthresh before).
+    fn replay(
+        &self,
+        group: usize,
+        start_s: f64,
+        acks: Vec<Acked>,
+        until_s: f64,
+        draws: Vec<u32>,
+    ) -> Vec<Replayed> {
         let recorded = |(time_s, ack, sack, ece)| RecordedAck { time_s, ack, sack, ece };
         let acks: Vec<RecordedAck> = acks.into_iter().map(recorded).collect();
         let row = |event| match event {
@@ -72,7 +80,10 @@ impl PyScenario {
             }
             ReplayEvent::Acked { time_s, cwnd, ssthresh } => (time_s, "ack", None, cwnd, ssthresh),
         };
-        replay(&self.scenario, group, start_s, &acks).into_iter().map(row).collect()
+        replay(&self.scenario, group, start_s, &acks, until_s, &draws)
+            .into_iter()
+            .map(row)
+            .collect()
     }
 
     /// The scenario as one line of JSON, with every default.

@@ -20,6 +20,7 @@ mod ns2_history;
 mod output;
 mod pacer;
 mod prr;
+mod rate_meter;
 mod rate_sampler;
 mod receiver;
 mod recovery;

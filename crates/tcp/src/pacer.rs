@@ -33,6 +33,23 @@ impl Pacer {
         self.next_send_s = now_s.max(self.next_send_s) + 1.0 / rate_packets_s;
     }
 
+    /// Packets of `bytes` left as one, and the next departure follows at the rate, bytes/s; at once
+    /// without a rate. Time that the last departure came late counts for half of the wait at most
+    /// (Linux `tcp_update_skb_after_send`, in whole nanoseconds).
+    pub(crate) fn on_burst(&mut self, now_s: f64, bytes: u64, rate: Option<u64>) {
+        const NS: f64 = 1e9;
+        let before_ns = (self.next_send_s * NS).round() as u64;
+        let departed_ns = before_ns.max((now_s * NS).round() as u64);
+        let wait_ns = rate.map_or(0, |rate| bytes * NS as u64 / rate.max(1));
+        let credit_ns = (departed_ns - before_ns).min(wait_ns / 2);
+        self.next_send_s = (departed_ns + wait_ns - credit_ns) as f64 / NS;
+    }
+
+    /// The next departure, seconds.
+    pub(crate) fn next_departure_s(&self) -> f64 {
+        self.next_send_s
+    }
+
     /// When the timer expires, or [`NEVER`].
     #[inline]
     pub(crate) fn deadline_s(&self) -> f64 {
@@ -41,5 +58,27 @@ impl Pacer {
 
     pub(crate) fn stop_timer(&mut self) {
         self.deadline_s = NEVER;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 3,000 bytes at 1 MB/s are 3 ms. A burst that leaves 1 ms late shortens the next wait by as
+    /// much, one that leaves 5 ms late by the half.
+    #[test]
+    fn late_departures_shorten_the_next_wait() {
+        let mut pacer = Pacer::default();
+        let next_s = |pacer: &mut Pacer, now_s: f64| {
+            pacer.on_burst(now_s, 3000, Some(1_000_000));
+            pacer.next_departure_s()
+        };
+        pacer.on_burst(1.0, 3000, None);
+        assert_eq!(next_s(&mut pacer, 1.0), 1.003);
+        assert_eq!(next_s(&mut pacer, 1.004), 1.006);
+        assert_eq!(next_s(&mut pacer, 1.011), 1.0125);
+        assert!(!pacer.allows(1.012) && pacer.allows(1.0125));
+        assert_eq!(pacer.deadline_s(), 1.0125);
     }
 }

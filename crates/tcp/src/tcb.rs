@@ -214,7 +214,9 @@ impl Tcb {
     /// Whether rule and settings permit header prediction.
     pub(crate) fn permits_prediction(&self, config: &TcpConfig) -> bool {
         let sends_at_once = self.pacer.is_none() && config.limits.max_burst == 0;
-        let asks_little = self.needs.ack != AckFields::All && !config.growth.grow_by_packets;
+        let asks_little = self.needs.ack != AckFields::All
+            && !self.needs.samples
+            && !config.growth.grow_by_packets;
         sends_at_once && asks_little && config.rto.timer_after_sample
     }
 
@@ -227,6 +229,17 @@ impl Tcb {
     /// Packets sent and not acknowledged.
     pub(crate) fn outstanding(&self) -> i64 {
         self.highest_sent - self.highest_ack
+    }
+
+    /// The endpoint gives rate samples, if the rule asks for them: then it measures nothing else.
+    /// Returns whether the rule does.
+    pub(crate) fn take_samples(&mut self, gives_samples: bool) -> bool {
+        self.needs.samples &= gives_samples;
+        if self.needs.samples {
+            self.needs = self.needs.beside_samples();
+            self.rate_sampler = None;
+        }
+        self.needs.samples
     }
 
     /// Packets in flight where nothing but the cumulative acknowledgement tells: all outstanding.

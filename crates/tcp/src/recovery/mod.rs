@@ -37,6 +37,16 @@ impl LossRecovery {
         }
     }
 
+    /// Measures rates for a rule that asks for samples, where the scheme can.
+    pub(crate) fn measure_rates(&mut self, tcb: &mut Tcb) {
+        let measures = tcb.take_samples(matches!(self, Self::RackTlp(_)));
+        if let Self::RackTlp(scheme) = self
+            && measures
+        {
+            scheme.measure_rates();
+        }
+    }
+
     /// Takes over the memory of another flow's loss detection.
     pub(crate) fn take_memory(&mut self, other: &mut Self) {
         match (self, other) {
@@ -67,12 +77,12 @@ impl LossRecovery {
         }
     }
 
-    /// Responds to ECE, before anything else that the ACK does.
+    /// Responds to ECE, before anything else that the ACK does; RACK-TLP does later.
     pub(crate) fn on_ece(&mut self, tcb: &mut Tcb, ack: i64, config: &TcpConfig) {
         match self {
             Self::Tahoe | Self::Reno(_) => tcb.reduce_for_ece(ack, false, config),
             Self::Sack(_) => tcb.reduce_for_ece(ack, true, config),
-            Self::RackTlp(scheme) => scheme.on_ece(tcb, config),
+            Self::RackTlp(_) => {}
         }
     }
 

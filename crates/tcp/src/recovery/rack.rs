@@ -12,6 +12,8 @@ const RETRANS: u8 = 1;
 const LOST: u8 = 2;
 /// Retransmitted at least once (Linux `TCPCB_EVER_RETRANS`).
 const EVER_RETRANS: u8 = 4;
+/// First packet of a buffer: what left as one and was not split since (Linux `sk_buff`).
+const BEGINS: u8 = 8;
 
 /// State of a packet that is not cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -193,6 +195,28 @@ impl Rack {
         self.segments.front().map(|segment| segment.xmit_s)
     }
 
+    /// Whether nothing is outstanding.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// From packet `number` on, up to `most` packets that are sent again as one: lost ones of a
+    /// buffer.
+    pub(crate) fn repair_burst(&self, number: i64, most: i64) -> i64 {
+        let waits = |index: &i64| {
+            let segment = self.segments.get((number + index - self.snd_una) as usize);
+            segment.is_some_and(|segment| segment.flags & (LOST | RETRANS | BEGINS) == LOST)
+        };
+        (1..most).take_while(waits).count() as i64 + 1
+    }
+
+    /// Packet `number` begins a buffer, or is the first behind what leaves an old one.
+    pub(crate) fn begin_buffer(&mut self, number: i64) {
+        if let Some(segment) = self.segments.get_mut((number - self.snd_una) as usize) {
+            segment.flags |= BEGINS;
+        }
+    }
+
     /// Records a transmission of packet `number`.
     pub(crate) fn on_sent(&mut self, now_s: f64, number: i64) {
         let index = (number - self.snd_una) as usize;
@@ -214,7 +238,7 @@ impl Rack {
     }
 
     /// Processes SACK blocks, then the cumulative ACK, as Linux does; returns what they delivered.
-    /// `echo_s`: the echoed timestamp, if timestamps are on.
+    /// `echo_s`: the echoed timestamp, if timestamps are on; `deliver` gets each packet in turn.
     pub(crate) fn on_ack(
         &mut self,
         now_s: f64,
@@ -222,6 +246,7 @@ impl Rack {
         ack: i64,
         highest_sent: i64,
         blocks: &[(i64, i64)],
+        mut deliver: impl FnMut(i64),
     ) -> Delivered {
         let mut delivered = Delivered::default();
         let mut highest = self.fack.max(ack);
@@ -238,6 +263,8 @@ impl Rack {
                     Delivered::note(&mut delivered.sacked_s, was.xmit_s);
                 }
                 segment.flags &= EVER_RETRANS;
+                self.begin_buffer(number + 1);
+                deliver(number);
                 // The echo is not that of a SACKed packet.
                 self.on_delivered(now_s, false, number, was);
                 highest = highest.max(number);
@@ -259,6 +286,7 @@ impl Rack {
                 // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later
                 // arrived by an earlier transmission.
                 let is_earlier = echo_s.is_some_and(|echo_s| echo_s < segment.xmit_s);
+                deliver(self.snd_una);
                 self.on_delivered(now_s, is_earlier, self.snd_una, segment);
                 delivered.packets += 1;
             }
