@@ -32,7 +32,7 @@ RULES = ("kernel:reno", "kernel:cubic")
 """Rules whose models are the kernel's."""
 MOST_ACKS = 4000
 """ACKs of a flow that is kept, at most."""
-LATE_US = 20.0
+LATE_NS = 20_000
 """Transmissions may be so late: the kernel's system calls take some of it."""
 NO_THRESHOLD = 2e4
 """Thresholds from here on limit nothing."""
@@ -83,10 +83,12 @@ def events(case: dict[str, Any], recorded: dict[str, list[Any]]) -> list[tuple[A
     """Play the recorded ACKs to a simulated sender, whose random numbers are the kernel's."""
     scenario = counterpart(Scenario.from_dict(case)).to_dict()
     parsed = native.Scenario(json.dumps(scenario), "json")
-    acks = [(row[0] / 1e9, row[1], [tuple(block) for block in row[5]], row[4])
-            for row in recorded["acks"]]  # fmt: skip
+    # What the kernel measured with an ACK is seen before the next one.
+    measured = [tuple(row[6:8]) for row in recorded["acks"][1:]] + [()]
+    acks = [(row[0] / 1e9, row[1], [tuple(block) for block in row[5]], row[4], *(after or (0, 0)))
+            for row, after in zip(recorded["acks"], measured, strict=True)]  # fmt: skip
     first_ns, last_ns = recorded["sent"][0][0], recorded["sent"][-1][0]
-    until_s = last_ns / 1e9 + LATE_US / 1e6
+    until_s = (last_ns + LATE_NS) / 1e9
     return parsed.replay(0, first_ns / 1e9, acks, until_s, recorded.get("draws", []))
 
 

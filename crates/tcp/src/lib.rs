@@ -42,6 +42,7 @@ pub use config::{
 pub use counters::Counters;
 pub use ecn_feedback::EcnFeedback;
 pub use output::Output;
+pub use rate_meter::Measured;
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;

@@ -27,6 +27,45 @@ pub(crate) struct Timed {
     pub(crate) is_app_limited: bool,
 }
 
+/// What another sender measures with an ACK: its clock is read a little later than packets come and
+/// go, so that times differ by some microseconds, of which windows may depend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// Delivery rate of the last sample (Linux `tcpi_delivery_rate`), bytes/s; 0: not known.
+    pub rate_bytes_s: u64,
+    /// Minimum RTT (Linux `tcpi_min_rtt`), microseconds; 0: not known.
+    pub min_rtt_us: u64,
+}
+
+/// By how much its times may differ and still be the same, microseconds.
+const APART_US: u64 = 4;
+
+impl Measured {
+    /// RTTs as it measures them, if one is its minimum. Seconds.
+    pub(crate) fn of_rtts(self, rtts_s: (f64, f64)) -> (f64, f64) {
+        let is_it = self.min_rtt_us > 0 && whole_us(rtts_s.1).abs_diff(self.min_rtt_us) <= APART_US;
+        let min_rtt_s = self.min_rtt_us as f64 / 1e6;
+        match is_it {
+            true if rtts_s.0 == rtts_s.1 => (min_rtt_s, min_rtt_s),
+            true => (rtts_s.0, min_rtt_s),
+            false => rtts_s,
+        }
+    }
+
+    /// A rate with the interval that it measures.
+    fn of_rate(self, rate: Rate, packet_bytes: u64) -> Rate {
+        let is_its = |interval_us: &u64| {
+            let bytes = rate.delivered * packet_bytes * 1_000_000;
+            bytes / (*interval_us).max(1) == self.rate_bytes_s
+        };
+        let apart = (0..=APART_US).flat_map(|apart_us| {
+            [rate.interval_us + apart_us, rate.interval_us.saturating_sub(apart_us)]
+        });
+        let interval_us = apart.into_iter().find(is_its).unwrap_or(rate.interval_us);
+        Rate { interval_us, ..rate }
+    }
+}
+
 /// Measures delivery rates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateMeter {
@@ -40,6 +79,8 @@ pub(crate) struct RateMeter {
     /// `delivered` beyond which the flow is no longer application-limited; 0 where it is not.
     app_limited: u64,
     timed: Option<Timed>,
+    /// What another sender measures with this ACK.
+    pub(crate) measured: Measured,
 }
 
 /// Whole microseconds, as the kernel has them from its nanoseconds.
@@ -112,6 +153,7 @@ impl RateMeter {
         now_s: f64,
         delivered: u64,
         min_rtt_us: Option<u64>,
+        packet_bytes: u64,
     ) -> (Option<Timed>, Option<Rate>) {
         let now_us = whole_us(now_s);
         if self.delivered > self.app_limited {
@@ -126,6 +168,7 @@ impl RateMeter {
             delivered: self.delivered - timed.prior_delivered,
             interval_us: timed.send_interval_us.max(now_us.saturating_sub(timed.prior_us)),
         });
+        let rate = rate.map(|rate| self.measured.of_rate(rate, packet_bytes));
         // Shorter than any round trip: a spurious retransmission was acknowledged by its original.
         let least_us = min_rtt_us.unwrap_or(u64::MAX).max(1);
         (timed, rate.filter(|rate| rate.interval_us >= least_us))
@@ -156,7 +199,7 @@ mod tests {
             meter.advance(numbers.end);
             let delivered = (numbers.end - numbers.start) as u64;
             meter.count(delivered, false);
-            meter.take(now_s, delivered, Some(9_000)).1
+            meter.take(now_s, delivered, Some(9_000), 1448).1
         };
         (0..4).for_each(|number| meter.on_sent(0.0, number, number == 0));
         let first = Rate { prior_delivered: 0, delivered: 2, interval_us: 10_000 };
@@ -179,11 +222,11 @@ mod tests {
         (0..2).for_each(|number| meter.on_sent(0.0, number, number == 0));
         meter.on_delivered(0);
         meter.count(1, true);
-        assert!(meter.take(0.01, 1, None).0.is_some_and(|timed| timed.is_app_limited));
+        assert!(meter.take(0.01, 1, None, 1448).0.is_some_and(|timed| timed.is_app_limited));
         assert!(meter.is_app_limited());
         meter.on_delivered(1);
         meter.count(1, false);
-        meter.take(0.01, 1, None);
+        meter.take(0.01, 1, None, 1448);
         assert!(!meter.is_app_limited());
         assert_eq!((meter.delivered, meter.delivered_ce), (2, 1));
     }

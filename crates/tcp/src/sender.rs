@@ -1,6 +1,7 @@
 //! TCP sender: a transmission control block and a recovery scheme. Each event handler takes the
 //! time, changes the state and passes segments to `out`.
 
+use crate::rate_meter::Measured;
 use crate::recovery::LossRecovery;
 use crate::tcb::{Phase, Tcb};
 use crate::undo::Verdict;
@@ -212,6 +213,11 @@ impl Sender {
     /// Whether an ACK reports marks that the sender does not know of.
     pub fn is_marked(&self, ack: AckSegment, config: &TcpConfig) -> bool {
         self.tcb.ecn.is_news(ack, config)
+    }
+
+    /// What a recorded sender measures with the next ACK, whose clock differs by some microseconds.
+    pub fn note_measured(&mut self, measured: Measured) {
+        self.recovery.note_measured(measured);
     }
 
     /// Handles expiry of the retransmission timer: of the RTO, of a tail loss probe or of RACK's

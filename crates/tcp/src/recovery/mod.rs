@@ -9,6 +9,7 @@ mod sack;
 mod tahoe;
 mod write_queue;
 
+use crate::rate_meter::Measured;
 use crate::tcb::{Flight, Tcb};
 use crate::{AckSegment, Output, SackBlocks, Scoreboard, TcpConfig};
 use cwndlab_prefetch::prefetch;
@@ -44,6 +45,13 @@ impl LossRecovery {
             && measures
         {
             scheme.measure_rates();
+        }
+    }
+
+    /// What another sender measures with the next ACK.
+    pub(crate) fn note_measured(&mut self, measured: Measured) {
+        if let Self::RackTlp(scheme) = self {
+            scheme.note_measured(measured);
         }
     }
 

@@ -5,7 +5,7 @@ use super::rack::{DetectedLosses, Rack};
 use super::write_queue::WriteQueue;
 use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::cwnd_usage::CwndUsage;
-use crate::rate_meter::{RateMeter, whole_us};
+use crate::rate_meter::{Measured, RateMeter, whole_us};
 use crate::rtt::{HZ, tick_before, ticks_of, timer_expiry_s};
 use crate::tcb::{CongestionState, Flight, Tcb};
 use crate::{AckSegment, Output, SackBlocks, TcpConfig};
@@ -89,6 +89,10 @@ impl RackTlp {
         self.meter = Some(Box::default());
     }
 
+    pub(crate) fn note_measured(&mut self, measured: Measured) {
+        self.meter.iter_mut().for_each(|meter| meter.measured = measured);
+    }
+
     pub(crate) fn on_ack(
         &mut self,
         tcb: &mut Tcb,
@@ -120,6 +124,10 @@ impl RackTlp {
             tcb.advance(ack.ack);
         }
         let rtts_s = delivered.rtts_s(now_s, echo_s);
+        let rtts_s = match &self.meter {
+            Some(meter) => rtts_s.map(|rtts_s| meter.measured.of_rtts(rtts_s)),
+            None => rtts_s,
+        };
         if let Some((rtt_s, rule_rtt_s)) = rtts_s {
             tcb.sample_rtt_as_linux(rtt_s, config);
             self.rack.note_rtt(rule_rtt_s);
@@ -191,7 +199,8 @@ impl RackTlp {
         let min_rtt_s = self.rack.min_rtt_s();
         let min_rtt_us = min_rtt_s.is_finite().then(|| whole_us(min_rtt_s));
         let meter = self.meter.as_mut()?;
-        let (timed, rate) = meter.take(now_s, ack.newly_delivered, min_rtt_us);
+        let packet_bytes = u64::from(config.segment.packet_size);
+        let (timed, rate) = meter.take(now_s, ack.newly_delivered, min_rtt_us, packet_bytes);
         Some(RateSample {
             newly_delivered: ack.newly_delivered,
             newly_lost: ack.newly_lost,
