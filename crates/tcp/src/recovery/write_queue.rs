@@ -6,11 +6,9 @@ use crate::cwnd::GSO_MAX_BYTES;
 
 /// Bytes below which the application writes again: half of `TCP_NOTSENT_LOWAT` with 16 kB.
 const FEW_BYTES: i64 = 8_000;
-/// Half of the receiver's first window of 64 KiB, bytes: the buffer has no more before that window
-/// has grown.
+/// Half of the receiver's first window of 64 KiB, bytes: the buffer has no more before an ACK of data
+/// opens that window (a SYN-ACK cannot scale it).
 const FIRST_BYTES: i64 = 32_580;
-/// Packets by which that half grows for each packet acknowledged.
-const GROWTH_PACKETS: i64 = 3;
 
 /// The packets that wait.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +44,7 @@ impl WriteQueue {
         if (has_many && !goes_on) || self.waiting >= left {
             return None;
         }
-        let half_window = (FIRST_BYTES / packet_bytes + GROWTH_PACKETS * acked).max(1);
+        let half_window = if acked > 0 { i64::MAX } else { (FIRST_BYTES / packet_bytes).max(1) };
         let size = (GSO_MAX_BYTES as i64 / packet_bytes).max(1).min(half_window);
         let written = size.min(left) - self.waiting;
         self.waiting += written;
