@@ -143,6 +143,12 @@ pub(crate) struct Tcb {
     pub(crate) counters: Counters,
 }
 
+/// ssthresh before any reduction, packets.
+pub(crate) fn initial_ssthresh(config: &TcpConfig) -> f64 {
+    let ssthresh = config.limits.initial_ssthresh.min(config.limits.window);
+    if config.growth.integer_ssthresh { ssthresh.trunc() } else { ssthresh }
+}
+
 impl Tcb {
     /// State before the start.
     pub(crate) fn new(
@@ -151,7 +157,6 @@ impl Tcb {
         timer_phase_s: f64,
         config: &TcpConfig,
     ) -> Self {
-        let ssthresh = config.limits.initial_ssthresh.min(config.limits.window);
         let needs = rule.needs();
         let rate_sampler = (needs.ack == AckFields::All).then(RateSampler::new);
         let is_paced = config.growth.pacing || rate_sampler.is_some();
@@ -164,7 +169,7 @@ impl Tcb {
             } else {
                 config.limits.initial_window
             },
-            ssthresh: if config.growth.integer_ssthresh { ssthresh.trunc() } else { ssthresh },
+            ssthresh: initial_ssthresh(config),
             window_inflation: 0,
             // A window above 2^32 packets has no effect: conversion saturates.
             rwnd: config.limits.window as u32,

@@ -7,7 +7,7 @@ use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::cwnd_usage::CwndUsage;
 use crate::rate_meter::{Measured, RateMeter, whole_us};
 use crate::rtt::{HZ, tick_before, ticks_of, timer_expiry_s};
-use crate::tcb::{CongestionState, Flight, Tcb};
+use crate::tcb::{CongestionState, Flight, Tcb, initial_ssthresh};
 use crate::{AckSegment, Output, SackBlocks, TcpConfig};
 use cwndlab_rules::{Congestion, Delivery, RateSample, Repair, WindowRule};
 
@@ -161,7 +161,8 @@ impl RackTlp {
             _ => self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost > 0, config),
         }
         if advanced && ack.ack == 0 && config.handshake.delay_growth {
-            tcb.cwnd = tcb.initial_window(config);
+            // A SYN that was lost tells nothing of the path's capacity (Linux `tcp_init_metrics`).
+            (tcb.cwnd, tcb.ssthresh) = (tcb.initial_window(config), initial_ssthresh(config));
         }
         if let Some(sample) = sample.filter(|_| is_syn_ack) {
             tcb.rule.on_connected(tcb.cwnd, &sample);
