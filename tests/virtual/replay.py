@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,12 +29,19 @@ from cwndlab.scenario import Scenario
 from virtual import scenarios
 
 FILE = Path(__file__).with_name("replays.json.gz")
-RULES = ("kernel:reno", "kernel:cubic")
-"""Rules whose models are the kernel's."""
+RULES = ("kernel:reno", "kernel:cubic", "kernel:bbr")
+"""Rules whose models are the kernel's, beside DCTCP's, which has scenarios of its own."""
+DRAWING = ("kernel:bbr",)
+"""Rules that draw random numbers, from 0 to 6; their models are told the numbers, and what the
+kernel measured."""
+MOST_DRAWS = 8
+"""Numbers that a flow draws, at most, as far as they are looked for."""
 MOST_ACKS = 4000
 """ACKs of a flow that is kept, at most."""
 LATE_NS = 20_000
 """Transmissions may be so late: the kernel's system calls take some of it."""
+NO_RTT = 2**32 - 1
+"""tcpi_min_rtt before the first sample."""
 NO_THRESHOLD = 2e4
 """Thresholds from here on limit nothing."""
 
@@ -62,7 +70,14 @@ class Replay(NamedTuple):
 def cases() -> dict[str, dict[str, Any]]:
     """Return the scenarios of one flow whose rule has a model."""
     every = {f"single-{seed}": scenarios.single(seed) for seed in range(40)}
-    return {name: case for name, case in every.items() if case["flows"][0]["rule"] in RULES}
+    every |= {f"long-{seed}": scenarios.long(seed) for seed in range(4)}
+    modelled = {name: case for name, case in every.items() if rule_of(case) in RULES}
+    return modelled | {f"marked-{seed}": scenarios.marked(seed) for seed in range(12)}
+
+
+def rule_of(case: dict[str, Any]) -> str:
+    """Return the rule of the scenario's flow."""
+    return case["flows"][0]["rule"]
 
 
 def record(case: dict[str, Any]) -> dict[str, list[Any]]:
@@ -74,9 +89,32 @@ def record(case: dict[str, Any]) -> dict[str, list[Any]]:
     rows = linux(traced, kernel=kernels.find(None)).traces["packets"]
     rows = rows.with_columns(time_ns=(pl.col("time_s") * 1e9).round().cast(pl.Int64))
     sent = rows.filter(pl.col("event") == "send").select("time_ns", "seq").rows()
-    columns = ("time_ns", "seq", "cwnd_packets", "ssthresh_packets", "marked", "sack")
+    columns = ["time_ns", "seq", "cwnd_packets", "ssthresh_packets", "marked", "sack"]
+    draws = rule_of(case) in DRAWING
+    if draws:
+        # No RTT is the largest number.
+        rtt = pl.col("min_rtt_us")
+        rows = rows.with_columns(pl.when(rtt < NO_RTT).then(rtt).otherwise(0).alias("min_rtt_us"))
+        columns += ["delivery_rate_bytes_s", "min_rtt_us"]
     acks = rows.filter(pl.col("event") == "ack").select(columns).rows()
-    return {"sent": [list(row) for row in sent], "acks": [list(row) for row in acks]}
+    recorded = {"sent": [list(row) for row in sent], "acks": [list(row) for row in acks]}
+    return {**recorded, "draws": drawn(case, recorded)} if draws else recorded
+
+
+def drawn(case: dict[str, Any], recorded: dict[str, list[Any]]) -> list[int]:
+    """Return the random numbers that the kernel drew: with each the senders stay equal longest."""
+    draws: list[int] = []
+
+    def equal_until(more: int) -> float:
+        one = {**recorded, "draws": [*draws, more]}
+        return first_difference(events(case, one), one)
+
+    for _ in range(MOST_DRAWS):
+        until = [equal_until(more) for more in range(7)]
+        if max(until) == min(until):
+            break
+        draws.append(until.index(max(until)))
+    return draws
 
 
 def events(case: dict[str, Any], recorded: dict[str, list[Any]]) -> list[tuple[Any, ...]]:
@@ -92,11 +130,36 @@ def events(case: dict[str, Any], recorded: dict[str, list[Any]]) -> list[tuple[A
     return parsed.replay(0, first_ns / 1e9, acks, until_s, recorded.get("draws", []))
 
 
-def replay(name: str, case: dict[str, Any], recorded: dict[str, list[Any]]) -> Replay:
-    """Compare both senders. The ACK of the SYN is left out: its window is the initial one."""
-    done = events(case, recorded)
+def sides(
+    done: list[tuple[Any, ...]], recorded: dict[str, list[Any]]
+) -> tuple[list[tuple[float, int]], ...]:
+    """Return transmissions, and cwnd and ssthresh before each ACK: of the simulator, of the kernel.
+
+    The ACK of the SYN is left out: its window is the initial one.
+    """
     ours = [(event[0], event[2]) for event in done if event[1] == "send"]
     theirs = [(time_ns / 1e9, seq) for time_ns, seq in recorded["sent"]]
+    found = [(event[3], min(event[4], NO_THRESHOLD)) for event in done if event[1] == "ack"][1:]
+    known = [(row[2], min(row[3], NO_THRESHOLD)) for row in recorded["acks"]][1:]
+    return ours, theirs, found, known
+
+
+def first_difference(done: list[tuple[Any, ...]], recorded: dict[str, list[Any]]) -> float:
+    """Return when the senders begin to differ, seconds: a packet, its time, or a window."""
+    ours, theirs, found, known = sides(done, recorded)
+
+    def differs(a: tuple[float, int], b: tuple[float, int]) -> bool:
+        return a[1] != b[1] or abs(a[0] - b[0]) > LATE_NS / 1e9
+
+    sent = (b[0] for a, b in zip(ours, theirs, strict=False) if differs(a, b))
+    windows = (row[0] / 1e9 for a, b, row in zip(found, known, recorded["acks"][1:], strict=True)
+               if a != b)  # fmt: skip
+    return min(next(sent, math.inf), next(windows, math.inf))
+
+
+def replay(name: str, case: dict[str, Any], recorded: dict[str, list[Any]]) -> Replay:
+    """Compare both senders."""
+    ours, theirs, found, known = sides(events(case, recorded), recorded)
 
     def equal(a: list[Any], b: list[Any]) -> int:
         differs = (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
@@ -104,11 +167,8 @@ def replay(name: str, case: dict[str, Any], recorded: dict[str, list[Any]]) -> R
 
     order = equal([seq for _, seq in theirs], [seq for _, seq in ours])
     late_us = max(1e6 * abs(a[0] - b[0]) for a, b in zip(theirs[:order], ours, strict=False))
-    known = [(row[2], min(row[3], NO_THRESHOLD)) for row in recorded["acks"]][1:]
-    found = [(event[3], min(event[4], NO_THRESHOLD)) for event in done if event[1] == "ack"][1:]
     windows = equal(known, found)
-    rule = case["flows"][0]["rule"]
-    return Replay(name, rule, (len(theirs), len(ours)), order, len(known), windows, late_us)
+    return Replay(name, rule_of(case), (len(theirs), len(ours)), order, len(known), windows, late_us)
 
 
 def around(name: str, acks: int = 6) -> None:
@@ -135,7 +195,7 @@ def around(name: str, acks: int = 6) -> None:
         print(f"{name}: equal after each of {len(ack_times)} ACKs")
         return
     for i in range(max(1, first - acks), min(first + acks, len(theirs))):
-        time_ns, ack, cwnd, *_, sack = recorded["acks"][i - 1]
+        time_ns, ack, cwnd, _, _, sack, *_ = recorded["acks"][i - 1]
         mark = ">>" if i == first else "  "
         print(f"{mark} {time_ns / 1e9:.6f} ack {ack} {sack or ''} cwnd {cwnd}: "
               f"kernel {theirs[i]}, simulator {ours[i]}")  # fmt: skip

@@ -163,12 +163,20 @@ impl RateMeter {
             self.delivered_us = now_us;
         }
         let timed = self.timed.take();
-        let rate = timed.map(|timed| Rate {
-            prior_delivered: timed.prior_delivered,
-            delivered: self.delivered - timed.prior_delivered,
-            interval_us: timed.send_interval_us.max(now_us.saturating_sub(timed.prior_us)),
+        let rate = timed.map(|timed| {
+            let ack_us = now_us.saturating_sub(timed.prior_us);
+            let rate = Rate {
+                prior_delivered: timed.prior_delivered,
+                delivered: self.delivered - timed.prior_delivered,
+                interval_us: timed.send_interval_us.max(ack_us),
+            };
+            let rate = self.measured.of_rate(rate, packet_bytes);
+            if delivered > 0 && ack_us > timed.send_interval_us + APART_US {
+                // Then the interval is that of ACKs, and tells when this one came.
+                self.delivered_us = timed.prior_us + rate.interval_us;
+            }
+            rate
         });
-        let rate = rate.map(|rate| self.measured.of_rate(rate, packet_bytes));
         // Shorter than any round trip: a spurious retransmission was acknowledged by its original.
         let least_us = min_rtt_us.unwrap_or(u64::MAX).max(1);
         (timed, rate.filter(|rate| rate.interval_us >= least_us))
