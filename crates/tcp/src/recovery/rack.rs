@@ -283,9 +283,10 @@ impl Rack {
             if is_sacked {
                 self.sacked_out -= 1;
             } else {
-                // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later
-                // arrived by an earlier transmission.
-                let is_earlier = echo_s.is_some_and(|echo_s| echo_s < segment.xmit_s);
+                // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later,
+                // in ticks of timestamps, arrived by an earlier transmission.
+                let sent_tick = tick_before(segment.xmit_s);
+                let is_earlier = echo_s.is_some_and(|echo_s| tick_before(echo_s) < sent_tick);
                 deliver(self.snd_una);
                 self.on_delivered(now_s, is_earlier, self.snd_una, segment);
                 delivered.packets += 1;
