@@ -168,7 +168,8 @@ def replay(name: str, case: dict[str, Any], recorded: dict[str, list[Any]]) -> R
     order = equal([seq for _, seq in theirs], [seq for _, seq in ours])
     late_us = max(1e6 * abs(a[0] - b[0]) for a, b in zip(theirs[:order], ours, strict=False))
     windows = equal(known, found)
-    return Replay(name, rule_of(case), (len(theirs), len(ours)), order, len(known), windows, late_us)
+    sent = (len(theirs), len(ours))
+    return Replay(name, rule_of(case), sent, order, len(known), windows, late_us)
 
 
 def around(name: str, acks: int = 6) -> None:
