@@ -93,7 +93,7 @@ impl WindowRule for KernelDctcp {
         self.counter.reset();
         let window = cwnd as u64;
         let given_up = match congestion {
-            Congestion::Ecn => window * self.alpha >> 11,
+            Congestion::Ecn => (window * self.alpha) >> 11,
             Congestion::FastRetransmit | Congestion::Timeout => window - window / 2,
         };
         (window - given_up).max(2) as f64

@@ -52,7 +52,7 @@ impl Aggregation {
             }
         }
         let epoch_us = sample.delivered_us.saturating_sub(self.epoch_us);
-        let mut expected = bandwidth * epoch_us >> BANDWIDTH_SHIFT;
+        let mut expected = (bandwidth * epoch_us) >> BANDWIDTH_SHIFT;
         let acked = self.epoch_acked + sample.newly_delivered;
         if self.epoch_acked <= expected || acked >= LONGEST_EPOCH_PACKETS {
             self.begin(sample.delivered_us);
@@ -65,7 +65,7 @@ impl Aggregation {
 
     /// Packets for which cwnd has room.
     pub(super) fn packets(&self, bandwidth: u64) -> u64 {
-        self.extra[0].max(self.extra[1]).min(bandwidth * MOST_US >> BANDWIDTH_SHIFT)
+        self.extra[0].max(self.extra[1]).min((bandwidth * MOST_US) >> BANDWIDTH_SHIFT)
     }
 }
 

@@ -68,6 +68,8 @@ const BURST_BYTES: u64 = 65_215;
 const BURST_PACKETS: u64 = 127;
 /// RTT before the first sample, microseconds.
 const NOMINAL_RTT_US: u64 = 1000;
+/// Payload that stands for any where the endpoint does not tell, bytes.
+const DEFAULT_PACKET_BYTES: u64 = 1448;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -149,7 +151,7 @@ impl Default for KernelBbr {
 
 /// A bandwidth times a gain in bytes/s, less a percent.
 fn bytes_per_second(bandwidth: u64, gain: u64, packet_bytes: u64) -> u64 {
-    let bytes_us = bandwidth * packet_bytes * gain >> GAIN_SHIFT;
+    let bytes_us = (bandwidth * packet_bytes * gain) >> GAIN_SHIFT;
     let scaled = u128::from(bytes_us) * u128::from(1_000_000 / 100 * PACED_PERCENT);
     (scaled >> BANDWIDTH_SHIFT) as u64
 }
@@ -184,7 +186,7 @@ impl KernelBbr {
     /// Packets in flight that fill the path at a bandwidth.
     fn bdp(&self, bandwidth: u64, gain: u64) -> u64 {
         let Some(min_rtt_us) = self.min_rtt_us else { return INITIAL_WINDOW };
-        (bandwidth * min_rtt_us * gain >> GAIN_SHIFT).div_ceil(1 << BANDWIDTH_SHIFT)
+        ((bandwidth * min_rtt_us * gain) >> GAIN_SHIFT).div_ceil(1 << BANDWIDTH_SHIFT)
     }
 
     fn least_burst(&self) -> u64 {
@@ -210,7 +212,7 @@ impl KernelBbr {
 
     /// Of `in_flight` packets, those that will be in the network at the next departure.
     fn at_departure(&self, in_flight: u64, departure_us: u64) -> u64 {
-        let delivered = self.bandwidth() * departure_us >> BANDWIDTH_SHIFT;
+        let delivered = (self.bandwidth() * departure_us) >> BANDWIDTH_SHIFT;
         let departs = if self.pacing_gain > UNIT { self.burst_goal() } else { 0 };
         (in_flight + departs).saturating_sub(delivered)
     }
@@ -284,7 +286,7 @@ impl KernelBbr {
             return;
         }
         let bandwidth = self.max_bandwidth.value();
-        if bandwidth >= self.full_bandwidth * FULL_GROWTH >> GAIN_SHIFT {
+        if bandwidth >= (self.full_bandwidth * FULL_GROWTH) >> GAIN_SHIFT {
             (self.full_bandwidth, self.full_rounds) = (bandwidth, 0);
             return;
         }
@@ -475,9 +477,6 @@ impl KernelBbr {
         self.on_sample(cwnd, &self.sample_of(ack)).cwnd
     }
 }
-
-/// Payload that stands for any where the endpoint does not tell, bytes.
-const DEFAULT_PACKET_BYTES: u64 = 1448;
 
 impl WindowRule for KernelBbr {
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64 {

@@ -86,8 +86,9 @@ impl Policer {
             self.reset(delivered_us, delivered, lost);
             return Finding::Nothing;
         }
-        let delivered_here = delivered - self.begun_delivered;
-        let is_lossy = (lost - self.begun_lost) << 8 >= LOSSY_256 * delivered_here;
+        let delivered_here = delivered.saturating_sub(self.begun_delivered);
+        let lost_here = lost.saturating_sub(self.begun_lost);
+        let is_lossy = lost_here << 8 >= LOSSY_256 * delivered_here;
         let took_ms = (delivered_us / 1000).saturating_sub(self.begun_ms);
         let tells = delivered_here > 0 && is_lossy && took_ms > 0;
         if self.rounds < LEAST_ROUNDS || !has_losses || !tells {
