@@ -55,7 +55,7 @@ fn counts_agree_with_the_packets() {
                     let left = rack.snd_una + random(&mut state, 30) as i64;
                     let block = (left, left + random(&mut state, 4) as i64);
                     delivered += rack
-                        .on_ack(now_s, None, ack.min(highest_sent), highest_sent, &[block])
+                        .on_ack(now_s, None, ack.min(highest_sent), highest_sent, &[block], |_| ())
                         .packets;
                     rack.detect_losses(now_s, false, 3, 0.05);
                 }
