@@ -7,7 +7,7 @@
 //! extra   = maximum excess of 5 to 10 round trips, at most cwnd
 //! ```
 
-use super::BANDWIDTH_SHIFT;
+use super::units::BANDWIDTH_SHIFT;
 use crate::RateSample;
 
 /// Round trips after which the maximum of a slot is forgotten.

@@ -23,10 +23,12 @@
 mod aggregation;
 mod policer;
 mod running_max;
+mod units;
 
 use self::aggregation::Aggregation;
 use self::policer::{Finding, Policer};
 use self::running_max::RunningMax;
+use self::units::{BANDWIDTH_SHIFT, GAIN_SHIFT, UNIT, bytes_per_second};
 use super::bbr::pseudo_random;
 use crate::family::no_check;
 use crate::{
@@ -35,11 +37,6 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// Bandwidths are packets per microsecond, times 2 to this.
-const BANDWIDTH_SHIFT: u32 = 24;
-const GAIN_SHIFT: u32 = 8;
-/// A gain of 1.
-const UNIT: u64 = 1 << GAIN_SHIFT;
 /// 2/ln 2 rounded up, and its inverse rounded down.
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
 const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
@@ -59,8 +56,6 @@ const INITIAL_WINDOW: u64 = 10;
 /// Window of the minimum RTT and duration of ProbeRTT, ms.
 const MIN_RTT_MS: u64 = 10_000;
 const PROBE_RTT_MS: u64 = 200;
-/// Percent of the bandwidth at which it paces.
-const PACED_PERCENT: u64 = 99;
 /// Rate below which packets leave one by one, bytes/s.
 const SLOW_BYTES_S: u64 = 150_000;
 /// Largest burst for which cwnd has room, bytes: 64 KiB less room for headers; and packets.
@@ -147,13 +142,6 @@ impl Default for KernelBbr {
             last: RateSample::default(),
         }
     }
-}
-
-/// A bandwidth times a gain in bytes/s, less a percent.
-fn bytes_per_second(bandwidth: u64, gain: u64, packet_bytes: u64) -> u64 {
-    let bytes_us = (bandwidth * packet_bytes * gain) >> GAIN_SHIFT;
-    let scaled = u128::from(bytes_us) * u128::from(1_000_000 / 100 * PACED_PERCENT);
-    (scaled >> BANDWIDTH_SHIFT) as u64
 }
 
 impl KernelBbr {

@@ -5,7 +5,7 @@
 //! in turn lost 50/256 of what they delivered, at rates within an eighth or 4 kbit/s of each other,
 //! the path is policed: the mean of both is the bandwidth for 48 round trips of ProbeBW.
 
-use super::{BANDWIDTH_SHIFT, bytes_per_second};
+use super::units::{BANDWIDTH_SHIFT, UNIT, bytes_per_second};
 use crate::RateSample;
 
 const LEAST_ROUNDS: u32 = 4;
@@ -101,7 +101,7 @@ impl Policer {
     fn end_interval(&mut self, bandwidth: u64, sample: &RateSample) -> Finding {
         let apart = bandwidth.abs_diff(self.bandwidth);
         let is_close = apart << CLOSE_SHIFT <= self.bandwidth
-            || bytes_per_second(apart, 1 << 8, sample.packet_bytes) <= CLOSE_BYTES_S;
+            || bytes_per_second(apart, UNIT, sample.packet_bytes) <= CLOSE_BYTES_S;
         if self.bandwidth > 0 && is_close {
             self.bandwidth = (bandwidth + self.bandwidth) / 2;
             (self.is_used, self.rounds) = (true, 0);
