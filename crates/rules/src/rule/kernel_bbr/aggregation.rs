@@ -19,7 +19,7 @@ const MOST_US: u64 = 100_000;
 
 /// What was acknowledged in excess.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Aggregation {
+pub(super) struct ExcessAcks {
     epoch_us: u64,
     epoch_acked: u64,
     /// Largest excess of the current slot of round trips, and of the one before.
@@ -28,7 +28,7 @@ pub(super) struct Aggregation {
     slot_rounds: u32,
 }
 
-impl Aggregation {
+impl ExcessAcks {
     /// Begins a new epoch.
     pub(super) fn begin(&mut self, now_us: u64) {
         (self.epoch_us, self.epoch_acked) = (now_us, 0);
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn stretch_acks_count_in_full() {
         let bandwidth = (1 << BANDWIDTH_SHIFT) / 1000;
-        let mut seen = Aggregation::default();
+        let mut seen = ExcessAcks::default();
         let sample = |delivered_us, newly_delivered| RateSample {
             delivered_us,
             newly_delivered,

@@ -25,7 +25,7 @@ mod policer;
 mod running_max;
 mod units;
 
-use self::aggregation::Aggregation;
+use self::aggregation::ExcessAcks;
 use self::policer::{Finding, Policer};
 use self::running_max::RunningMax;
 use self::units::{BANDWIDTH_SHIFT, GAIN_SHIFT, UNIT, bytes_per_second};
@@ -80,7 +80,7 @@ pub struct KernelBbr {
     mode: Mode,
     max_bandwidth: RunningMax,
     policer: Policer,
-    aggregation: Aggregation,
+    aggregation: ExcessAcks,
     min_rtt_us: Option<u64>,
     min_rtt_ms: u64,
     round: u64,
@@ -116,7 +116,7 @@ impl Default for KernelBbr {
             mode: Mode::Startup,
             max_bandwidth: RunningMax::new(BANDWIDTH_ROUNDS),
             policer: Policer::default(),
-            aggregation: Aggregation::default(),
+            aggregation: ExcessAcks::default(),
             min_rtt_us: None,
             min_rtt_ms: 0,
             round: 0,
