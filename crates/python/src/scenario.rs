@@ -63,8 +63,8 @@ impl PyScenario {
 
     /// Plays ACKs (time, packet, SACK blocks, ECE, delivery rate in bytes/s, minimum RTT in us) to
     /// the first flow of an entry of the scenario, whose timers expire until `until_s`. `draws` are
-    /// the random numbers that the recorded sender drew. Returns what the sender did: (time, "send", packet, whether again, none) and (time,
-    /// "ack", none, cwnd before, ssthresh before).
+    /// the random numbers that the recorded sender drew. Returns what the sender did: (time,
+    /// "send", packet, whether again, none) and (time, "ack", none, cwnd before, ssthresh before).
     fn replay(
         &self,
         group: usize,
