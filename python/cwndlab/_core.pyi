@@ -71,7 +71,9 @@ class Scenario:
         self,
         group: int,
         start_s: float,
-        acks: Sequence[tuple[float, int, Sequence[tuple[int, int]], bool]],
+        acks: Sequence[tuple[float, int, Sequence[tuple[int, int]], bool, int, int]],
+        until_s: float,
+        draws: Sequence[int],
     ) -> list[tuple[float, str, int | None, float, float]]: ...
     def to_json(self) -> str: ...
     def drawn_network(self) -> str: ...

@@ -84,6 +84,27 @@ def single(seed: int) -> Toml:
     return _random(random.Random(seed), 1)
 
 
+def long(seed: int) -> Toml:
+    """A random scenario of one slow BBR, long enough for its ProbeRTT."""
+    draw = random.Random(3_000_000 + seed)
+    delay, limit = draw.choice(["5ms", "20ms", "50ms"]), draw.choice(["1bdp", "2bdp", "4bdp"])
+    made = scenario(link("2Mbit", delay, limit), flows("bbr"), "25s")
+    return {**made, "seed": draw.randrange(1, 1000)}
+
+
+def marked(seed: int) -> Toml:
+    """A random scenario of one flow whose bottleneck marks packets beyond a threshold."""
+    draw = random.Random(2_000_000 + seed)
+    rate, one_way_ms = draw.choice([5, 10, 20, 50]), draw.choice([1, 2, 5, 10, 20])
+    threshold, limit = draw.choice([5, 10, 20, 40]), draw.choice([60, 200])
+    queue = {"kind": "step", "limit": f"{limit}pkt", "threshold": f"{threshold}pkt"}
+    dumbbell = link(f"{rate}Mbit", f"{one_way_ms}ms", queue=queue)
+    if draw.random() < 0.3:
+        dumbbell["loss"] = [{"kind": "bernoulli", "p": draw.choice([0.001, 0.01])}]
+    made = flows("dctcp", tcp={"ecn": True})
+    return scenario(dumbbell, made, "4s", seed=draw.randrange(1, 1000))
+
+
 def pair(seed: int) -> Toml:
     """A random scenario of two flows."""
     return _random(random.Random(1_000_000 + seed), 2)

@@ -8,6 +8,9 @@ RUNS = replay.read()["runs"]
 CASES = replay.cases()
 KNOWN = {
     "single-17": "TSO waits once where the kernel's does not, before 1 % losses at 50 Mbit/s",
+    "single-19": "packets acknowledged in excess are one more: a microsecond of the kernel's clock",
+    "single-22": "packets acknowledged in excess are one less: a microsecond of the kernel's clock",
+    "long-0": "a phase of ProbeBW lasts just the minimum RTT, and an ACK longer in the kernel",
 }
 """Flows that are not equal to the end, and how they begin to differ."""
 LATE_US = 20.0
@@ -33,3 +36,17 @@ def test_another_sender_is_found_out() -> None:
     case = {**CASES[name], "flows": [{**CASES[name]["flows"][0], "rule": "AIMD(1, 0.5)"}]}
     one = replay.replay(name, case, RUNS[name])
     assert one.windows < 1000
+
+
+def test_another_draw_is_found_out() -> None:
+    """BBR that begins its cycle with another phase than the kernel's leaves its windows."""
+    name = "single-26"
+    draws = [(RUNS[name]["draws"][0] + 1) % 7]
+    assert not replay.replay(name, CASES[name], {**RUNS[name], "draws": draws}).is_whole
+
+
+def test_the_drafts_bbr_is_not_the_kernels() -> None:
+    """BBR1 has another window within the first round trips."""
+    name = "single-26"
+    case = {**CASES[name], "flows": [{**CASES[name]["flows"][0], "rule": "BBR1"}]}
+    assert replay.replay(name, case, RUNS[name]).windows < 100

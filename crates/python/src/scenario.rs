@@ -9,6 +9,7 @@ use cwndlab_scenario::{CheckedScenario, Scenario};
 use cwndlab_sim::{
     DrawnNetwork, Options, RecordedAck, ReplayEvent, Simulation, Status, opportunities_ms, replay,
 };
+use cwndlab_tcp::Measured;
 use cwndlab_units::message::unknown;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -33,7 +34,7 @@ pub struct PyScenario {
 }
 
 /// A recorded ACK, and an event of a replay, as Python has them.
-type Acked = (f64, i64, Vec<(i64, i64)>, bool);
+type Acked = (f64, i64, Vec<(i64, i64)>, bool, u64, u64);
 type Replayed = (f64, &'static str, Option<i64>, f64, f64);
 
 #[pymethods]
@@ -60,19 +61,33 @@ impl PyScenario {
         Self { scenario: self.scenario.with_seed(seed), has_rules: self.has_rules }
     }
 
-    /// Plays ACKs (time, packet, SACK blocks, ECE) to the first flow of an entry of the scenario.
-    /// Returns what its sender did: (time, "send", packet, whether again, none) and (time, "ack",
-    /// none, cwnd before, ssthresh before).
-    fn replay(&self, group: usize, start_s: f64, acks: Vec<Acked>) -> Vec<Replayed> {
-        let recorded = |(time_s, ack, sack, ece)| RecordedAck { time_s, ack, sack, ece };
-        let acks: Vec<RecordedAck> = acks.into_iter().map(recorded).collect();
+    /// Plays ACKs (time, packet, SACK blocks, ECE, delivery rate in bytes/s, minimum RTT in us) to
+    /// the first flow of an entry of the scenario, whose timers expire until `until_s`. `draws` are
+    /// the random numbers that the recorded sender drew. Returns what the sender did: (time,
+    /// "send", packet, whether again, none) and (time, "ack", none, cwnd before, ssthresh before).
+    fn replay(
+        &self,
+        group: usize,
+        start_s: f64,
+        acks: Vec<Acked>,
+        until_s: f64,
+        draws: Vec<u32>,
+    ) -> Vec<Replayed> {
+        let of = |(time_s, ack, sack, ece, rate_bytes_s, min_rtt_us)| {
+            let measured = Measured { rate_bytes_s, min_rtt_us };
+            RecordedAck { time_s, ack, sack, ece, measured }
+        };
+        let acks: Vec<RecordedAck> = acks.into_iter().map(of).collect();
         let row = |event| match event {
             ReplayEvent::Sent { time_s, number, retransmission } => {
                 (time_s, "send", Some(number), f64::from(u8::from(retransmission)), f64::NAN)
             }
             ReplayEvent::Acked { time_s, cwnd, ssthresh } => (time_s, "ack", None, cwnd, ssthresh),
         };
-        replay(&self.scenario, group, start_s, &acks).into_iter().map(row).collect()
+        replay(&self.scenario, group, start_s, &acks, until_s, &draws)
+            .into_iter()
+            .map(row)
+            .collect()
     }
 
     /// The scenario as one line of JSON, with every default.

@@ -203,6 +203,9 @@ pub struct Needs {
     /// on each: for model-based rules. Round trips then begin when a packet sent in them is
     /// acknowledged in any way.
     pub recovery: bool,
+    /// Rate samples in the kernel's units ([`WindowRule::on_sample`](crate::WindowRule::on_sample)
+    /// and those beside it), from endpoints that have them: then [`Ack`]s tell growth alone.
+    pub samples: bool,
     /// The receiver acknowledges each packet at once, unless the scenario says otherwise: the rule
     /// measures delays to the millisecond.
     pub prompt_acks: bool,
@@ -219,6 +222,13 @@ pub struct Needs {
     pub factor_is_half: bool,
     /// HyStart, where the slow-start scheme is that which the rule has in Linux.
     pub hystart: bool,
+}
+
+impl Needs {
+    /// What is left to ask of an endpoint that gives rate samples.
+    pub fn beside_samples(self) -> Self {
+        Self { ack: AckFields::None, delivery_rate: false, rounds: false, ..self }
+    }
 }
 
 #[cfg(test)]

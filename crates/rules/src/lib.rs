@@ -22,6 +22,7 @@ mod event;
 mod family;
 mod kernel_program;
 mod notation;
+mod rate_sample;
 mod rule;
 mod window_rule;
 
@@ -32,6 +33,7 @@ pub use event::{Ack, AckFields, Congestion, MarkResponse, Needs, SlowStart};
 pub use family::{FamilyOf, Parameter, ParameterKind, ParameterValues};
 pub use kernel_program::KernelProgram;
 pub use notation::{RuleError, RuleSpec};
+pub use rate_sample::{Control, Delivery, PacingRate, Rate, RateSample, Repair};
 pub use rule::*;
 pub use rule::{FAMILIES, Family, Rule};
 pub use window_rule::WindowRule;

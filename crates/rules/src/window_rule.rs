@@ -1,6 +1,8 @@
 //! What every window rule is: events in, the new window out.
 
-use crate::{Ack, Congestion, MarkResponse, Needs, SlowStart};
+use crate::{
+    Ack, Congestion, Control, Delivery, MarkResponse, Needs, PacingRate, RateSample, SlowStart,
+};
 
 /// A congestion-window rule.
 ///
@@ -30,6 +32,27 @@ pub trait WindowRule {
     /// whether or not it acknowledges new data.
     fn on_mark(&mut self, _cwnd: f64, _: &Ack) -> MarkResponse {
         MarkResponse::Reduce
+    }
+
+    /// The handshake is over, and cwnd the initial window. With [`Needs::samples`], from endpoints
+    /// that give samples; these also call the next four.
+    fn on_connected(&mut self, _cwnd: f64, _: &RateSample) {}
+
+    /// An ACK arrived, before anything that follows from it.
+    fn on_delivery(&mut self, _: &Delivery) {}
+
+    /// The response to any ACK of a rule that also asks for [`Needs::recovery`]; in place of
+    /// [`increase`](Self::increase) and [`slow_start`](Self::slow_start).
+    fn on_sample(&mut self, cwnd: f64, _: &RateSample) -> Control {
+        Control { cwnd, ssthresh: None, limits_flow: false }
+    }
+
+    /// The retransmission timer expired, and packets were marked lost.
+    fn on_timeout(&mut self, _: &RateSample) {}
+
+    /// Pacing rate where the rule sets one.
+    fn pacing_rate(&self) -> Option<PacingRate> {
+        None
     }
 
     /// Pacing rate, packets/s; `None` where ACKs alone clock the sender.

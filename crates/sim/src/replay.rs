@@ -3,7 +3,9 @@
 
 use cwndlab_rules::Arithmetic;
 use cwndlab_scenario::CheckedScenario;
-use cwndlab_tcp::{AckSegment, DataSegment, EcnEcho, Recovery, SackBlocks, Sender};
+use cwndlab_tcp::{
+    AckSegment, DataSegment, EcnEcho, Measured, Recovery, SackBlocks, Sender, TcpConfig,
+};
 use std::collections::{HashMap, HashSet};
 
 /// An ACK as it was recorded.
@@ -17,6 +19,8 @@ pub struct RecordedAck {
     pub sack: Vec<(i64, i64)>,
     /// ECE.
     pub ece: bool,
+    /// What the recorded sender measured with it.
+    pub measured: Measured,
 }
 
 /// What the sender did.
@@ -82,47 +86,60 @@ impl Log {
 }
 
 /// Plays recorded ACKs to the first flow of entry `group` of a scenario. The flow has the rule, the
-/// data and the settings of the scenario, and starts at `start_s`. Returns what the sender did; no
-/// events where there is no such entry.
+/// data and the settings of the scenario, and starts at `start_s`; timers expire until `until_s`. Its
+/// random numbers are `draws`, as long as there are any. Returns what the sender did; no events
+/// where there is no such entry.
 pub fn replay(
     scenario: &CheckedScenario,
     group: usize,
     start_s: f64,
     acks: &[RecordedAck],
+    until_s: f64,
+    draws: &[u32],
 ) -> Vec<ReplayEvent> {
     let Some(spec) = scenario.flows.get(group) else { return Vec::new() };
     let config = scenario.tcp_config(&spec.tcp);
     let arithmetic = if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
     let (packets, short) = spec.segments(&config);
     let recovery = Recovery::from(spec.recovery);
-    let mut sender = Sender::new(spec.rule.0.build(arithmetic), recovery, packets, 0.0, &config);
+    let mut rule = spec.rule.0.build(arithmetic);
+    rule.give_draws(draws);
+    let mut sender = Sender::new(rule, recovery, packets, 0.0, &config);
     sender.set_short_packet(short);
     let mut log = Log { highest_ack: -1, ..Log::default() };
     sender.start(start_s, &config, &mut |segment| log.sent(start_s, segment));
-    for recorded in acks {
-        let time_s = recorded.time_s;
-        loop {
-            let (timer_s, pacing_s) = (sender.deadline_s(), sender.pacing_deadline_s());
-            let now_s = timer_s.min(pacing_s);
-            if now_s >= time_s {
-                break;
-            }
-            let mut out = |segment| log.sent(now_s, segment);
-            if timer_s <= pacing_s {
-                sender.on_retransmission_timer(now_s, &config, &mut out);
-            } else {
-                sender.on_pacing_timer(now_s, &config, &mut out);
-            }
-        }
+    for ack in acks {
+        let time_s = ack.time_s;
+        run_timers(&mut sender, time_s, &config, &mut log);
         let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
         log.events.push(ReplayEvent::Acked { time_s, cwnd, ssthresh });
-        let ack = log.acked(recorded, config.ack_wire_size());
+        sender.note_measured(ack.measured);
+        let segment = log.acked(ack, config.ack_wire_size());
         let mut sack = SackBlocks::default();
-        recorded.sack.iter().for_each(|&block| sack.push(block));
+        ack.sack.iter().for_each(|&block| sack.push(block));
         let sack = (!sack.is_empty()).then_some(&sack);
-        sender.on_ack(time_s, ack, sack, &config, &mut |segment| log.sent(time_s, segment));
+        sender.on_ack(time_s, segment, sack, &config, &mut |segment| log.sent(time_s, segment));
     }
+    run_timers(&mut sender, until_s, &config, &mut log);
     log.events
+}
+
+/// Lets timers expire that do so before `until_s`.
+fn run_timers(sender: &mut Sender, until_s: f64, config: &TcpConfig, log: &mut Log) {
+    loop {
+        let timer_s = sender.deadline_s();
+        let pacing_s = sender.pacing_deadline_s();
+        let now_s = timer_s.min(pacing_s);
+        if now_s >= until_s {
+            return;
+        }
+        let mut out = |segment| log.sent(now_s, segment);
+        if timer_s <= pacing_s {
+            sender.on_retransmission_timer(now_s, config, &mut out);
+        } else {
+            sender.on_pacing_timer(now_s, config, &mut out);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -136,8 +153,14 @@ mod tests {
         let text = "duration = \"1s\"\ndumbbell = { rate = \"10Mbit\", delay = \"10ms\" }\n\
                     flows = [{ rule = \"AIMD(1, 0.5)\" }]";
         let scenario = Scenario::from_toml(text).unwrap();
-        let ack = |time_s, ack| RecordedAck { time_s, ack, sack: Vec::new(), ece: false };
-        let events = replay(&scenario, 0, 0.0, &[ack(0.02, 0), ack(0.05, 1)]);
+        let ack = |time_s, ack| RecordedAck {
+            time_s,
+            ack,
+            sack: Vec::new(),
+            ece: false,
+            measured: Measured::default(),
+        };
+        let events = replay(&scenario, 0, 0.0, &[ack(0.02, 0), ack(0.05, 1)], 0.05, &[]);
         let sent: Vec<i64> = events
             .iter()
             .filter_map(|event| match event {

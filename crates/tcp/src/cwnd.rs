@@ -133,6 +133,10 @@ impl Tcb {
     /// Updates the rate at which Linux would pace the flow: twice cwnd per srtt below half of
     /// ssthresh, 1.2 times from there on (`tcp_update_pacing_rate`).
     pub(crate) fn update_pacing_rate(&mut self, config: &TcpConfig) {
+        if let Some(rate) = self.rule.pacing_rate().filter(|_| self.is_paced_as_linux()) {
+            self.pacing_bytes_s = Some(rate.bytes_s as f64);
+            return;
+        }
         let srtt_s = self.rtt.srtt_s(config);
         let half = (self.ssthresh / 2.0) as u64 as f64;
         let factor = if self.cwnd < half { 2.0 } else { 1.2 };
@@ -251,6 +255,7 @@ impl Tcb {
         let halve_ssthresh =
             halve || (config.quirks.halve_after_timeout && congestion == Congestion::Timeout);
         let ssthresh = if halve_ssthresh { half } else { target };
+        let ssthresh = if self.keeps_ssthresh() { self.ssthresh } else { ssthresh };
         // RFC 5681 equation 4 and ns-2 agree on a minimum of two packets.
         self.ssthresh =
             if config.growth.integer_ssthresh { ssthresh.trunc() } else { ssthresh }.max(2.0);
@@ -272,6 +277,11 @@ impl Tcb {
         self.first_reduction = false;
         self.ecn.cwr_pending = true;
         self.check_fault();
+    }
+
+    /// Whether the rule sets ssthresh itself, at no reduction: BBR of Linux.
+    fn keeps_ssthresh(&self) -> bool {
+        self.needs.samples && self.needs.recovery
     }
 
     /// Sets cwnd to one packet and leaves ssthresh.
@@ -458,6 +468,10 @@ impl Tcb {
         if !self.needs.recovery {
             self.cwnd = self.cwnd.max(cwnd);
             self.ssthresh = self.ssthresh.max(ssthresh);
+        } else if self.keeps_ssthresh() {
+            // Linux `tcp_current_ssthresh`: at least three quarters of the window.
+            let whole = cwnd as u64;
+            self.ssthresh = self.ssthresh.max(ssthresh).max((whole / 2 + whole / 4) as f64);
         }
         self.rule.undo(rule);
         self.enter(CongestionState::Open);

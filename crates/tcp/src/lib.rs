@@ -21,6 +21,7 @@ mod ns2_history;
 mod output;
 mod pacer;
 mod prr;
+mod rate_meter;
 mod rate_sampler;
 mod receive_buffer;
 mod receiver;
@@ -45,6 +46,7 @@ pub use config::{
 pub use counters::Counters;
 pub use ecn_feedback::EcnFeedback;
 pub use output::Output;
+pub use rate_meter::Measured;
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;

@@ -195,10 +195,39 @@ impl Tcb {
                 self.restart_rule_from_idle(now_s);
             }
         }
+        if self.is_paced_as_linux() {
+            // Its bursts pace as a whole.
+            return;
+        }
         let rate = self.pacing_rate(config).filter(|rate| *rate > 0.0);
         if let (Some(rate), Some(pacer)) = (rate, &mut self.pacer) {
             pacer.on_sent(now_s, rate);
         }
+    }
+
+    /// Whether a rule of Linux's paces, in Linux's bursts.
+    pub(crate) fn is_paced_as_linux(&self) -> bool {
+        self.needs.samples && self.needs.pacing
+    }
+
+    /// Packets left as one, which the rule paces in Linux's way. Linux does not pace the first ten.
+    pub(crate) fn note_burst(&mut self, now_s: f64, packets: i64, config: &TcpConfig) {
+        const UNPACED: u64 = 10;
+        if !self.is_paced_as_linux() {
+            return;
+        }
+        let data_packets = self.counters.sent - u64::from(config.handshake.syn);
+        let rate = self.rule.pacing_rate().filter(|_| data_packets >= UNPACED);
+        let bytes = packets as u64 * u64::from(config.segment.packet_size);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_burst(now_s, bytes, rate.map(|rate| rate.bytes_s));
+        }
+    }
+
+    /// The next departure by pacing in Linux's way, or now; seconds.
+    pub(crate) fn departure_s(&self, now_s: f64) -> f64 {
+        let paced = self.pacer.as_ref().filter(|_| self.is_paced_as_linux());
+        paced.map_or(now_s, |pacer| now_s.max(pacer.next_departure_s()))
     }
 
     /// Pacing rate, packets per second; none where ACKs alone clock the sender.

@@ -45,6 +45,11 @@ impl Pacer {
         self.next_send_s = (departed_ns + wait_ns - credit_ns) as f64 / NS;
     }
 
+    /// The next departure, seconds.
+    pub(crate) fn next_departure_s(&self) -> f64 {
+        self.next_send_s
+    }
+
     /// When the timer expires, or [`NEVER`].
     #[inline]
     pub(crate) fn deadline_s(&self) -> f64 {
@@ -67,7 +72,7 @@ mod tests {
         let mut pacer = Pacer::default();
         let next_s = |pacer: &mut Pacer, now_s: f64| {
             pacer.on_burst(now_s, 3000, Some(1_000_000));
-            pacer.next_send_s
+            pacer.next_departure_s()
         };
         pacer.on_burst(1.0, 3000, None);
         assert_eq!(next_s(&mut pacer, 1.0), 1.003);

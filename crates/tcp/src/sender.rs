@@ -1,6 +1,7 @@
 //! TCP sender: a transmission control block and a recovery scheme. Each event handler takes the
 //! time, changes the state and passes segments to `out`.
 
+use crate::rate_meter::Measured;
 use crate::recovery::LossRecovery;
 use crate::tcb::{Phase, Tcb};
 use crate::undo::Verdict;
@@ -50,8 +51,9 @@ impl Sender {
         timer_phase_s: f64,
         config: &TcpConfig,
     ) -> Self {
-        let recovery = LossRecovery::new(recovery, config);
-        let tcb = Tcb::new(rule, packets, timer_phase_s, config);
+        let mut recovery = LossRecovery::new(recovery, config);
+        let mut tcb = Tcb::new(rule, packets, timer_phase_s, config);
+        recovery.measure_rates(&mut tcb);
         let permits_prediction = tcb.permits_prediction(config);
         let mut new = Self { tcb, recovery, permits_prediction, predicts: false };
         new.update_prediction();
@@ -287,6 +289,11 @@ impl Sender {
         self.tcb.ecn.is_news(ack, config)
     }
 
+    /// What a recorded sender measures with the next ACK, whose clock differs by some microseconds.
+    pub fn note_measured(&mut self, measured: Measured) {
+        self.recovery.note_measured(measured);
+    }
+
     /// Handles expiry of the retransmission timer: of the RTO, of a tail loss probe or of RACK's
     /// reordering timer.
     pub fn on_retransmission_timer(
@@ -327,7 +334,8 @@ impl Sender {
             self.recovery.on_rto(&mut self.tcb, expired_s, config);
         }
         // With delivery rates that happens when the packet is sent, and if cwnd was not full before.
-        if was_idle && self.tcb.last_sent_s < NEVER && !self.tcb.needs.delivery_rate {
+        let asks_later = self.tcb.needs.delivery_rate || self.tcb.needs.samples;
+        if was_idle && self.tcb.last_sent_s < NEVER && !asks_later {
             self.tcb.restart_rule_from_idle(now_s);
         }
         self.tcb.accumulate_cwnd_area(now_s);

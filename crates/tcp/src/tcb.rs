@@ -160,6 +160,12 @@ pub(crate) struct Tcb {
     pub(crate) counters: Counters,
 }
 
+/// ssthresh before any reduction, packets.
+pub(crate) fn initial_ssthresh(config: &TcpConfig) -> f64 {
+    let ssthresh = config.limits.initial_ssthresh.min(config.limits.window);
+    if config.growth.integer_ssthresh { ssthresh.trunc() } else { ssthresh }
+}
+
 impl Tcb {
     /// State before the start.
     pub(crate) fn new(
@@ -168,7 +174,6 @@ impl Tcb {
         timer_phase_s: f64,
         config: &TcpConfig,
     ) -> Self {
-        let ssthresh = config.limits.initial_ssthresh.min(config.limits.window);
         let needs = rule.needs();
         let rate_sampler = (needs.ack == AckFields::All).then(RateSampler::new);
         let is_paced = config.growth.pacing || rate_sampler.is_some();
@@ -181,7 +186,7 @@ impl Tcb {
             } else {
                 config.limits.initial_window
             },
-            ssthresh: if config.growth.integer_ssthresh { ssthresh.trunc() } else { ssthresh },
+            ssthresh: initial_ssthresh(config),
             window_inflation: 0,
             // A window above 2^32 packets has no effect: conversion saturates.
             rwnd: config.limits.window as u32,
@@ -234,7 +239,9 @@ impl Tcb {
     /// Whether rule and settings permit header prediction.
     pub(crate) fn permits_prediction(&self, config: &TcpConfig) -> bool {
         let sends_at_once = self.pacer.is_none() && config.limits.max_burst == 0;
-        let asks_little = self.needs.ack != AckFields::All && !config.growth.grow_by_packets;
+        let asks_little = self.needs.ack != AckFields::All
+            && !self.needs.samples
+            && !config.growth.grow_by_packets;
         sends_at_once && asks_little && config.rto.timer_after_sample
     }
 
@@ -247,6 +254,17 @@ impl Tcb {
     /// Packets sent and not acknowledged.
     pub(crate) fn outstanding(&self) -> i64 {
         self.highest_sent - self.highest_ack
+    }
+
+    /// The endpoint gives rate samples, if the rule asks for them: then it measures nothing else.
+    /// Returns whether the rule does.
+    pub(crate) fn take_samples(&mut self, gives_samples: bool) -> bool {
+        self.needs.samples &= gives_samples;
+        if self.needs.samples {
+            self.needs = self.needs.beside_samples();
+            self.rate_sampler = None;
+        }
+        self.needs.samples
     }
 
     /// Packets in flight where nothing but the cumulative acknowledgement tells: all outstanding.

@@ -16,7 +16,8 @@ _TRACES = {
     "packets": {"time_s": pl.Float64, "event": pl.String, "flow": pl.UInt32, "seq": pl.Int64,
                 "size_bytes": pl.UInt32, "cwnd_packets": pl.Float64,
                 "ssthresh_packets": pl.Float64, "retransmission": pl.Boolean,
-                "marked": pl.Boolean, "sack": pl.List(pl.List(pl.Int64))},
+                "marked": pl.Boolean, "sack": pl.List(pl.List(pl.Int64)),
+                "delivery_rate_bytes_s": pl.UInt64, "min_rtt_us": pl.UInt32},
     "queue": {"time_s": pl.Float64, "link": pl.UInt32, "queue_packets": pl.UInt32},
     "rate": {"time_s": pl.Float64, "flow": pl.UInt32, "goodput_bps": pl.Float64},
 }  # fmt: skip

@@ -44,10 +44,8 @@ const KERNEL: &str = "kernel:";
 
 /// Further congestion controls of Linux with their counterparts, whose parameters are Linux's
 /// defaults.
-const COUNTERPARTS: [(&str, &str); 9] = [
-    ("bbr", "BBR1"),
+const COUNTERPARTS: [(&str, &str); 7] = [
     ("bic", "BIC"),
-    ("dctcp", "DCTCP"),
     ("westwood", "Westwood"),
     ("highspeed", "HighSpeed"),
     ("htcp", "HTCP"),

@@ -12,7 +12,9 @@ mod gaimd;
 mod highspeed;
 mod htcp;
 mod illinois;
+mod kernel_bbr;
 mod kernel_cubic;
+mod kernel_dctcp;
 mod kernel_reno;
 mod ledbat;
 mod linear;
@@ -34,7 +36,9 @@ pub use gaimd::Gaimd;
 pub use highspeed::HighSpeed;
 pub use htcp::Htcp;
 pub use illinois::Illinois;
+pub use kernel_bbr::KernelBbr;
 pub use kernel_cubic::KernelCubic;
+pub use kernel_dctcp::KernelDctcp;
 pub use kernel_reno::KernelReno;
 pub use ledbat::Ledbat;
 pub use linear::Linear;
@@ -45,7 +49,10 @@ pub use scalable::Scalable;
 pub use vegas::Vegas;
 pub use westwood::Westwood;
 
-use crate::{Ack, Congestion, CustomRule, FamilyOf, MarkResponse, Needs, SlowStart, WindowRule};
+use crate::{
+    Ack, Congestion, Control, CustomRule, Delivery, FamilyOf, MarkResponse, Needs, PacingRate,
+    RateSample, SlowStart, WindowRule,
+};
 use std::sync::Arc;
 
 /// Passes the tables of all rules to the macro `$use`, after its arguments. A line has a variant of
@@ -87,6 +94,8 @@ macro_rules! for_each_rule {
             pub(crate) const KERNEL_MODELS {
                 KernelReno(Box<KernelReno>): kernel_reno::FAMILY;
                 KernelCubic(Box<KernelCubic>): kernel_cubic::FAMILY;
+                KernelBbr(Box<KernelBbr>): kernel_bbr::FAMILY;
+                KernelDctcp(Box<KernelDctcp>): kernel_dctcp::FAMILY;
             }
         }
     };
@@ -194,6 +203,7 @@ impl Rule {
             Self::Nada(rule) => Some(rule.phase()),
             Self::Bbr1(rule) => Some(rule.phase()),
             Self::Bbr3(rule) => Some(rule.phase()),
+            Self::KernelBbr(rule) => Some(rule.phase()),
             _ => None,
         }
     }
@@ -214,10 +224,19 @@ impl Rule {
         match self {
             // NADA: a reduction did nothing, the rate of now stays. Linux leaves a rule its state
             // (`tcp_undo_cwnd_reduction`).
-            Self::Nada(_) | Self::KernelReno(_) | Self::KernelCubic(_) => {}
+            Self::Nada(_) | Self::KernelReno(_) | Self::KernelCubic(_) | Self::KernelDctcp(_) => {}
+            Self::KernelBbr(rule) => rule.undo(),
             Self::Bbr1(rule) => rule.undo(),
             Self::Bbr3(rule) => rule.undo(),
             rule => *rule = saved,
+        }
+    }
+
+    /// What the rule shall take for its next random numbers, as they were drawn elsewhere: the
+    /// phases that BBR of Linux skips as it enters ProbeBW. Other rules draw none.
+    pub fn give_draws(&mut self, draws: &[u32]) {
+        if let Self::KernelBbr(rule) = self {
+            rule.give_draws(draws);
         }
     }
 
@@ -249,6 +268,26 @@ impl WindowRule for Rule {
 
     fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> MarkResponse {
         with!(self, rule => rule.on_mark(cwnd, ack))
+    }
+
+    fn on_connected(&mut self, cwnd: f64, sample: &RateSample) {
+        with!(self, rule => rule.on_connected(cwnd, sample));
+    }
+
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        with!(self, rule => rule.on_delivery(delivery));
+    }
+
+    fn on_sample(&mut self, cwnd: f64, sample: &RateSample) -> Control {
+        with!(self, rule => rule.on_sample(cwnd, sample))
+    }
+
+    fn on_timeout(&mut self, sample: &RateSample) {
+        with!(self, rule => rule.on_timeout(sample));
+    }
+
+    fn pacing_rate(&self) -> Option<PacingRate> {
+        with!(self, rule => rule.pacing_rate())
     }
 
     #[inline]

@@ -9,6 +9,7 @@ mod sack;
 mod tahoe;
 mod write_queue;
 
+use crate::rate_meter::Measured;
 use crate::tcb::{Flight, Tcb};
 use crate::{AckSegment, CaState, Output, SackBlocks, Scoreboard, TcpConfig, TcpInfo};
 use cwndlab_prefetch::prefetch;
@@ -34,6 +35,23 @@ impl LossRecovery {
             Recovery::Sack if config.recovery.rack => Self::RackTlp(Box::new(RackTlp::new())),
             Recovery::Sack => Self::Sack(Sack::default()),
             Recovery::Fack => Self::Sack(Sack::fack()),
+        }
+    }
+
+    /// Measures rates for a rule that asks for samples, where the scheme can.
+    pub(crate) fn measure_rates(&mut self, tcb: &mut Tcb) {
+        let measures = tcb.take_samples(matches!(self, Self::RackTlp(_)));
+        if let Self::RackTlp(scheme) = self
+            && measures
+        {
+            scheme.measure_rates();
+        }
+    }
+
+    /// What another sender measures with the next ACK.
+    pub(crate) fn note_measured(&mut self, measured: Measured) {
+        if let Self::RackTlp(scheme) = self {
+            scheme.note_measured(measured);
         }
     }
 
@@ -67,12 +85,12 @@ impl LossRecovery {
         }
     }
 
-    /// Responds to ECE, before anything else that the ACK does.
+    /// Responds to ECE, before anything else that the ACK does; RACK-TLP does later.
     pub(crate) fn on_ece(&mut self, tcb: &mut Tcb, ack: i64, config: &TcpConfig) {
         match self {
             Self::Tahoe | Self::Reno(_) => tcb.reduce_for_ece(ack, false, config),
             Self::Sack(_) => tcb.reduce_for_ece(ack, true, config),
-            Self::RackTlp(scheme) => scheme.on_ece(tcb, config),
+            Self::RackTlp(_) => {}
         }
     }
 

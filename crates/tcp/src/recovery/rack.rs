@@ -12,8 +12,10 @@ const RETRANS: u8 = 1;
 const LOST: u8 = 2;
 /// Retransmitted at least once (Linux `TCPCB_EVER_RETRANS`).
 const EVER_RETRANS: u8 = 4;
+/// First packet of a buffer: what left as one and was not split since (Linux `sk_buff`).
+const BEGINS: u8 = 8;
 /// The last packet of what the application had written (PSH).
-const PUSH: u8 = 8;
+const PUSH: u8 = 16;
 
 /// State of a packet that is not cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -204,6 +206,28 @@ impl Rack {
         self.segments.front().map(|segment| segment.xmit_s)
     }
 
+    /// Whether nothing is outstanding.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// From packet `number` on, up to `most` packets that are sent again as one: lost ones of a
+    /// buffer.
+    pub(crate) fn repair_burst(&self, number: i64, most: i64) -> i64 {
+        let waits = |index: &i64| {
+            let segment = self.segments.get((number + index - self.snd_una) as usize);
+            segment.is_some_and(|segment| segment.flags & (LOST | RETRANS | BEGINS) == LOST)
+        };
+        (1..most).take_while(waits).count() as i64 + 1
+    }
+
+    /// Packet `number` begins a buffer, or is the first behind what leaves an old one.
+    pub(crate) fn begin_buffer(&mut self, number: i64) {
+        if let Some(segment) = self.segments.get_mut((number - self.snd_una) as usize) {
+            segment.flags |= BEGINS;
+        }
+    }
+
     /// Records a transmission of packet `number`.
     pub(crate) fn on_sent(&mut self, now_s: f64, number: i64) {
         let index = (number - self.snd_una) as usize;
@@ -237,7 +261,7 @@ impl Rack {
     }
 
     /// Processes SACK blocks, then the cumulative ACK, as Linux does; returns what they delivered.
-    /// `echo_s`: the echoed timestamp, if timestamps are on.
+    /// `echo_s`: the echoed timestamp, if timestamps are on; `deliver` gets each packet in turn.
     pub(crate) fn on_ack(
         &mut self,
         now_s: f64,
@@ -245,6 +269,7 @@ impl Rack {
         ack: i64,
         highest_sent: i64,
         blocks: &[(i64, i64)],
+        mut deliver: impl FnMut(i64),
     ) -> Delivered {
         let mut delivered = Delivered::default();
         // The first packets that were sent once, of those SACKed and of those acknowledged: they came
@@ -265,6 +290,8 @@ impl Rack {
                     late_sacked = late_sacked.min(number);
                 }
                 segment.flags &= EVER_RETRANS | PUSH;
+                self.begin_buffer(number + 1);
+                deliver(number);
                 // The echo is not that of a SACKed packet.
                 self.on_delivered(now_s, false, was);
                 highest = highest.max(number);
@@ -287,9 +314,11 @@ impl Rack {
             if is_sacked {
                 self.sacked_out -= 1;
             } else {
-                // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later
-                // arrived by an earlier transmission.
-                let is_earlier = echo_s.is_some_and(|echo_s| echo_s < segment.xmit_s);
+                // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later,
+                // in ticks of timestamps, arrived by an earlier transmission.
+                let sent_tick = tick_before(segment.xmit_s);
+                let is_earlier = echo_s.is_some_and(|echo_s| tick_before(echo_s) < sent_tick);
+                deliver(self.snd_una);
                 self.on_delivered(now_s, is_earlier, segment);
                 delivered.packets += 1;
             }

@@ -5,10 +5,11 @@ use super::rack::{DetectedLosses, Rack};
 use super::write_queue::{WriteQueue, Written};
 use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::cwnd_usage::CwndUsage;
-use crate::tcb::{CongestionState, Flight, Tcb};
-use crate::ticks::{HZ, ticks_of, timer_expiry_s};
+use crate::rate_meter::{Measured, RateMeter, whole_us};
+use crate::tcb::{CongestionState, Flight, Tcb, initial_ssthresh};
+use crate::ticks::{HZ, tick_before, ticks_of, timer_expiry_s};
 use crate::{AckSegment, CaState, DataSegment, Ecn, Output, SackBlocks, TcpConfig, TcpInfo};
-use cwndlab_rules::Congestion;
+use cwndlab_rules::{Congestion, Delivery, RateSample, Repair, WindowRule};
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
 const TIMEOUT_MIN_S: f64 = 0.002;
@@ -17,8 +18,7 @@ const TIMEOUT_MIN_S: f64 = 0.002;
 const TSO_DEFER_S: f64 = 1e-3;
 /// The part of cwnd that does not wait (Linux `tcp_tso_win_divisor`).
 const TSO_WINDOW_DIVISOR: i64 = 3;
-/// Half of a receiver's first window, bytes, where ACKs do not tell it; it then grows by three packets
-/// with each that is acknowledged.
+/// Half of a receiver's first window, bytes, where ACKs do not tell it.
 const FIRST_HALF_BYTES: i64 = 32_580;
 /// Shortest timer, seconds: a tick.
 const TICK_S: f64 = 0.001;
@@ -68,6 +68,8 @@ pub(crate) struct RackTlp {
     pending_timer: PendingTimer,
     loss_probe: Option<LossProbe>,
     queue: WriteQueue,
+    /// Rate samples, for rules that ask for them.
+    meter: Option<Box<RateMeter>>,
     /// Packets marked lost, as the rule has heard.
     lost_reported: u64,
     /// Packets that an undo unmarked before the rule heard that they were lost: it never will.
@@ -89,6 +91,7 @@ impl RackTlp {
             pending_timer: PendingTimer::Rto,
             loss_probe: None,
             queue: WriteQueue::default(),
+            meter: None,
             lost_reported: 0,
             lost_unreported: 0,
             window_probes: 0,
@@ -96,6 +99,14 @@ impl RackTlp {
             window_changed: false,
             refuses_packets: false,
         }
+    }
+
+    pub(crate) fn measure_rates(&mut self) {
+        self.meter = Some(Box::default());
+    }
+
+    pub(crate) fn note_measured(&mut self, measured: Measured) {
+        self.meter.iter_mut().for_each(|meter| meter.measured = measured);
     }
 
     pub(crate) fn on_ack(
@@ -110,6 +121,9 @@ impl RackTlp {
         let (advanced, highest_sent, highest_ack) =
             (ack.ack > tcb.highest_ack, tcb.highest_sent, tcb.highest_ack.max(ack.ack));
         let lost_before = self.rack.lost_total;
+        let prior_in_flight = self.rack.in_flight();
+        let was_outstanding = !self.rack.is_empty();
+        let is_syn_ack = advanced && ack.ack == 0 && config.handshake.syn;
         let echo_s = config.rto.timestamps.then_some(ack.echo_s);
         let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
         let dsack = sack.and_then(|blocks| blocks.duplicate(ack.ack));
@@ -117,11 +131,20 @@ impl RackTlp {
             let is_probe = self.loss_probe.is_some_and(|probe| probe.is_reported(dsack));
             self.rack.on_dsack(number, is_probe, highest_ack, highest_sent);
         }
-        let delivered = self.rack.on_ack(now_s, echo_s, highest_ack, highest_sent, blocks);
+        let meter = &mut self.meter;
+        let delivered =
+            self.rack.on_ack(now_s, echo_s, highest_ack, highest_sent, blocks, |number| {
+                meter.iter_mut().for_each(|meter| meter.on_delivered(number));
+            });
         if advanced {
             tcb.advance(ack.ack);
         }
-        if let Some((rtt_s, rule_rtt_s)) = delivered.rtts_s(now_s, echo_s) {
+        let rtts_s = delivered.rtts_s(now_s, echo_s);
+        let rtts_s = match &self.meter {
+            Some(meter) => rtts_s.map(|rtts_s| meter.measured.of_rtts(rtts_s)),
+            None => rtts_s,
+        };
+        if let Some((rtt_s, rule_rtt_s)) = rtts_s {
             tcb.sample_rtt_as_linux(rtt_s, config);
             self.rack.note_rtt(rule_rtt_s);
             tcb.note_delivery(now_s, rule_rtt_s, config);
@@ -131,20 +154,129 @@ impl RackTlp {
         } else {
             self.count_without_sack(tcb, ack.ack, delivered.packets)
         };
+        self.count_delivered(tcb, delivered, is_syn_ack);
         self.process_tlp_ack(tcb, ack.ack, dsack, advanced || delivered > 0, config);
         if leave_state(tcb, self.has_sack) {
             self.rack.on_recovery_end();
         }
         let detected = self.detect_losses(tcb, now_s, advanced, config);
-        let newly_lost = self.rack.lost_total > lost_before;
-        self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost, config);
-        tcb.update_pacing_rate(config);
-        if advanced && ack.ack == 0 && config.handshake.delay_growth {
-            tcb.cwnd = tcb.initial_window(config);
+        if tcb.ecn.requests_reduction() {
+            self.on_ece(tcb, config);
         }
+        let newly_lost = self.rack.lost_total - lost_before;
+        let sample = RateSample {
+            newly_delivered: delivered as u64,
+            newly_lost,
+            prior_in_flight: prior_in_flight as u64,
+            rtt_us: rtts_s.map(|(_, rtt_s)| whole_us(rtt_s)),
+            ..RateSample::default()
+        };
+        let sample = self.rate_sample(tcb, now_s, sample, config);
+        match sample {
+            Some(sample) if tcb.needs.recovery && !is_syn_ack => {
+                if was_outstanding {
+                    self.control_by_sample(tcb, &sample);
+                }
+            }
+            _ => self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost > 0, config),
+        }
+        if advanced && ack.ack == 0 && config.handshake.delay_growth {
+            // A SYN that was lost tells nothing of the path's capacity (Linux `tcp_init_metrics`).
+            (tcb.cwnd, tcb.ssthresh) = (tcb.initial_window(config), initial_ssthresh(config));
+        }
+        if let Some(sample) = sample.filter(|_| is_syn_ack) {
+            tcb.rule.on_connected(tcb.cwnd, &sample);
+        }
+        tcb.update_pacing_rate(config);
         let sent = self.send(tcb, now_s, config, out);
         tcb.stop_timer_if_repaired();
         self.set_xmit_timer(tcb, now_s, advanced, sent, detected.reordering_timeout_s, config);
+    }
+
+    /// Counts what an ACK delivered, and tells the rule of it before anything that follows.
+    fn count_delivered(&mut self, tcb: &mut Tcb, delivered: i64, is_syn_ack: bool) {
+        let Some(meter) = &mut self.meter else { return };
+        meter.advance(tcb.highest_ack + 1);
+        meter.count(delivered as u64, tcb.ecn.is_marked && !is_syn_ack);
+        if !is_syn_ack {
+            tcb.rule.on_delivery(&Delivery {
+                snd_una: tcb.highest_ack + 1,
+                snd_nxt: tcb.highest_sent + 1,
+                delivered: meter.delivered,
+                delivered_ce: meter.delivered_ce,
+            });
+        }
+    }
+
+    /// What the ACK shows, and the state after it (Linux `tcp_rate_gen`). `ack`: what is known of
+    /// the ACK itself.
+    fn rate_sample(
+        &mut self,
+        tcb: &Tcb,
+        now_s: f64,
+        ack: RateSample,
+        config: &TcpConfig,
+    ) -> Option<RateSample> {
+        let min_rtt_s = self.rack.min_rtt_s();
+        let min_rtt_us = min_rtt_s.is_finite().then(|| whole_us(min_rtt_s));
+        let meter = self.meter.as_mut()?;
+        let packet_bytes = u64::from(config.segment.packet_size);
+        let (timed, rate) = meter.take(now_s, ack.newly_delivered, min_rtt_us, packet_bytes);
+        Some(RateSample {
+            newly_delivered: ack.newly_delivered,
+            newly_lost: ack.newly_lost,
+            prior_in_flight: ack.prior_in_flight,
+            rtt_us: ack.rtt_us,
+            rate,
+            is_timed: timed.is_some(),
+            is_app_limited: timed.is_some_and(|timed| timed.is_app_limited),
+            min_rtt_us,
+            ..self.state_sample(tcb, now_s, config)?
+        })
+    }
+
+    /// The state without an ACK.
+    fn state_sample(&self, tcb: &Tcb, now_s: f64, config: &TcpConfig) -> Option<RateSample> {
+        let meter = self.meter.as_ref()?;
+        Some(RateSample {
+            now_us: whole_us(now_s),
+            now_ms: tick_before(now_s),
+            delivered: meter.delivered,
+            delivered_us: meter.delivered_us,
+            lost: self.rack.lost_total,
+            in_flight: self.rack.in_flight() as u64,
+            srtt_us: whole_us(tcb.rtt.srtt_s(config)),
+            departure_us: whole_us(tcb.departure_s(now_s) - now_s),
+            packet_bytes: u64::from(config.segment.packet_size),
+            repair: match tcb.state {
+                CongestionState::Open | CongestionState::Cwr => Repair::None,
+                CongestionState::Recovery => Repair::Recovery,
+                CongestionState::Loss => Repair::Loss,
+            },
+            ..RateSample::default()
+        })
+    }
+
+    /// The rule sets cwnd by a sample (Linux `cong_control`).
+    fn control_by_sample(&mut self, tcb: &mut Tcb, sample: &RateSample) {
+        let control = tcb.rule.on_sample(tcb.cwnd, sample);
+        tcb.cwnd = control.cwnd;
+        tcb.ssthresh = control.ssthresh.unwrap_or(tcb.ssthresh);
+        if let Some(meter) = self.meter.as_mut().filter(|_| control.limits_flow) {
+            meter.note_app_limited(sample.in_flight);
+        }
+    }
+
+    /// Notes whether the application limits the flow as it writes: nothing waits, though cwnd allows
+    /// more, and all losses are repaired (Linux `tcp_rate_check_app_limited`).
+    fn check_app_limited(&mut self, tcb: &Tcb) {
+        let in_flight = self.rack.in_flight();
+        let is_limited = self.queue.first(tcb.data_end - tcb.snd_nxt) == 0
+            && in_flight < tcb.congestion_window()
+            && !self.rack.awaits_retransmission();
+        if let Some(meter) = self.meter.as_mut().filter(|_| is_limited) {
+            meter.note_app_limited(in_flight as u64);
+        }
     }
 
     /// Reduces cwnd in response to ECE, once per window of data.
@@ -223,7 +355,10 @@ impl RackTlp {
         }
         if repaired_loss && tcb.state == CongestionState::Open {
             tcb.note_fast_retransmit();
-            tcb.reduce_cwnd(Reduction::ToTarget(Congestion::FastRetransmit), config);
+            // Linux passes through the state of ECE, which is what DCTCP sees.
+            let congestion =
+                if tcb.needs.samples { Congestion::Ecn } else { Congestion::FastRetransmit };
+            tcb.reduce_cwnd(Reduction::ToTarget(congestion), config);
         }
     }
 
@@ -330,9 +465,6 @@ impl RackTlp {
         // Packets wait for cwnd; the next burst leaves without waiting for more; a write goes on.
         let (mut waits, mut pushes, mut writes) = (false, false, false);
         loop {
-            // New packets that may still leave as one.
-            let (mut burst, mut whole_burst) = (0, 0);
-            let mut ends_buffer = false;
             tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
                 && let Some(number) = self.next_packet(tcb)
@@ -344,47 +476,41 @@ impl RackTlp {
                 }
                 // The handshake needs no data.
                 let is_data = is_new && !(number == 0 && config.handshake.syn);
-                if is_data && burst == 0 {
-                    burst = self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config);
-                    if burst <= 0 {
-                        // What waits, waits for cwnd or for the receiver's window.
-                        let free = tcb.congestion_window() - self.rack.in_flight();
-                        let allowed = tcb.highest_ack + i64::from(tcb.rwnd) + 1 - tcb.snd_nxt;
-                        let left = tcb.data_end - tcb.snd_nxt;
-                        waits = free < allowed && free <= self.queue.first(left);
-                        tcb.held_back = free.min(allowed).max(0);
-                        break;
-                    }
-                    whole_burst = burst;
-                }
-                if is_data {
-                    burst -= 1;
-                    ends_buffer = self.queue.sent();
-                    // A burst of several packets ends with PSH, and so does a buffer.
-                    tcb.push = (burst == 0 && whole_burst > 1) || ends_buffer;
+                let mut burst = if is_data {
+                    self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config)
+                } else if is_new || !tcb.is_paced_as_linux() {
+                    1
                 } else {
-                    tcb.push = self.rack.is_pushed(number);
+                    let free = tcb.congestion_window() - self.rack.in_flight();
+                    self.rack.repair_burst(number, free.min(self.most_segments(tcb, config)))
+                };
+                if burst <= 0 {
+                    // What waits, waits for cwnd or for the receiver's window.
+                    let free = tcb.congestion_window() - self.rack.in_flight();
+                    let allowed = tcb.highest_ack + i64::from(tcb.rwnd) + 1 - tcb.snd_nxt;
+                    let left = tcb.data_end - tcb.snd_nxt;
+                    waits = free < allowed && free <= self.queue.first(left);
+                    tcb.held_back = free.min(allowed).max(0);
+                    break;
+                }
+                if config.limits.max_burst > 0 {
+                    burst = burst.min(i64::from(config.limits.max_burst - count));
                 }
                 sent.new_data |= is_new;
                 sent.head_retransmitted |= number == tcb.highest_ack + 1 && !is_new;
-                self.transmit(tcb, now_s, number, config, out);
-                tcb.push = false;
-                // The device sets PSH for a burst; its packets that are sent again have none.
-                if is_data && ends_buffer {
-                    self.rack.note_push(number);
-                }
-                tcb.snd_nxt = tcb.snd_nxt.max(number + 1);
-                tcb.count_prr_out();
-                count += 1;
-                if tcb.bursts_are_paced && is_data && burst == 0 {
-                    tcb.pace_burst(now_s, whole_burst, config);
-                }
+                self.transmit_burst(tcb, now_s, number, burst, config, out);
+                tcb.snd_nxt = tcb.snd_nxt.max(number + burst);
+                (0..burst).for_each(|_| tcb.count_prr_out());
+                count += burst as u32;
             }
             // Then the application writes, once it is connected.
             if tcb.last_ack < 0 && config.handshake.syn {
                 break;
             }
             let left = tcb.data_end - tcb.snd_nxt;
+            if !writes && left > 0 {
+                self.check_app_limited(tcb);
+            }
             let (half_window, size) = (half_window(tcb, config), config.segment.packet_size);
             let most = GSO_MAX_BYTES as i64 / i64::from(size);
             match self.queue.write(left, most, half_window, writes, size) {
@@ -403,9 +529,10 @@ impl RackTlp {
     /// New packets that leave now as one, to be cut by the device (TSO); 0 if more may leave
     /// together soon (Linux `tcp_write_xmit`, `tcp_tso_should_defer`).
     fn next_burst(&self, tcb: &Tcb, now_s: f64, pushes: bool, config: &TcpConfig) -> i64 {
-        // Packets that a pacing timer releases leave one by one.
-        if !config.growth.tso || tcb.needs.pacing || config.growth.pacing {
-            return i64::MAX;
+        // Packets that a pacing timer releases leave one by one, but for Linux's own.
+        let is_paced = tcb.needs.pacing || config.growth.pacing;
+        if !config.growth.tso || (is_paced && !tcb.is_paced_as_linux()) {
+            return 1;
         }
         let (cwnd, rwnd) = (tcb.congestion_window(), i64::from(tcb.rwnd));
         let free = cwnd - self.rack.in_flight();
@@ -424,7 +551,9 @@ impl RackTlp {
             return burst;
         }
         let recovers = matches!(tcb.state, CongestionState::Recovery | CongestionState::Loss);
-        let was_sent_long_ago = now_s - tcb.last_sent_s > TSO_DEFER_S;
+        let last_s = tcb.pacer.as_ref().filter(|_| tcb.is_paced_as_linux());
+        let last_s = last_s.map_or(tcb.last_sent_s, |pacer| pacer.next_departure_s());
+        let was_sent_long_ago = now_s - last_s > TSO_DEFER_S;
         let srtt_s = tcb.rtt.srtt_s(config);
         let next_ack_s = self.rack.head_xmit_s().map_or(now_s, |head_s| head_s + srtt_s);
         let acks_come_late = next_ack_s - now_s > (srtt_s / 2.0).min(TSO_DEFER_S);
@@ -433,31 +562,60 @@ impl RackTlp {
         if leaves { burst } else { 0 }
     }
 
-    /// Packets that may leave as one: those of a millisecond at the pacing rate, at least two
-    /// (Linux `tcp_tso_autosize`).
+    /// Packets that may leave as one: those of a millisecond at the pacing rate, at least two or
+    /// what the rule says (Linux `tcp_tso_autosize`).
     fn most_segments(&self, tcb: &Tcb, config: &TcpConfig) -> i64 {
         let packet_bytes = u64::from(config.segment.packet_size);
+        let rate = tcb.rule.pacing_rate().filter(|_| tcb.is_paced_as_linux());
+        let least = rate.map_or(2, |rate| rate.least_burst);
         let Some(bytes_s) = tcb.pacing_bytes_s else {
-            return (GSO_MAX_BYTES as u64 / packet_bytes).max(2) as i64;
+            return (GSO_MAX_BYTES as u64 / packet_bytes).max(least) as i64;
         };
         // On short paths more: up to 64 KiB, halved with each 512 us of the minimum RTT.
         let halvings = (self.rack.min_rtt_s() * 1e6) as u64 / 512;
         let more = if halvings < 32 { GSO_MAX_BYTES as u64 >> halvings } else { 0 };
         let bytes = (bytes_s as u64 / 1024 + more).min(GSO_MAX_BYTES as u64);
-        (bytes / packet_bytes).max(2) as i64
+        (bytes / packet_bytes).max(least) as i64
     }
 
-    fn transmit(
+    /// Puts packets from `number` on on the wire as one.
+    fn transmit_burst(
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
         number: i64,
+        packets: i64,
         config: &TcpConfig,
         out: &mut impl Output,
     ) {
-        self.rack.on_sent(now_s, number);
-        let flight = self.flight(tcb);
-        tcb.output(now_s, number, flight, config, out);
+        let is_data = !(number == 0 && config.handshake.syn);
+        let is_idle = self.rack.in_flight() == 0 && is_data;
+        if is_idle && self.meter.as_ref().is_some_and(|meter| meter.is_app_limited()) {
+            tcb.restart_rule_from_idle(now_s);
+        }
+        let departure_s = tcb.departure_s(now_s);
+        let is_new = number > tcb.highest_sent && is_data;
+        let last = number + packets - 1;
+        for number in number..=last {
+            if let Some(meter) = &mut self.meter {
+                meter.on_sent(departure_s, number, self.rack.is_empty());
+            }
+            self.rack.on_sent(departure_s, number);
+            if is_new && self.queue.sent() {
+                self.rack.note_push(number);
+            }
+            // The device sets PSH at the end of a burst, the application at the end of a buffer.
+            tcb.push = (number == last && packets > 1) || self.rack.is_pushed(number);
+            let flight = self.flight(tcb);
+            tcb.output(now_s, number, flight, config, out);
+        }
+        tcb.push = false;
+        self.rack.begin_buffer(number);
+        self.rack.begin_buffer(last + 1);
+        tcb.note_burst(now_s, if is_data { packets } else { 0 }, config);
+        if tcb.bursts_are_paced && is_new {
+            tcb.pace_burst(now_s, packets, config);
+        }
     }
 
     fn next_packet(&mut self, tcb: &Tcb) -> Option<i64> {
@@ -621,9 +779,25 @@ impl RackTlp {
             }
             _ => {
                 self.on_rto(tcb, now_s, config);
-                self.send_pending_data(tcb, now_s, config, out);
+                self.send_after_rto(tcb, now_s, config, out);
             }
         }
+    }
+
+    /// Sends the first packet again, whatever pacing says (Linux `tcp_retransmit_timer`).
+    fn send_after_rto(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        config: &TcpConfig,
+        out: &mut impl Output,
+    ) {
+        let first = tcb.highest_ack + 1;
+        if !tcb.is_paced_as_linux() || self.rack.next_to_retransmit() != Some(first) {
+            return self.send_pending_data(tcb, now_s, config, out);
+        }
+        self.transmit_burst(tcb, now_s, first, 1, config, out);
+        self.arm(tcb, now_s, PendingTimer::Rto, tcb.rtt.rto_s());
     }
 
     /// Sends a tail loss probe whatever the window (RFC 8985 section 7.3): new data, else the
@@ -639,15 +813,16 @@ impl RackTlp {
             return;
         }
         let is_retransmission = match new_data(tcb) {
+            // Pacing holds the probe back, too, if it is new data.
+            Some(_) if !tcb.pacing_allows(now_s) => return,
             Some(number) => {
-                self.transmit(tcb, now_s, number, config, out);
-                self.queue.sent();
+                self.transmit_burst(tcb, now_s, number, 1, config, out);
                 tcb.snd_nxt = number + 1;
                 false
             }
             None if self.rack.is_sacked(tcb.highest_sent) || self.refuses_packets => return,
             None => {
-                self.transmit(tcb, now_s, tcb.highest_sent, config, out);
+                self.transmit_burst(tcb, now_s, tcb.highest_sent, 1, config, out);
                 true
             }
         };
@@ -678,6 +853,9 @@ impl RackTlp {
             self.loss_probe = None;
             self.rack.on_timeout(now_s);
             tcb.cwnd = (self.rack.in_flight() + 1) as f64;
+            if let Some(sample) = self.state_sample(tcb, now_s, config) {
+                tcb.rule.on_timeout(&sample);
+            }
         }
         self.arm(tcb, now_s, PendingTimer::Rto, tcb.rtt.rto_s());
     }
@@ -706,8 +884,13 @@ fn enter_recovery(tcb: &mut Tcb, config: &TcpConfig) {
     // says so.
     let already_reduced = tcb.state == CongestionState::Cwr && !tcb.needs.cut_after_mark;
     tcb.timer.forget_packet();
+    let is_cwr = tcb.state == CongestionState::Cwr;
     if already_reduced {
         tcb.enter(CongestionState::Recovery);
+    } else if is_cwr && tcb.needs.samples {
+        // The reduction goes on, to a lower threshold (Linux `dctcp_state`).
+        tcb.enter(CongestionState::Recovery);
+        tcb.ssthresh = tcb.rule.decrease(tcb.cwnd, Congestion::FastRetransmit);
     } else {
         tcb.enter_fast_retransmit();
         tcb.begin_cwnd_reduction(Congestion::FastRetransmit, config);
@@ -718,7 +901,9 @@ fn enter_recovery(tcb: &mut Tcb, config: &TcpConfig) {
 fn half_window(tcb: &Tcb, config: &TcpConfig) -> i64 {
     let packet_bytes = i64::from(config.segment.packet_size.max(1));
     match i64::from(tcb.largest_window_bytes) {
-        0 => i64::from(tcb.rwnd / 2).min(FIRST_HALF_BYTES / packet_bytes + 3 * tcb.highest_ack),
+        // The first window, which a SYN-ACK cannot scale, is no guide to later ones.
+        0 if tcb.highest_ack < 1 => i64::from(tcb.rwnd / 2).min(FIRST_HALF_BYTES / packet_bytes),
+        0 => i64::from(tcb.rwnd / 2),
         window_bytes => window_bytes / 2 / packet_bytes,
     }
 }

@@ -103,7 +103,7 @@ impl FullPipe {
 
 /// A pseudo-random number in [0, 1) hashed from the flow's own history: rules have no randomness,
 /// and flows must not probe in step.
-fn pseudo_random(ack: &Ack) -> f64 {
+pub(super) fn pseudo_random(ack: &Ack) -> f64 {
     let mut x = ack.now_s.to_bits()
         ^ ack.delivered_packets.rotate_left(32)
         ^ ack.rtt_s.to_bits().rotate_left(17);

@@ -55,7 +55,7 @@ fn counts_agree_with_the_packets() {
                     let left = rack.snd_una + random(&mut state, 30) as i64;
                     let block = (left, left + random(&mut state, 4) as i64);
                     delivered += rack
-                        .on_ack(now_s, None, ack.min(highest_sent), highest_sent, &[block])
+                        .on_ack(now_s, None, ack.min(highest_sent), highest_sent, &[block], |_| ())
                         .packets;
                     rack.detect_losses(now_s, false, 3, 0.05);
                 }
@@ -77,7 +77,7 @@ fn counts_agree_with_the_packets() {
 fn another_flow_finds_nothing_of_the_last() {
     let mut rack = Rack::new();
     (0..100).for_each(|number| rack.on_sent(0.1, number));
-    rack.on_ack(0.2, None, 3, 99, &[(50, 90)]);
+    rack.on_ack(0.2, None, 3, 99, &[(50, 90)], |_| ());
     rack.detect_losses(0.2, false, 3, 0.1);
     rack.next_to_retransmit().into_iter().for_each(|number| rack.on_sent(0.2, number));
     rack.reset();
@@ -90,7 +90,7 @@ fn another_flow_finds_nothing_of_the_last() {
 fn with_a_hole() -> Rack {
     let mut rack = Rack::new();
     (0..10).for_each(|number| rack.on_sent(0.0, number));
-    rack.on_ack(0.04, None, -1, 9, &[(1, 4)]);
+    rack.on_ack(0.04, None, -1, 9, &[(1, 4)], |_| ());
     rack.note_rtt(0.04);
     rack
 }
@@ -103,7 +103,7 @@ fn a_dsack_widens_the_reordering_window_once_reordering_was_seen() {
     rack.on_dsack(0, false, -1, 9);
     assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.0);
     // The hole is filled by the original: reordering.
-    rack.on_ack(0.04, None, 3, 9, &[]);
+    rack.on_ack(0.04, None, 3, 9, &[], |_| ());
     assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.01);
     rack.on_dsack(9, true, 3, 9);
     assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.01);
@@ -120,7 +120,7 @@ fn a_dsack_above_the_cumulative_acknowledgement_shows_reordering() {
         let mut rack = Rack::new();
         (0..10).for_each(|number| rack.on_sent(0.0, number));
         rack.on_sent(0.02, 1);
-        rack.on_ack(0.06, None, -1, 9, &[(1, 4)]);
+        rack.on_ack(0.06, None, -1, 9, &[(1, 4)], |_| ());
         rack.on_dsack(duplicate, false, -1, 9);
         assert_eq!(rack.reord_seen > 0, is_late, "packet {duplicate}");
     }
