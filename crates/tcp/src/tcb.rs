@@ -489,6 +489,12 @@ impl Tcb {
         None
     }
 
+    /// Packets were sent, or cwnd kept them back: judges whether cwnd limits the flow.
+    pub(crate) fn validate_cwnd(&mut self, is_limited: bool) {
+        let usage = self.usage.get_or_insert(CwndUsage::UNUSED);
+        usage.validate(is_limited, self.highest_ack + 1, self.highest_sent + 1);
+    }
+
     /// After an RTO without sending cwnd restarts: from the initial window (RFC 5681 section 4.1),
     /// or, as Linux has it, halved for each RTO down to that, with ssthresh at three quarters of
     /// cwnd at least (RFC 2861; Linux `tcp_cwnd_restart`).

@@ -11,7 +11,7 @@ mod write_queue;
 
 use crate::rate_meter::Measured;
 use crate::tcb::{Flight, Tcb};
-use crate::{AckSegment, CaState, Output, SackBlocks, Scoreboard, TcpConfig, TcpInfo};
+use crate::{AckSegment, CaState, Output, SackBlocks, TcpConfig, TcpInfo};
 use cwndlab_prefetch::prefetch;
 use rack_tlp::RackTlp;
 use reno::FastRecovery;
@@ -173,7 +173,7 @@ impl LossRecovery {
             Self::Tahoe | Self::Reno(_) => {
                 return advance.saturating_sub(tcb.dupacks.into()).max(1);
             }
-            Self::Sack(scheme) => scheme.memory().map(Scoreboard::sacked),
+            Self::Sack(scheme) => scheme.memory().map(|board| board.sacked()),
             Self::RackTlp(scheme) => Some(scheme.rack.sacked()),
         };
         let is_new = |from: i64, to: i64| {
@@ -224,10 +224,9 @@ impl LossRecovery {
         match self {
             Self::Tahoe | Self::Reno(_) => info.sacked = tcb.dupacks,
             Self::Sack(scheme) => {
-                let above = |board: &Scoreboard| {
-                    board.sacked().count(tcb.highest_ack + 1, tcb.highest_sent + 1) as u32
-                };
-                info.sacked = scheme.memory().map_or(0, above);
+                let (first, end) = (tcb.highest_ack + 1, tcb.highest_sent + 1);
+                let board = scheme.memory();
+                info.sacked = board.map_or(0, |board| board.sacked().count(first, end) as u32);
             }
             Self::RackTlp(scheme) => return scheme.report(info),
         }

@@ -4,7 +4,6 @@
 use super::rack::{DetectedLosses, Rack};
 use super::write_queue::{WriteQueue, Written};
 use crate::cwnd::{GSO_MAX_BYTES, Reduction};
-use crate::cwnd_usage::CwndUsage;
 use crate::rate_meter::{Measured, RateMeter, whole_us};
 use crate::tcb::{CongestionState, Flight, Tcb, initial_ssthresh};
 use crate::ticks::{HZ, tick_before, ticks_of, timer_expiry_s};
@@ -520,8 +519,7 @@ impl RackTlp {
         }
         let is_limited = waits || self.rack.in_flight() >= tcb.congestion_window();
         if sent.new_data || is_limited {
-            let usage = tcb.usage.get_or_insert(CwndUsage::UNUSED);
-            usage.validate(is_limited, tcb.highest_ack + 1, tcb.highest_sent + 1);
+            tcb.validate_cwnd(is_limited);
         }
         sent
     }

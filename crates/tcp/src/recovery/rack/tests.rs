@@ -132,11 +132,11 @@ fn a_dsack_above_the_cumulative_acknowledgement_shows_reordering() {
 fn reordering_is_the_distance_to_the_highest_packet() {
     let mut rack = Rack::new();
     (0..10).for_each(|number| rack.on_sent(0.0, number));
-    rack.on_ack(0.05, None, -1, 9, &[(8, 9)]);
+    rack.on_ack(0.05, None, -1, 9, &[(8, 9)], |_| ());
     assert_eq!((rack.reordering, rack.reord_seen), (3, 0));
-    rack.on_ack(0.05, None, -1, 9, &[(3, 4)]);
+    rack.on_ack(0.05, None, -1, 9, &[(3, 4)], |_| ());
     assert_eq!((rack.reordering, rack.reord_seen, rack.is_reordered_far()), (6, 1, true));
-    rack.on_ack(0.06, None, 9, 9, &[]);
+    rack.on_ack(0.06, None, 9, 9, &[], |_| ());
     assert_eq!((rack.reordering, rack.reord_seen), (10, 2));
 }
 
@@ -147,7 +147,7 @@ fn duplicate_acks_stand_for_packets_without_sack() {
     let mut rack = Rack::new();
     (0..10).for_each(|number| rack.on_sent(0.0, number));
     assert_eq!((rack.count_dupack(), rack.count_dupack(), rack.in_flight()), (1, 1, 8));
-    let acked = rack.on_ack(0.05, None, 2, 9, &[]).packets;
+    let acked = rack.on_ack(0.05, None, 2, 9, &[], |_| ()).packets;
     assert_eq!((acked, rack.remove_dupacks(acked), rack.in_flight()), (3, 1, 7));
     (0..3).for_each(|_| assert_eq!(rack.count_dupack(), 1));
     rack.mark_head_lost(false, false);
