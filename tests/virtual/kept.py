@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import hashlib
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import polars as pl
 
 from cwndlab.kernel_runs import kernels
 from cwndlab.live_runs.run import linux
@@ -34,16 +37,45 @@ def every() -> dict[str, dict[str, Any]]:
     }
 
 
+NO_THRESHOLD = 2e4
+"""Thresholds from here on limit nothing."""
+
+
+def courses(result: Any) -> list[str]:
+    """Each flow's course as a hash: which packets it sent, which ACKs it got, and cwnd and ssthresh
+    before each, in order. The ACK of the SYN is left out: it finds the initial window."""
+    return [hashlib.sha256("\n".join(course(result, flow)).encode()).hexdigest()[:16]
+            for flow in result.flows["flow"].to_list()]  # fmt: skip
+
+
+def course(result: Any, flow: str) -> list[str]:
+    """A flow's course, a line per packet."""
+    columns = ("event", "seq", "cwnd_packets", "ssthresh_packets")
+    rows = result.traces["packets"].filter(pl.col("flow") == flow).select(columns).rows()
+    lines = []
+    for event, seq, cwnd, ssthresh in rows:
+        if event == "send":
+            lines.append(f"{seq}")
+        elif event == "ack" and seq > 0:
+            lines.append(f"ack {seq} {cwnd:g} {min(ssthresh, NO_THRESHOLD):g}")
+    return lines
+
+
+def traced(scenario: dict[str, Any]) -> dict[str, Any]:
+    """The scenario with its packets traced."""
+    return {**scenario, "trace": {"packets": True}}
+
+
 def numbers(result: Any) -> dict[str, Any]:
     """What is kept of a run, with the kernel or simulated."""
     columns = {key: result.flows[column].to_list() for key, column in COUNTS.items()}
-    return {"hash": result.trace_hash, **columns,
+    return {"hash": result.trace_hash, **columns, "courses": courses(result),
             "delay_s": result.links["mean_queueing_delay_s"][0]}  # fmt: skip
 
 
 def run(kernel: kernels.Kernel, scenario: dict[str, Any]) -> dict[str, Any]:
     """Run a scenario, which must be valid."""
-    result = linux(scenario, kernel=kernel)
+    result = linux(traced(scenario), kernel=kernel)
     return {**numbers(result), "reasons": result.reasons}
 
 

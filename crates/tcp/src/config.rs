@@ -92,7 +92,7 @@ macro_rules! for_each_knob {
                 initial_window: f64 = [2.0, 4.0, 10.0] within [1.0, 1e6],
                     "initial cwnd, packets (windowInit_; RFC 3390 at 1000 bytes)";
                 initial_ssthresh: f64 = [1e9, 1e9, 1e9] within [1.0, 1e9],
-                    "initial ssthresh, packets; never above window";
+                    "initial ssthresh, packets; never above window, but with receive_buffer";
                 cwnd_floor: f64 = [-1e9, 1.0, 1.0] within [-1e9, 1e6],
                     "smallest cwnd after a reduction, packets; ns-2 has none: its cwnd can fall \
                     below zero";

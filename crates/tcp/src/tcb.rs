@@ -162,7 +162,9 @@ pub(crate) struct Tcb {
 
 /// ssthresh before any reduction, packets.
 pub(crate) fn initial_ssthresh(config: &TcpConfig) -> f64 {
-    let ssthresh = config.limits.initial_ssthresh.min(config.limits.window);
+    let most =
+        if config.receiver.receive_buffer > 0 { f64::INFINITY } else { config.limits.window };
+    let ssthresh = config.limits.initial_ssthresh.min(most);
     if config.growth.integer_ssthresh { ssthresh.trunc() } else { ssthresh }
 }
 

@@ -157,8 +157,10 @@ fn reasons(scenario: &Scenario, plan: &Plan, measured: &Measurements) -> Vec<Str
                 100.0 * share(info.sndbuf_limited)
             ),
         );
+        // In virtual time the application reads at once: the window is what Linux offers then.
+        let reads_late = measured.trace_hash.is_none();
         say(
-            flow.window_bytes.is_none() && share(info.rwnd_limited) > HELD_UP_SHARE,
+            reads_late && flow.window_bytes.is_none() && share(info.rwnd_limited) > HELD_UP_SHARE,
             format!(
                 "flow \"{name}\": limited by the receive buffer for {:.1} % of the time",
                 100.0 * share(info.rwnd_limited)

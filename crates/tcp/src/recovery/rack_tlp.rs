@@ -477,7 +477,7 @@ impl RackTlp {
                 let is_data = is_new && !(number == 0 && config.handshake.syn);
                 let mut burst = if is_data {
                     self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config)
-                } else if is_new || !tcb.is_paced_as_linux() {
+                } else if is_new || !config.growth.tso {
                     1
                 } else {
                     let free = tcb.congestion_window() - self.rack.in_flight();
