@@ -1,4 +1,4 @@
-"""Whole runs of profile ``linux`` are those of the kernel: no packet is exchanged between the two."""
+"""Whole runs of profile ``linux`` are those of the kernel, which they exchange nothing with."""
 
 import pytest
 

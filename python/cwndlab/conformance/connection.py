@@ -78,7 +78,7 @@ class Connection:
     ) -> None:
         self.handshake = handshake
         self._mss_bytes = handshake.mss_bytes()
-        self.stream = ByteStream(self._mss_bytes)
+        self.stream: ByteStream = ByteStream(self._mss_bytes)
         self.sent: deque[Transmission] = deque()
         """What left and was not compared yet."""
         self.is_nagle = True
