@@ -22,8 +22,7 @@ fn with_retransmissions(toml: &str) -> (FlowResult, Vec<f64>) {
 }
 
 /// A transfer of this many packets under profile `linux`. `forward` and `back`: numbers of packets
-/// that are lost on the way there and back, from 0, the SYN or SYN-ACK; 1 is then the ACK that ends
-/// the handshake.
+/// that are lost on the way there and back, from 0, the SYN or SYN-ACK.
 fn transfer(packets: u32, forward: &[u32], back: &[u32], tcp: &str) -> String {
     let loss = |numbers: &[u32]| format!("loss = [{{ kind = \"list\", packets = {numbers:?} }}]");
     format!(
@@ -64,7 +63,7 @@ fn transfer(packets: u32, forward: &[u32], back: &[u32], tcp: &str) -> String {
 #[test]
 fn tails_are_repaired_without_a_timeout() {
     for delayed_ack in [true, false] {
-        for (lost, repairs) in [(&[21][..], 0), (&[20, 21], 1), (&[17, 18, 19, 20, 21], 1)] {
+        for (lost, repairs) in [(&[20][..], 0), (&[19, 20], 1), (&[16, 17, 18, 19, 20], 1)] {
             let tcp = format!("delayed_ack = {delayed_ack}");
             let (flow, again_s) = with_retransmissions(&transfer(20, lost, &[], &tcp));
             assert_eq!((flow.timeouts, flow.fast_retransmits), (0, repairs), "{lost:?}");
@@ -108,11 +107,11 @@ fn late_packets_are_not_retransmitted_once_one_has_proved_reordering() {
 /// RFC 9293 section 3.10.7.4, RFC 2883 section 4: the ACK of the last packet is lost, and the probe
 /// repeats the packet. Its answer leaves at once and arrives a round trip of propagation delays and
 /// two transmissions after the probe: 40 ms, 1500 bytes and 64 bytes (an ACK with a DSACK) at 100
-/// Mbit/s. At the start each packet has its own ACK.
+/// Mbit/s.
 #[test]
 fn a_duplicate_of_the_last_packet_is_acknowledged_at_once() {
     let toml =
-        transfer(20, &[], &[20], "").replace("12Mbit", "100Mbit").replace("1000Gbit", "100Mbit");
+        transfer(20, &[], &[18], "").replace("12Mbit", "100Mbit").replace("1000Gbit", "100Mbit");
     let (flow, again_s) = with_retransmissions(&toml);
     assert_eq!(again_s.len(), 1);
     let answered_s = 0.04 + (1500.0 + 64.0) * 8.0 / 100e6;
@@ -123,17 +122,14 @@ fn a_duplicate_of_the_last_packet_is_acknowledged_at_once() {
 
 /// SYN-ACK and second SYN are lost; Linux's receiver repeats the SYN-ACK a second after it was sent
 /// (`tcp_synack_retries`). The SYN takes 0.04 ms and 20 ms, the SYN-ACK 20 ms, the packet 1 ms and
-/// 20 ms, behind 52 bytes that end the handshake. Without the timer the third SYN is answered, which a timer of 1 s and its granularity of
+/// 20 ms. Without the timer the third SYN is answered, which a timer of 1 s and its granularity of
 /// 64 ms let leave at 2.04 s.
 #[test]
 fn a_lost_syn_ack_is_repeated() {
     for (tcp, waits_s) in [("", 1.0), ("synack_retries = 0", 2.04)] {
         let flow = &run(&transfer(1, &[1], &[0], tcp)).flows[0];
         let received_s = flow.received_s.unwrap();
-        assert!(
-            (received_s - waits_s - 0.06104 - 52.0 * 8.0 / 12e6).abs() < 1e-8,
-            "{tcp}: {received_s}"
-        );
+        assert!((received_s - waits_s - 0.06104).abs() < 1e-8, "{tcp}: {received_s}");
     }
 }
 
@@ -145,8 +141,9 @@ fn the_first_syns_follow_each_other_without_backoff() {
     assert_eq!(again_s, [1.016, 2.04, 3.064, 4.088, 5.112, 7.16]);
 }
 
-/// The receiver has one packet more after every millisecond that the link takes for it, once the window
-/// keeps the link busy. The last one has PSH: it is acknowledged when it is read, not 40 ms later.
+/// The ACK of a last packet that is alone is delayed by 40 ms: the sender finishes late. The
+/// receiver has one packet more after every millisecond that the link takes for it, once the window
+/// keeps the link busy.
 #[test]
 fn completion_at_the_receiver_grows_with_the_packets() {
     let flows = [49, 50, 51].map(|packets| run(&transfer(packets, &[], &[], "")).flows.remove(0));
@@ -155,5 +152,8 @@ fn completion_at_the_receiver_grows_with_the_packets() {
     for pair in received_s.windows(2) {
         assert!((pair[1] - pair[0] - 0.001).abs() < 1e-9, "{received_s:?}");
     }
-    assert!(delays_s.iter().all(|delay_s| (delay_s - 0.02).abs() < 1e-8), "{delays_s:?}");
+    // On its way back alone, and held for 40 ms before.
+    let mut sorted_s = delays_s;
+    sorted_s.sort_by(f64::total_cmp);
+    assert!((sorted_s[0] - 0.02).abs() < 1e-8 && (sorted_s[2] - 0.06).abs() < 1e-8, "{delays_s:?}");
 }

@@ -358,7 +358,9 @@ mod tests {
     use crate::Profile;
 
     fn schedule() -> AckSchedule {
-        AckSchedule::new(0.0, true, &TcpConfig::profile(Profile::Linux))
+        let mut config = TcpConfig::profile(Profile::Linux);
+        config.receiver.receive_buffer = 33_554_432;
+        AckSchedule::new(0.0, true, &config)
     }
 
     fn arrival(now_s: f64, number: i64, rcv_nxt: i64) -> Arrival {

@@ -230,10 +230,10 @@ macro_rules! for_each_knob {
                 quick_acks: u32 = [0, 0, 16],
                     "ACKs that leave at once despite delayed_ack: at the start, and after a \
                     packet that arrives twice (Linux: 16)";
-                receive_buffer: u32 = [0, 0, 33_554_432] within [0.0, 1_073_741_824.0],
+                receive_buffer: u32 = [0, 0, 0] within [0.0, 1_073_741_824.0],
                     "largest receive buffer, bytes: it grows with what the application reads in a \
-                    round trip, and ACKs leave as Linux times them (tcp_rmem: 32 MB from Linux 6.16 on, 6 MB \
-                    before); 0: no buffer, and ACKs as the knobs below say";
+                    round trip, and ACKs leave as Linux times them (tcp_rmem: 33554432 from Linux 6.16 on, \
+                    6291456 before); 0: no buffer, and ACKs as the knobs below say";
                 immediate_ack_on_fill: bool = [true, true, true],
                     "a packet that fills a gap is acknowledged at once (RFC2581_immediate_ack_)";
                 immediate_ack_on_syn: bool = [true, true, true],

@@ -85,7 +85,7 @@ impl ReceiveBuffer {
     pub(crate) fn new(now_us: i64, config: &TcpConfig) -> Self {
         let packet_bytes = i64::from(config.segment.packet_size);
         let data_share = 128;
-        let full = INITIAL_BYTES * data_share >> 8;
+        let full = (INITIAL_BYTES * data_share) >> 8;
         let clamp = (full - packet_bytes).max(2 * packet_bytes);
         let window = full - full % packet_bytes;
         let wanted = window.min(clamp);
@@ -264,7 +264,7 @@ impl ReceiveBuffer {
     }
 
     fn data_in(&self, memory: i64) -> i64 {
-        memory * self.data_share >> 8
+        (memory * self.data_share) >> 8
     }
 
     /// Data for which there is memory left.
@@ -283,7 +283,7 @@ mod tests {
 
     fn buffer(window: f64) -> ReceiveBuffer {
         let mut config = TcpConfig::profile(Profile::Linux);
-        config.limits.window = window;
+        (config.limits.window, config.receiver.receive_buffer) = (window, 33_554_432);
         ReceiveBuffer::new(0, &config)
     }
 
@@ -313,7 +313,7 @@ mod tests {
         buffer.read(10_000, 28_960, 0);
         // Steady: 2 * 28,960 + 16 * 1448 = 81,088; growth: 81,088 * 14,480 / 14,480.
         assert_eq!(buffer.size, ((81_088 + 2 * 81_088) << 8) / 160);
-        assert_eq!(buffer.clamp, buffer.size * 160 >> 8);
+        assert_eq!(buffer.clamp, (buffer.size * 160) >> 8);
     }
 
     /// 40 packets behind a gap take more than half of the memory: no offer is taken back, but none

@@ -52,10 +52,14 @@ def linux(
     return _result(*virtual.perform(asked.to_dict(), kernel, progress), asked)
 
 
+RECEIVE_BUFFER = 33_554_432
+"""Largest receive buffer of live runs whose scenario sets none, bytes (Linux `tcp_rmem`)."""
+
+
 def counterpart(scenario: Scenario) -> Scenario:
     """Return the scenario to simulate for comparison with Linux TCP.
 
-    It has Linux's endpoints, and the packets and windows of the live run. Linux's own rules have
+    It has Linux's endpoints, its receiver included, and the packets and windows of the live run. Linux's own rules have
     whole windows after a reduction; rules loaded as BPF programs keep the fraction
     (docs/kernel.md).
 
@@ -70,7 +74,7 @@ def counterpart(scenario: Scenario) -> Scenario:
     >>> link = {"rate": "10Mbit", "delay": "10ms"}
     >>> plain = {"duration": "10s", "dumbbell": link, "flows": [flow], "tcp": {"packet_size": 500}}
     >>> counterpart(Scenario.from_dict(plain)).to_dict()["tcp"]
-    {'packet_size': 500, 'initial_window': 10.0, 'delayed_ack': True}
+    {'packet_size': 500, 'initial_window': 10.0, 'delayed_ack': True, 'receive_buffer': 33554432}
     >>> loaded = {**plain, "flows": [{**flow, "rule": "GAIMD(0.31, 0.875)"}]}
     >>> counterpart(Scenario.from_dict(loaded)).to_dict()["flows"][0]["tcp"]
     {'precise_reduction': True, 'integer_ssthresh': False}
@@ -90,7 +94,7 @@ def counterpart(scenario: Scenario) -> Scenario:
         else {**flow, "tcp": {**fractions, **flow.get("tcp", {})}}
         for flow in whole["flows"]
     ]
-    tcp = {**as_live, **whole.get("tcp", {})}
+    tcp = {**as_live, "receive_buffer": RECEIVE_BUFFER, **whole.get("tcp", {})}
     return Scenario.from_dict({**whole, "profile": "linux", "tcp": tcp, "flows": flows})
 
 

@@ -13,9 +13,6 @@ from cwndlab.scenario import Scenario, dumbbell
 
 UNLIMITED = 1e9
 """The receiver's window, packets: ns-2's profiles have 20, which would limit every flow."""
-LARGEST_BUFFER = 1 << 30
-"""The receive buffer that may grow so far, bytes: that of profile ``linux`` would limit 1 Gbit/s
-over 200 ms."""
 LEAST_BUFFER = 8
 """Packets. At the loss the window W is BDP + B, and afterwards W/2. To keep a link busy it must be
 at least BDP + 3: a receiver that delays ACKs answers every second packet (RFC 5681 section 4.2), so
@@ -52,18 +49,6 @@ def on_the_wire(profile: str) -> int:
     known = knobs(profile)
     timestamp = int(known["timestamp_size"]) if known["timestamps"] else 0
     return payload(profile) + int(known["header_size"]) + timestamp
-
-
-def unlimited(profile: str) -> dict[str, float]:
-    """Return knobs with which no receiver of the profile limits a flow.
-
-    Examples
-    --------
-    >>> unlimited("rfc")
-    {'window': 1000000000.0}
-    """
-    buffer = {"receive_buffer": LARGEST_BUFFER} if knobs(profile)["receive_buffer"] else {}
-    return {"window": UNLIMITED, **buffer}
 
 
 @dataclass(frozen=True)
@@ -158,7 +143,7 @@ class Path:
             queue={"kind": "drop-tail", "limit": f"{limit}pkt"},
             link={"back_rate": "unlimited", **(link or {})},
             profile=profile,
-            tcp={**unlimited(profile), **(tcp or {})},
+            tcp={"window": UNLIMITED, **(tcp or {})},
             **settings,
         )
 
