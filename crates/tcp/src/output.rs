@@ -26,12 +26,6 @@ use cwndlab_rules::WindowRule;
 pub trait Output {
     /// Takes a segment.
     fn send(&mut self, segment: DataSegment);
-
-    /// Whether it takes no more in this event: a larger window is a mistake.
-    #[inline]
-    fn is_full(&self) -> bool {
-        false
-    }
 }
 
 impl<F: FnMut(DataSegment)> Output for F {

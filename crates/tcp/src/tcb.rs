@@ -160,6 +160,18 @@ pub(crate) struct Tcb {
     pub(crate) counters: Counters,
 }
 
+/// The receiver's window at the start, packets: in Linux's way no larger than a header can say (RFC
+/// 7323 section 2.3).
+fn largest_window(config: &TcpConfig) -> u32 {
+    const MOST_BYTES: u32 = 1 << 30;
+    let window = config.limits.window as u32;
+    if config.recovery.rack {
+        window.min(MOST_BYTES / config.segment.packet_size.max(1))
+    } else {
+        window
+    }
+}
+
 /// ssthresh before any reduction, packets.
 pub(crate) fn initial_ssthresh(config: &TcpConfig) -> f64 {
     let most =
@@ -191,7 +203,7 @@ impl Tcb {
             ssthresh: initial_ssthresh(config),
             window_inflation: 0,
             // A window above 2^32 packets has no effect: conversion saturates.
-            rwnd: config.limits.window as u32,
+            rwnd: largest_window(config),
             largest_window_bytes: 0,
             push: false,
             first_reduction: true,

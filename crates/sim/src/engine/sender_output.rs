@@ -44,11 +44,6 @@ pub(crate) struct SenderOutput<'a, T: Tracer> {
 }
 
 impl<T: Tracer> Output for SenderOutput<'_, T> {
-    #[inline]
-    fn is_full(&self) -> bool {
-        self.left == 0
-    }
-
     fn send(&mut self, segment: DataSegment) {
         if self.left == 0 {
             self.network.note_overflow(true);

@@ -19,8 +19,6 @@ const TSO_DEFER_S: f64 = 1e-3;
 const TSO_WINDOW_DIVISOR: i64 = 3;
 /// Half of a receiver's first window, bytes, where ACKs do not tell it.
 const FIRST_HALF_BYTES: i64 = 32_580;
-/// Packets of an event from which on it is asked whether more are taken.
-const MANY_PACKETS: u32 = 1 << 20;
 /// Shortest timer, seconds: a tick.
 const TICK_S: f64 = 0.001;
 
@@ -468,7 +466,6 @@ impl RackTlp {
         loop {
             tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
-                && (count < MANY_PACKETS || !out.is_full())
                 && let Some(number) = self.next_packet(tcb)
                 && tcb.pacing_allows(now_s)
             {
@@ -480,7 +477,7 @@ impl RackTlp {
                 let is_data = is_new && !(number == 0 && config.handshake.syn);
                 let mut burst = if is_data {
                     self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config)
-                } else if is_new || !config.growth.tso {
+                } else if is_new || !tcb.is_paced_as_linux() {
                     1
                 } else {
                     let free = tcb.congestion_window() - self.rack.in_flight();
@@ -516,7 +513,6 @@ impl RackTlp {
             let (half_window, size) = (half_window(tcb, config), config.segment.packet_size);
             let most = GSO_MAX_BYTES as i64 / i64::from(size);
             match self.queue.write(left, most, half_window, writes, size) {
-                _ if count >= MANY_PACKETS && out.is_full() => break,
                 Written::Nothing => break,
                 written => (pushes, writes) = (written == Written::Full, true),
             }
