@@ -59,9 +59,9 @@ RECEIVE_BUFFER = 33_554_432
 def counterpart(scenario: Scenario) -> Scenario:
     """Return the scenario to simulate for comparison with Linux TCP.
 
-    It has Linux's endpoints, its receiver included, and the packets and windows of the live run. Linux's own rules have
-    whole windows after a reduction; rules loaded as BPF programs keep the fraction
-    (docs/kernel.md).
+    It has Linux's endpoints, its receiver included, and the packets and windows of the live run.
+    Linux's own rules have whole windows after a reduction; rules loaded as BPF programs keep the
+    fraction (docs/kernel.md).
 
     Parameters
     ----------
