@@ -10,8 +10,8 @@ use crate::{
 /// endpoint implements recovery and timeouts. Every return value is a finite window in packets; the
 /// endpoint raises a value below one packet to its floor.
 pub trait WindowRule {
-    /// The window after an ACK of new data in congestion avoidance, from `cwnd` packets. Called once
-    /// per ACK; growth per packet is [`Ack::growth_packets`] steps.
+    /// The window after an ACK of new data in congestion avoidance, from `cwnd` packets. Called
+    /// once per ACK; growth per packet is [`Ack::growth_packets`] steps.
     fn increase(&mut self, cwnd: f64, ack: &Ack) -> f64;
 
     /// The window after congestion at `cwnd` packets. The endpoint applies its floor.
@@ -61,7 +61,8 @@ pub trait WindowRule {
     }
 
     /// cwnd before the first packet after an idle period is sent: the application had no data, and
-    /// nothing is in flight (Linux CA_EVENT_TX_START). A clock of the rule does not count that time.
+    /// nothing is in flight (Linux CA_EVENT_TX_START). A clock of the rule does not count that
+    /// time.
     fn restart_from_idle(&mut self, cwnd: f64, _now_s: f64) -> f64 {
         cwnd
     }

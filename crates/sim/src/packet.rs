@@ -16,9 +16,9 @@ pub struct Packet {
     /// Packet number of data, or cumulative acknowledgement number of an ACK.
     pub number: i64,
     /// Its lead: how long before `tx_start_s` the event that caused this transmission was itself
-    /// scheduled, seconds. Orders events that were scheduled at the same instant, longest first. Only its
-    /// order matters (`AccessLinks::transmit`). It does not stand beside `tx_start_s`: the compiler
-    /// would read both at once, which stalls after they were written one by one.
+    /// scheduled, seconds. Orders events that were scheduled at the same instant, longest first.
+    /// Only its order matters (`AccessLinks::transmit`). It does not stand beside `tx_start_s`: the
+    /// compiler would read both at once, which stalls after they were written one by one.
     pub tie_break_s: f64,
     /// Send time of the data packet, seconds; an ACK carries that of the packet which it
     /// acknowledges.
@@ -60,8 +60,8 @@ impl Packet {
 }
 
 /// Header bits and priority of a packet: bit 0 retransmission, 1 and 2 the ECN field of IP, 3 to 6
-/// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority, 10 an ACK of part of a packet, 11 PSH
-/// of data, 12 the ACK that ends a handshake.
+/// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority, 10 an ACK of part of a packet,
+/// 11 PSH of data, 12 the ACK that ends a handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u16);
 

@@ -86,8 +86,8 @@ impl Log {
 }
 
 /// Plays recorded ACKs to the first flow of entry `group` of a scenario. The flow has the rule, the
-/// data and the settings of the scenario, and starts at `start_s`; timers expire until `until_s`. Its
-/// random numbers are `draws`, as long as there are any. Returns what the sender did; no events
+/// data and the settings of the scenario, and starts at `start_s`; timers expire until `until_s`.
+/// Its random numbers are `draws`, as long as there are any. Returns what the sender did; no events
 /// where there is no such entry.
 pub fn replay(
     scenario: &CheckedScenario,

@@ -1,8 +1,8 @@
-//! When Linux acknowledges: at once at the start, while its window grows, for two packets, at the end
-//! of a burst that the application has read, and where a gap is filled; else by a timer of ticks
-//! (`__tcp_ack_snd_check`, `tcp_cleanup_rbuf`, `tcp_send_delayed_ack`), or by one of microseconds,
-//! where many duplicate ACKs would leave (SACK compression, `tcp_compressed_ack_kick`). The
-//! application reads what arrives at once.
+//! When Linux acknowledges: at once at the start, while its window grows, for two packets, at the
+//! end of a burst that the application has read, and where a gap is filled; else by a timer of
+//! ticks (`__tcp_ack_snd_check`, `tcp_cleanup_rbuf`, `tcp_send_delayed_ack`), or by one of
+//! microseconds, where many duplicate ACKs would leave (SACK compression,
+//! `tcp_compressed_ack_kick`). The application reads what arrives at once.
 
 use crate::receive_buffer::ReceiveBuffer;
 use crate::ticks::{expiry_s, tick_before, ticks_of};
@@ -95,8 +95,8 @@ pub(crate) struct AckSchedule {
     /// When the handshake began, and its RTT, seconds.
     begun_s: f64,
     handshake_s: Option<f64>,
-    /// When the clock was read last, seconds: the timestamp of ACKs. The timer of those that are held
-    /// back does not read it (`tcp_compressed_ack_kick`).
+    /// When the clock was read last, seconds: the timestamp of ACKs. The timer of those that are
+    /// held back does not read it (`tcp_compressed_ack_kick`).
     pub(crate) clock_s: f64,
     /// When a timer was set last, seconds.
     pub(crate) armed_at_s: f64,
@@ -377,8 +377,8 @@ mod tests {
         }
     }
 
-    /// Packets 1 to `last` arrive in order, ten each millisecond from 20 ms on: in less than an RTT, so
-    /// that the buffer stays.
+    /// Packets 1 to `last` arrive in order, ten each millisecond from 20 ms on: in less than an
+    /// RTT, so that the buffer stays.
     fn answers(schedule: &mut AckSchedule, last: i64) -> Vec<Answer> {
         let at_s = |number: i64| 0.02 + number as f64 * 1e-4;
         (1..=last)
@@ -416,9 +416,9 @@ mod tests {
         assert_eq!(schedule.on_arrival(&push), Answer::Now);
     }
 
-    /// The window grows with the first packet behind the gap, which is acknowledged for that. Then three
-    /// duplicate ACKs, and one for what arrives in 1.1 ms: 5 % of the RTT of 20 ms, and 0.1 ms that a
-    /// timer may take. What closes the gap is acknowledged at once.
+    /// The window grows with the first packet behind the gap, which is acknowledged for that. Then
+    /// three duplicate ACKs, and one for what arrives in 1.1 ms: 5 % of the RTT of 20 ms, and 0.1
+    /// ms that a timer may take. What closes the gap is acknowledged at once.
     #[test]
     fn later_duplicate_acks_are_held_back() {
         let mut schedule = schedule();

@@ -232,8 +232,8 @@ macro_rules! for_each_knob {
                     packet that arrives twice (Linux: 16)";
                 receive_buffer: u32 = [0, 0, 0] within [0.0, 1_073_741_824.0],
                     "largest receive buffer, bytes: it grows with what the application reads in a \
-                    round trip, and ACKs leave as Linux times them (tcp_rmem: 33554432 from Linux 6.16 on, \
-                    6291456 before); 0: no buffer, and ACKs as the knobs below say";
+                    round trip, and ACKs leave as Linux times them (tcp_rmem: 33554432 from Linux \
+                    6.16 on, 6291456 before); 0: no buffer, and ACKs as the knobs below say";
                 immediate_ack_on_fill: bool = [true, true, true],
                     "a packet that fills a gap is acknowledged at once (RFC2581_immediate_ack_)";
                 immediate_ack_on_syn: bool = [true, true, true],
@@ -342,7 +342,8 @@ macro_rules! define_config {
 
 for_each_knob!(define_config);
 
-/// Settings that differ from others in some: `tcp_config!(rfc, ecn.ecn = true, limits.window = 9.0)`.
+/// Settings that differ from others in some: `tcp_config!(rfc, ecn.ecn = true, limits.window =
+/// 9.0)`.
 ///
 /// ```
 /// use cwndlab_tcp::{Profile, TcpConfig, tcp_config};
@@ -397,8 +398,8 @@ impl TcpConfig {
         self.handshake.syn && self.handshake.synack_retries > 0
     }
 
-    /// Whether what a host answers at an instant comes after all that the network does then. ns-2 ranks
-    /// events of an instant by when they were scheduled.
+    /// Whether what a host answers at an instant comes after all that the network does then. ns-2
+    /// ranks events of an instant by when they were scheduled.
     pub fn answers_last(&self) -> bool {
         self.receiver.receive_buffer > 0
     }

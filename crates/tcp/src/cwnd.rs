@@ -39,8 +39,8 @@ impl Growth {
 }
 
 impl Tcb {
-    /// Grows cwnd by slow start or by the rule's increase, in one step per ACK, however many packets
-    /// it acknowledges.
+    /// Grows cwnd by slow start or by the rule's increase, in one step per ACK, however many
+    /// packets it acknowledges.
     #[inline(always)]
     pub(crate) fn grow<const PREDICTED: bool>(
         &mut self,
@@ -105,8 +105,8 @@ impl Tcb {
         }
     }
 
-    /// Asks the slow-start scheme about an ACK of new data. Outside slow start, and for standard slow
-    /// start, growth is the rule's.
+    /// Asks the slow-start scheme about an ACK of new data. Outside slow start, and for standard
+    /// slow start, growth is the rule's.
     #[inline(never)]
     fn slow_start_decision(&mut self, now_s: f64, rtt_s: f64, config: &TcpConfig) -> Decision {
         let ack = SlowStartAck {

@@ -218,8 +218,8 @@ mod tests {
         meter.on_sent(0.014, 5, false);
         let third = Rate { prior_delivered: 2, delivered: 3, interval_us: 10_000 };
         assert_eq!(ack(&mut meter, 0.020, 4..5), Some(third));
-        // Packet 5 left 14 ms after packet 3, which was the last to be delivered then: as long is its
-        // interval of sending. With a minimum RTT of 15 ms that is none.
+        // Packet 5 left 14 ms after packet 3, which was the last to be delivered then: as long is
+        // its interval of sending. With a minimum RTT of 15 ms that is none.
         meter.on_delivered(5);
         meter.count(1, false);
         assert_eq!(meter.take(0.021, 1, Some(15_000), 1448).1, None);

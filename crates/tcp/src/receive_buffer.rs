@@ -11,8 +11,8 @@ const INITIAL_PACKETS: i64 = 10;
 /// Packets that the buffer keeps beyond what a round trip needs.
 const SPARE_PACKETS: i64 = 16;
 
-/// Memory that a packet takes, bytes: headroom, headers and shared data in a block of a power of two,
-/// and its descriptor.
+/// Memory that a packet takes, bytes: headroom, headers and shared data in a block of a power of
+/// two, and its descriptor.
 fn memory_of(payload_bytes: i64) -> i64 {
     const LINE: u64 = 64;
     const HEADROOM: u64 = 64;

@@ -441,8 +441,8 @@ impl Receiver {
         misbehavior.map(|misbehavior| misbehavior.acks_of_parts(config)).into_iter().flatten()
     }
 
-    /// When the timer expires, for a delayed ACK or for the SYN-ACK, and when it was armed, seconds;
-    /// [`NEVER`] if it is not.
+    /// When the timer expires, for a delayed ACK or for the SYN-ACK, and when it was armed,
+    /// seconds; [`NEVER`] if it is not.
     fn timer_s(&self) -> (f64, f64) {
         let own =
             self.schedule.as_deref().map(|schedule| (schedule.deadline_s(), schedule.armed_at_s));

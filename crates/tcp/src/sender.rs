@@ -87,8 +87,8 @@ impl Sender {
         self.recovery.count_duplicate_acks();
     }
 
-    /// The device below the sender paces its bursts, in Linux's way (`sch_fq`). Only loss recovery by
-    /// RACK knows of it.
+    /// The device below the sender paces its bursts, in Linux's way (`sch_fq`). Only loss recovery
+    /// by RACK knows of it.
     pub fn pace_bursts(&mut self) {
         self.tcb.bursts_are_paced = true;
         self.tcb.pacer.get_or_insert_default();
@@ -101,7 +101,8 @@ impl Sender {
         self.recovery.refuse_packets(refuses);
     }
 
-    /// Takes the receiver's window, bytes beyond `ack`, from an ACK that is about to be processed. One that acknowledges nothing new can open it or shut it, not reduce it (Linux
+    /// Takes the receiver's window, bytes beyond `ack`, from an ACK that is about to be processed.
+    /// One that acknowledges nothing new can open it or shut it, not reduce it (Linux
     /// `tcp_may_update_window`).
     pub fn set_receiver_window(&mut self, now_s: f64, ack: i64, bytes: u32, config: &TcpConfig) {
         let packets = (bytes / config.segment.packet_size.max(1)).min(config.limits.window as u32);
@@ -333,7 +334,8 @@ impl Sender {
         if was_idle && let Some(expired_s) = self.tcb.restart_after_idle(now_s, config) {
             self.recovery.on_rto(&mut self.tcb, expired_s, config);
         }
-        // With delivery rates that happens when the packet is sent, and if cwnd was not full before.
+        // With delivery rates that happens when the packet is sent, and if cwnd was not full
+        // before.
         let asks_later = self.tcb.needs.delivery_rate || self.tcb.needs.samples;
         if was_idle && self.tcb.last_sent_s < NEVER && !asks_later {
             self.tcb.restart_rule_from_idle(now_s);

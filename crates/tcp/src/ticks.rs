@@ -44,8 +44,8 @@ pub(crate) fn expiry_s(now: u64, expires: u64) -> f64 {
     ((((expires >> shift) + 1) << shift) - FIRST_TICK) as f64 / HZ
 }
 
-/// Timestamp of a packet that leaves at this time, milliseconds (TSval, RFC 7323): from 1 on, because
-/// 0 stands for none.
+/// Timestamp of a packet that leaves at this time, milliseconds (TSval, RFC 7323): from 1 on,
+/// because 0 stands for none.
 ///
 /// ```
 /// assert_eq!(cwndlab_tcp::timestamp_ms(0.0129), 13);

@@ -369,8 +369,8 @@ fn packets_delivered_before_are_not_acked_again() {
 }
 
 /// The ACK of the SYN tells of no data, and packets are application-limited until what was in
-/// flight when the application ran out of data is delivered (draft-ietf-ccwg-bbr, section "Detecting
-/// application-limited phases").
+/// flight when the application ran out of data is delivered (draft-ietf-ccwg-bbr, section
+/// "Detecting application-limited phases").
 #[test]
 fn application_limited_until_the_bubble_is_delivered() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };

@@ -1,5 +1,5 @@
-//! Undo of spurious reductions, by hand. Packets 1 to 8 are in flight, sent at 0.1 s, and cwnd is 8;
-//! the round trip is 0.1 s. Notation as in `exchanges.rs`.
+//! Undo of spurious reductions, by hand. Packets 1 to 8 are in flight, sent at 0.1 s, and cwnd is
+//! 8; the round trip is 0.1 s. Notation as in `exchanges.rs`.
 
 mod exchange;
 
@@ -45,15 +45,15 @@ fn a_real_loss_stays_reduced() {
     for config in [eifel(), tcp_config!(eifel(), recovery.dsack = true)] {
         let mut tcp = Exchange::eight_packets(Recovery::NewReno, None, config);
         tcp.at(0.2).ack(0, &[9]).ack(0, &[10]).ack(0, &[1]).window(4.0, 4.0);
-        // All ten are acknowledged. RFC 6582 section 3.2 step 3: nothing is in flight, so slow start
-        // from one packet, which this ACK makes two.
+        // All ten are acknowledged. RFC 6582 section 3.2 step 3: nothing is in flight, so slow
+        // start from one packet, which this ACK makes two.
         tcp.at(0.3).echo(10, &[], 0.2, &[11, 12]).window(2.0, 4.0);
         assert_eq!(undone(&tcp), 0);
     }
 }
 
-/// Under RACK the packets that a spurious timeout marked lost are in flight again: 8, of which ACK 1
-/// takes one, and the retransmission. Without undo slow start from one packet would send 2 and 3
+/// Under RACK the packets that a spurious timeout marked lost are in flight again: 8, of which ACK
+/// 1 takes one, and the retransmission. Without undo slow start from one packet would send 2 and 3
 /// again.
 #[test]
 fn a_spurious_timeout_is_undone_under_rack() {
@@ -123,8 +123,8 @@ fn a_dsack_for_every_retransmission_undoes() {
     assert_eq!(undone(&tcp), 1);
 }
 
-/// Two packets were retransmitted, 1 and 3: one DSACK is not enough. Of the ten packets 2 and 4 to 8
-/// are SACKed when 3 is sent again, and the retransmission of 1, 9 and 10 are in flight.
+/// Two packets were retransmitted, 1 and 3: one DSACK is not enough. Of the ten packets 2 and 4 to
+/// 8 are SACKed when 3 is sent again, and the retransmission of 1, 9 and 10 are in flight.
 #[test]
 fn one_dsack_of_two_keeps_the_reduction() {
     let config = tcp_config!(rfc(), recovery.undo = true, recovery.dsack = true);

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Bytes per read.
 const READ_BYTES: usize = 4 << 20;
-/// Pause between polls in real time: the kernel acknowledges packets without this thread, which needs
-/// no wake-up for each.
+/// Pause between polls in real time: the kernel acknowledges packets without this thread, which
+/// needs no wake-up for each.
 const PAUSE: Duration = Duration::from_micros(500);
 /// The epoll data of the listening socket.
 const LISTENER: u64 = u64::MAX;

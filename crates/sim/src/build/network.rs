@@ -11,7 +11,8 @@ use crate::network::route::Entry;
 use cwndlab_scenario::Scenario;
 use std::sync::Arc;
 
-/// Number of flows from which state of upcoming packets is prefetched: it outgrows the caches there.
+/// Number of flows from which state of upcoming packets is prefetched: it outgrows the caches
+/// there.
 const MANY_FLOWS: usize = 1_000;
 
 /// A network ready to run, with the descriptions of its tables.

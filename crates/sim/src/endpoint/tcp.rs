@@ -18,7 +18,8 @@ pub struct SenderEndpoint {
     pub config: u32,
     /// Header bits of its packets: the priority.
     pub flags: Flags,
-    /// Timestamp of the last ACK, which its packets echo, milliseconds; 0 if the receiver needs none.
+    /// Timestamp of the last ACK, which its packets echo, milliseconds; 0 if the receiver needs
+    /// none.
     pub echoed_ms: u32,
     /// Earliest pending entry of its retransmission timer, seconds.
     pub rto_entry_s: f64,

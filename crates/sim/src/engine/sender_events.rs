@@ -44,9 +44,9 @@ impl<T: Tracer> Engine<T> {
         }
     }
 
-    /// The rest of an ACK that was delivered (`is_done`) and has completed its sender, put its rule at
-    /// fault or armed a timer for now, or one that comes behind a timer of its sender or behind the
-    /// limit.
+    /// The rest of an ACK that was delivered (`is_done`) and has completed its sender, put its rule
+    /// at fault or armed a timer for now, or one that comes behind a timer of its sender or behind
+    /// the limit.
     #[cold]
     #[inline(never)]
     fn run_notable_ack(&mut self, flow: FlowId, ack: Packet, limit_s: f64, is_done: bool) {
@@ -175,8 +175,8 @@ fn ack_segment(packet: &Packet) -> AckSegment {
     }
 }
 
-/// Delivers an ACK to its sender; returns whether the sender has completed, its rule is at fault, or
-/// a timer is due now.
+/// Delivers an ACK to its sender; returns whether the sender has completed, its rule is at fault,
+/// or a timer is due now.
 #[inline(always)]
 fn deliver_ack<T: Tracer>(
     endpoint: &mut SenderEndpoint,
@@ -187,7 +187,8 @@ fn deliver_ack<T: Tracer>(
 ) -> bool {
     let ack = ack_segment(&packet);
     if packet.options > 0 || !endpoint.sender.is_predicted(ack) {
-        // A copy, as in `ArrivalQueue::push`: what a call takes lies in memory, the original need not.
+        // A copy, as in `ArrivalQueue::push`: what a call takes lies in memory, the original need
+        // not.
         return deliver_ack_slow_path(endpoint, network, config, flow, Packet { ..packet });
     }
     let now_s = packet.at_s;

@@ -12,8 +12,9 @@ use cwndlab_tcp::{DataSegment, Output};
 /// interrupted.
 pub(crate) const MAX_SEGMENTS_PER_EVENT: u32 = 20_000_000;
 
-/// When the event in which a sender sends was scheduled, and the lead of that (`Packet::tie_break_s`),
-/// seconds. Without an access link its packets enter a queue within this event and rank as it does.
+/// When the event in which a sender sends was scheduled, and the lead of that
+/// (`Packet::tie_break_s`), seconds. Without an access link its packets enter a queue within this
+/// event and rank as it does.
 pub(crate) type Cause = (f64, f64);
 
 /// Time (seconds) and cause of an event.

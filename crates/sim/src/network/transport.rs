@@ -20,8 +20,8 @@ use crate::packet::{Flags, FlowIndices, Packet, RoutedPacket, Times};
 const MOST_SENT: usize = 1 << 10;
 
 impl<T: Tracer> Network<T> {
-    /// A packet enters the stage of its hop and goes on along its route until it waits at a station,
-    /// is dropped, or reaches its end. Returns an ACK that is on its way to its sender.
+    /// A packet enters the stage of its hop and goes on along its route until it waits at a
+    /// station, is dropped, or reaches its end. Returns an ACK that is on its way to its sender.
     ///
     /// Times live in locals and the packet is assembled where it is stored: a struct written in
     /// parts and read back as a whole stalls store forwarding.

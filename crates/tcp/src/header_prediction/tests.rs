@@ -1,5 +1,5 @@
-//! Two senders, with and without header prediction, stay equal in every field: through losses, marks,
-//! reordering, lost and duplicated ACKs, timeouts, idle periods and a stop.
+//! Two senders, with and without header prediction, stay equal in every field: through losses,
+//! marks, reordering, lost and duplicated ACKs, timeouts, idle periods and a stop.
 
 use super::*;
 use crate::tcp_config;

@@ -74,8 +74,8 @@ pub(crate) struct Rack {
 /// rounding must not make it less.
 const CLOCK_S: f64 = 1e-6;
 
-/// Packets by which one may be overtaken before any was (Linux `sysctl_tcp_reordering`), and at most
-/// (`sysctl_tcp_max_reordering`).
+/// Packets by which one may be overtaken before any was (Linux `sysctl_tcp_reordering`), and at
+/// most (`sysctl_tcp_max_reordering`).
 const REORDERING: i64 = 3;
 const MAX_REORDERING: i64 = 300;
 
@@ -272,8 +272,8 @@ impl Rack {
         mut deliver: impl FnMut(i64),
     ) -> Delivered {
         let mut delivered = Delivered::default();
-        // The first packets that were sent once, of those SACKed and of those acknowledged: they came
-        // late if they lie below one that was known to have arrived.
+        // The first packets that were sent once, of those SACKed and of those acknowledged: they
+        // came late if they lie below one that was known to have arrived.
         let (mut late_sacked, mut late_acked) = (i64::MAX, i64::MAX);
         let mut highest = self.fack;
         for &(left, right) in blocks {
@@ -314,8 +314,8 @@ impl Rack {
             if is_sacked {
                 self.sacked_out -= 1;
             } else {
-                // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left later,
-                // in ticks of timestamps, arrived by an earlier transmission.
+                // An ACK echoes the packet that advanced it (RFC 7323 section 4.3): what left
+                // later, in ticks of timestamps, arrived by an earlier transmission.
                 let sent_tick = tick_before(segment.xmit_s);
                 let is_earlier = echo_s.is_some_and(|echo_s| tick_before(echo_s) < sent_tick);
                 deliver(self.snd_una);
@@ -352,8 +352,8 @@ impl Rack {
         (self.sacked_out - before).max(0)
     }
 
-    /// Some duplicate ACKs were for what is acknowledged now (Linux `tcp_remove_reno_sacks`). `acked`:
-    /// packets acknowledged. Returns those newly delivered: one filled the hole.
+    /// Some duplicate ACKs were for what is acknowledged now (Linux `tcp_remove_reno_sacks`).
+    /// `acked`: packets acknowledged. Returns those newly delivered: one filled the hole.
     pub(crate) fn remove_dupacks(&mut self, acked: i64) -> i64 {
         let delivered = (acked - self.sacked_out).max(1);
         self.sacked_out = (self.sacked_out - (acked - 1)).max(0);
@@ -378,8 +378,8 @@ impl Rack {
         }
     }
 
-    /// Without SACK the first packet is lost after `threshold` duplicate ACKs, and in a recovery with
-    /// each ACK of a part (Linux `tcp_newreno_mark_lost`).
+    /// Without SACK the first packet is lost after `threshold` duplicate ACKs, and in a recovery
+    /// with each ACK of a part (Linux `tcp_newreno_mark_lost`).
     #[cold]
     #[inline(never)]
     pub(crate) fn mark_head_lost(&mut self, recovers: bool, advanced: bool) {
@@ -423,9 +423,10 @@ impl Rack {
         self.rack_xmit_order = self.rack_xmit_order.max(segment.xmit_order);
     }
 
-    /// A DSACK of packet `number`: its retransmission was needless, so the reordering window widens,
-    /// once a round trip (RFC 8985 section 6.2 step 4). As in Linux (`tcp_dsack_seen`) a DSACK of a
-    /// tail loss probe, which a timer sends, says nothing, nor does any before reordering was seen.
+    /// A DSACK of packet `number`: its retransmission was needless, so the reordering window
+    /// widens, once a round trip (RFC 8985 section 6.2 step 4). As in Linux (`tcp_dsack_seen`) a
+    /// DSACK of a tail loss probe, which a timer sends, says nothing, nor does any before
+    /// reordering was seen.
     pub(crate) fn on_dsack(
         &mut self,
         number: i64,
@@ -442,8 +443,8 @@ impl Rack {
         }
     }
 
-    /// A retransmitted packet is reported twice while packets before it are missing: if it lies below
-    /// a SACKed one, its original came late (Linux `tcp_sacktag_one`).
+    /// A retransmitted packet is reported twice while packets before it are missing: if it lies
+    /// below a SACKed one, its original came late (Linux `tcp_sacktag_one`).
     fn note_late_original(&mut self, number: i64) {
         let is_retransmitted = usize::try_from(number - self.snd_una)
             .ok()

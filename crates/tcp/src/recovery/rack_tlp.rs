@@ -266,8 +266,8 @@ impl RackTlp {
         }
     }
 
-    /// Notes whether the application limits the flow as it writes: nothing waits, though cwnd allows
-    /// more, and all losses are repaired (Linux `tcp_rate_check_app_limited`).
+    /// Notes whether the application limits the flow as it writes: nothing waits, though cwnd
+    /// allows more, and all losses are repaired (Linux `tcp_rate_check_app_limited`).
     fn check_app_limited(&mut self, tcb: &Tcb) {
         let in_flight = self.rack.in_flight();
         let is_limited = self.queue.first(tcb.data_end - tcb.snd_nxt) == 0
@@ -361,8 +361,8 @@ impl RackTlp {
         }
     }
 
-    /// Counts what an ACK without SACK delivers: `acked` packets, or one for a duplicate ACK, in the
-    /// order of Linux's `tcp_clean_rtx_queue` and `tcp_fastretrans_alert`.
+    /// Counts what an ACK without SACK delivers: `acked` packets, or one for a duplicate ACK, in
+    /// the order of Linux's `tcp_clean_rtx_queue` and `tcp_fastretrans_alert`.
     #[cold]
     #[inline(never)]
     fn count_without_sack(&mut self, tcb: &Tcb, ack: i64, acked: i64) -> i64 {

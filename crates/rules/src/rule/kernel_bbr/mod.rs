@@ -12,8 +12,8 @@
 //!              is 320
 //! ```
 //!
-//! What the draft has otherwise: ACK aggregation (`aggregation`) and policers (`policer`) are not in
-//! it, nor is the 1 % below the bandwidth; its maximum filter is exact, where that of Linux has
+//! What the draft has otherwise: ACK aggregation (`aggregation`) and policers (`policer`) are not
+//! in it, nor is the 1 % below the bandwidth; its maximum filter is exact, where that of Linux has
 //! three values (`running_max`); its allowance are three send quanta.
 //!
 //! The endpoint of profile `linux` gives rate samples ([`RateSample`]). Others give

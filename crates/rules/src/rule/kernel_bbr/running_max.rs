@@ -1,6 +1,6 @@
 //! Windowed maximum of three values (Kathleen Nichols' algorithm, as in Linux `win_minmax`): the
-//! largest of the window, the largest after it, the largest after that. Each stays for a part of the
-//! window at least, so that an old maximum leaves a recent one.
+//! largest of the window, the largest after it, the largest after that. Each stays for a part of
+//! the window at least, so that an old maximum leaves a recent one.
 
 /// A value and its period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -56,8 +56,8 @@ fn pacing_begins_with_the_initial_window() {
     assert_eq!(rule.burst_goal(), 2);
 }
 
-/// Three round trips at one bandwidth fill the pipe; Drain ends once 40 packets and three bursts are
-/// in flight. The drawn number 3 means phase 5, of gain 1; phase 0 comes three RTTs later.
+/// Three round trips at one bandwidth fill the pipe; Drain ends once 40 packets and three bursts
+/// are in flight. The drawn number 3 means phase 5, of gain 1; phase 0 comes three RTTs later.
 #[test]
 fn startup_drain_and_the_cycle() {
     let mut path = Path::new();
@@ -75,8 +75,8 @@ fn startup_drain_and_the_cycle() {
     assert_eq!(phases[5], ("ProbeBW", 320, 0));
     // 16,777 units, 40,000 us: 39.999 packets, so 40, and 3 x 2 more.
     assert_eq!(path.ssthresh, 46.0);
-    // Twice 40, an excess of 3 (two packets in 1.9999 ms, and one that rounding adds), three bursts,
-    // an even number, and 2 more in phase 0.
+    // Twice 40, an excess of 3 (two packets in 1.9999 ms, and one that rounding adds), three
+    // bursts, an even number, and 2 more in phase 0.
     assert_eq!((path.rule.phase, path.cwnd), (0, 92.0));
 }
 
@@ -102,8 +102,8 @@ fn recovery_conserves_packets_and_restores_the_window() {
     assert_eq!((before, path.cwnd, path.rule.phase), (90.0, 92.0, 0));
 }
 
-/// Ten seconds without a lower RTT: four packets, until as few are in flight, and 200 ms and a round
-/// trip longer.
+/// Ten seconds without a lower RTT: four packets, until as few are in flight, and 200 ms and a
+/// round trip longer.
 #[test]
 fn probe_rtt_lasts_200_ms_once_four_packets_are_in_flight() {
     let mut path = Path::new();

@@ -126,8 +126,8 @@ fn a_dsack_above_the_cumulative_acknowledgement_shows_reordering() {
     }
 }
 
-/// Linux `tcp_check_sack_reordering`: packet 3 comes after packet 8, which six packets overtook. The
-/// ACK of all ten finds that packet 0 came after 9.
+/// Linux `tcp_check_sack_reordering`: packet 3 comes after packet 8, which six packets overtook.
+/// The ACK of all ten finds that packet 0 came after 9.
 #[test]
 fn reordering_is_the_distance_to_the_highest_packet() {
     let mut rack = Rack::new();
