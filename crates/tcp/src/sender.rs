@@ -109,11 +109,14 @@ impl Sender {
         let tcb = &mut self.tcb;
         let is_news = ack > tcb.highest_ack
             || (ack == tcb.highest_ack && (packets > tcb.rwnd || packets == 0));
-        if !is_news || packets == tcb.rwnd {
+        if !is_news {
+            return;
+        }
+        tcb.largest_window_bytes = tcb.largest_window_bytes.max(bytes);
+        if packets == tcb.rwnd {
             return;
         }
         tcb.rwnd = packets;
-        tcb.largest_window_bytes = tcb.largest_window_bytes.max(bytes);
         if tcb.outstanding() == 0 && tcb.snd_nxt < tcb.data_end {
             // Linux `tcp_ack_update_window` restarts like an application that comes back.
             tcb.restart_cwnd_after_idle(now_s, config);

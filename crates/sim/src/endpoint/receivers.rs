@@ -77,11 +77,11 @@ impl Receivers {
             trace.packet(row(PacketEvent::Receive, flow, packet));
         }
         let ack = ack?;
+        let first_window_bytes = sink.receiver.take_first_window();
         if config.receiver.ack_division > 1 {
             self.divide_answer(flow, packet, &ack, options);
             return None;
         }
-        let first_window_bytes = sink.receiver.take_first_window();
         let last = Packet {
             number: ack.ack,
             size_bytes: ack.size_bytes as u16,
