@@ -5,7 +5,7 @@
 //! `tcp_compressed_ack_kick`). The application reads what arrives at once.
 
 use crate::receive_buffer::ReceiveBuffer;
-use crate::ticks::{expiry_s, tick_before, ticks_of};
+use crate::ticks::{expiry_s, tick_before, ticks_of, whole_us};
 use crate::{NEVER, TcpConfig};
 
 /// Shortest and longest time that an ACK is delayed, ticks (Linux `TCP_ATO_MIN`; `TCP_DELACK_MAX`,
@@ -108,7 +108,7 @@ pub(crate) struct AckSchedule {
 
 /// The clock, microseconds.
 fn us(now_s: f64) -> i64 {
-    (now_s * 1e6 + 1e-3) as i64
+    whole_us(now_s) as i64
 }
 
 impl AckSchedule {
@@ -196,24 +196,28 @@ impl AckSchedule {
             return Answer::NowAsBefore;
         }
         let unread = if is_in_order { rcv_nxt - number } else { 0 };
-        let mut answer = self.check(now_s, rcv_nxt, unread, arrival.is_urgent || fills);
-        if is_in_order {
-            self.buffer.read(
-                us(now_s),
-                self.position(number + 1),
-                (rcv_nxt - number - 1) * self.packet_bytes,
-            );
-            let ends_burst = self.pushed && self.held == 0;
-            if self.owes && (self.buffer.owes_ack(self.position(rcv_nxt)) || ends_burst) {
-                answer = self.acknowledge(rcv_nxt, self.held);
-            } else if self.buffer.could_double(self.position(rcv_nxt), self.held) {
-                let window_bytes = self.buffer.window_bytes();
-                let leaves = answer == Answer::Now;
-                self.acknowledge(rcv_nxt, self.held);
-                answer = if leaves { Answer::Twice(window_bytes) } else { Answer::Now };
-            }
+        let answer = self.check(now_s, rcv_nxt, unread, arrival.is_urgent || fills);
+        if is_in_order { self.read(arrival, answer) } else { answer }
+    }
+
+    /// The application reads all that is in order (Linux `__tcp_cleanup_rbuf`), after this answer to
+    /// the packet.
+    fn read(&mut self, arrival: &Arrival, answer: Answer) -> Answer {
+        let &Arrival { now_s, number, rcv_nxt, .. } = arrival;
+        // The kernel counts after each packet: the first one, and what it leaves, decide.
+        let left = (rcv_nxt - number - 1) * self.packet_bytes;
+        self.buffer.read(us(now_s), self.position(number + 1), left);
+        let position = self.position(rcv_nxt);
+        let ends_burst = self.pushed && self.held == 0;
+        if self.owes && (self.buffer.owes_ack(position) || ends_burst) {
+            return self.acknowledge(rcv_nxt, self.held);
         }
-        answer
+        if !self.buffer.could_double(position, self.held) {
+            return answer;
+        }
+        let window_bytes = self.buffer.window_bytes();
+        self.acknowledge(rcv_nxt, self.held);
+        if answer == Answer::Now { Answer::Twice(window_bytes) } else { Answer::Now }
     }
 
     /// Decides before the application has read (Linux `__tcp_ack_snd_check`).

@@ -3,6 +3,7 @@
 //! [`Needs::samples`](cwndlab_rules::Needs::samples) have one; for others
 //! [`RateSampler`](crate::rate_sampler::RateSampler) measures.
 
+use crate::ticks::whole_us;
 use cwndlab_rules::Rate;
 use std::collections::VecDeque;
 
@@ -81,12 +82,6 @@ pub(crate) struct RateMeter {
     timed: Option<Timed>,
     /// What another sender measures with this ACK.
     pub(crate) measured: Measured,
-}
-
-/// Whole microseconds, as the kernel has them from its nanoseconds.
-pub(crate) fn whole_us(seconds: f64) -> u64 {
-    // Half a nanosecond is what rounding may take.
-    (seconds * 1e6 + 5e-4) as u64
 }
 
 impl RateMeter {

@@ -1,4 +1,5 @@
-//! Linux's clock of ticks (`jiffies`), in which its timers expire.
+//! Linux's clocks: microseconds of a connection, milliseconds of timestamps, and ticks (`jiffies`), in
+//! which timers expire.
 
 /// Ticks of Linux's clock per second (`HZ`).
 pub(crate) const HZ: f64 = 1000.0;
@@ -22,6 +23,12 @@ pub(crate) fn tick_before(now_s: f64) -> u64 {
 /// before its counter overflows, and runs in virtual time begin a second after the start of their
 /// kernel.
 const FIRST_TICK: u64 = 8;
+
+/// Whole microseconds, as the kernel has them from its nanoseconds.
+pub(crate) fn whole_us(seconds: f64) -> u64 {
+    // Half a nanosecond is what rounding may take.
+    (seconds * 1e6 + 5e-4) as u64
+}
 
 /// When a timer of so many seconds expires that is set now, seconds.
 pub(crate) fn timer_expiry_s(now_s: f64, seconds: f64) -> f64 {

@@ -4,9 +4,9 @@
 use super::rack::{DetectedLosses, Rack};
 use super::write_queue::{WriteQueue, Written};
 use crate::cwnd::{GSO_MAX_BYTES, Reduction};
-use crate::rate_meter::{Measured, RateMeter, whole_us};
+use crate::rate_meter::{Measured, RateMeter};
 use crate::tcb::{CongestionState, Flight, Tcb, initial_ssthresh};
-use crate::ticks::{HZ, tick_before, ticks_of, timer_expiry_s};
+use crate::ticks::{HZ, tick_before, ticks_of, timer_expiry_s, whole_us};
 use crate::{AckSegment, CaState, DataSegment, Ecn, Output, SackBlocks, TcpConfig, TcpInfo};
 use cwndlab_rules::{Congestion, Delivery, RateSample, Repair, WindowRule};
 
