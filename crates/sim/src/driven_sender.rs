@@ -1,12 +1,12 @@
 //! A sender without a network: the caller gives it an application's writes and ACKs at their times,
 //! and is told what it sends.
 
+use crate::echoed_times::EchoedTimes;
 use cwndlab_rules::Arithmetic;
 use cwndlab_scenario::CheckedScenario;
 use cwndlab_tcp::{
     AckSegment, DataSegment, EcnEcho, Recovery, SackBlocks, Sender, TcpConfig, TcpInfo,
 };
-use std::collections::{HashMap, HashSet};
 
 /// A sender and what it has sent.
 ///
@@ -30,11 +30,7 @@ pub struct DrivenSender {
     sender: Sender,
     config: TcpConfig,
     sent: Vec<SentPacket>,
-    /// When each packet was sent last, seconds.
-    sent_s: HashMap<i64, f64>,
-    highest_ack: i64,
-    /// Packets beyond it that were reported as received.
-    received: HashSet<i64>,
+    times: EchoedTimes,
 }
 
 /// An ACK that reaches a driven sender.
@@ -75,14 +71,7 @@ impl DrivenSender {
         let recovery = Recovery::from(spec.recovery);
         let mut sender = Sender::new(rule, recovery, Some(0), 0.0, &config);
         sender.take_given_writes();
-        Some(Self {
-            sender,
-            config,
-            sent: Vec::new(),
-            sent_s: HashMap::new(),
-            highest_ack: -1,
-            received: HashSet::new(),
-        })
+        Some(Self { sender, config, sent: Vec::new(), times: EchoedTimes::new() })
     }
 
     /// Calls a handler of the sender, and keeps what it sends.
@@ -91,10 +80,10 @@ impl DrivenSender {
         time_s: f64,
         handle: impl FnOnce(&mut Sender, &TcpConfig, &mut dyn FnMut(DataSegment)),
     ) {
-        let Self { sender, config, sent, sent_s, .. } = self;
+        let Self { sender, config, sent, times } = self;
         handle(sender, config, &mut |segment: DataSegment| {
             sent.push(SentPacket { time_s, segment });
-            sent_s.insert(segment.number, time_s);
+            times.note_sent(segment.number, time_s);
         });
     }
 
@@ -170,19 +159,7 @@ impl DrivenSender {
     /// for the first time, where they are not known.
     fn with_echo(&mut self, arrived: &DrivenAck) -> AckSegment {
         let &DrivenAck { time_s, ack, ece, .. } = arrived;
-        let blocks = arrived.sack.iter().flat_map(|&(left, right)| left..right);
-        let news: Vec<i64> = (self.highest_ack + 1..=ack)
-            .chain(blocks)
-            .filter(|number| *number > self.highest_ack && !self.received.contains(number))
-            .collect();
-        self.highest_ack = self.highest_ack.max(ack);
-        self.received.extend(&news);
-        let highest_ack = self.highest_ack;
-        self.received.retain(|&number| number > highest_ack);
-        let of = |number: Option<&i64>| {
-            number.and_then(|number| self.sent_s.get(number)).copied().unwrap_or(time_s)
-        };
-        let (first, last) = (of(news.iter().min()), of(news.iter().max()));
+        let (first, last) = self.times.of_ack(time_s, ack, &arrived.sack);
         let (echo_s, size_bytes) = (arrived.echo_s.unwrap_or(first), self.config.ack_wire_size());
         AckSegment { ack, sent_s: last, echo_s, size_bytes, echo: EcnEcho::ece(ece) }
     }

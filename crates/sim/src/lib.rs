@@ -18,6 +18,7 @@
 mod build;
 mod collections;
 mod driven_sender;
+mod echoed_times;
 mod endpoint;
 mod engine;
 mod event;

@@ -1,12 +1,12 @@
 //! A sender alone, driven by recorded ACKs at their times: what it sends tells how far it is from
 //! the recorded sender, ACK by ACK, without the network's answer to every difference.
 
+use crate::echoed_times::EchoedTimes;
 use cwndlab_rules::Arithmetic;
 use cwndlab_scenario::CheckedScenario;
 use cwndlab_tcp::{
     AckSegment, DataSegment, EcnEcho, Measured, Recovery, SackBlocks, Sender, TcpConfig,
 };
-use std::collections::{HashMap, HashSet};
 
 /// An ACK as it was recorded.
 #[derive(Clone, Debug)]
@@ -47,40 +47,24 @@ pub enum ReplayEvent {
 }
 
 /// What the sender did so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Log {
     events: Vec<ReplayEvent>,
-    /// When each packet was sent last, seconds.
-    sent_s: HashMap<i64, f64>,
-    highest_ack: i64,
-    /// Packets beyond it that were reported as received.
-    received: HashSet<i64>,
+    times: EchoedTimes,
 }
 
 impl Log {
     fn sent(&mut self, time_s: f64, segment: DataSegment) {
         let DataSegment { number, retransmission, .. } = segment;
         self.events.push(ReplayEvent::Sent { time_s, number, retransmission });
-        self.sent_s.insert(number, time_s);
+        self.times.note_sent(number, time_s);
     }
 
     /// The ACK with what it echoes: timestamps of the first and the last packet that it reports for
     /// the first time.
     fn acked(&mut self, recorded: &RecordedAck, size_bytes: u32) -> AckSegment {
         let &RecordedAck { time_s, ack, ece, .. } = recorded;
-        let blocks = recorded.sack.iter().flat_map(|&(left, right)| left..right);
-        let news: Vec<i64> = (self.highest_ack + 1..=ack)
-            .chain(blocks)
-            .filter(|number| *number > self.highest_ack && !self.received.contains(number))
-            .collect();
-        self.highest_ack = self.highest_ack.max(ack);
-        self.received.extend(&news);
-        let highest_ack = self.highest_ack;
-        self.received.retain(|&number| number > highest_ack);
-        let of = |number: Option<&i64>| {
-            number.and_then(|number| self.sent_s.get(number)).copied().unwrap_or(time_s)
-        };
-        let (first, last) = (of(news.iter().min()), of(news.iter().max()));
+        let (first, last) = self.times.of_ack(time_s, ack, &recorded.sack);
         AckSegment { ack, sent_s: last, echo_s: first, size_bytes, echo: EcnEcho::ece(ece) }
     }
 }
@@ -106,7 +90,7 @@ pub fn replay(
     rule.give_draws(draws);
     let mut sender = Sender::new(rule, recovery, packets, 0.0, &config);
     sender.set_short_packet(short);
-    let mut log = Log { highest_ack: -1, ..Log::default() };
+    let mut log = Log { events: Vec::new(), times: EchoedTimes::new() };
     sender.start(start_s, &config, &mut |segment| log.sent(start_s, segment));
     for ack in acks {
         let time_s = ack.time_s;

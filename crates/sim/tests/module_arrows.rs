@@ -37,7 +37,7 @@ const LAYERS: &[&[&str]] = &[
     &["endpoint"],
     &["event", "measure", "rate"],
     &["packet.rs", "random"],
-    &["collections", "id.rs"],
+    &["collections", "id.rs", "echoed_times.rs"],
 ];
 
 /// What is wrong with the imports of a crate.
