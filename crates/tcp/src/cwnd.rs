@@ -133,7 +133,9 @@ impl Tcb {
     /// Updates the rate at which Linux would pace the flow: twice cwnd per srtt below half of
     /// ssthresh, 1.2 times from there on (`tcp_update_pacing_rate`).
     pub(crate) fn update_pacing_rate(&mut self, config: &TcpConfig) {
-        if let Some(rate) = self.rule.pacing_rate().filter(|_| self.is_paced_as_linux()) {
+        if self.is_paced_as_linux()
+            && let Some(rate) = self.rule.pacing_rate()
+        {
             self.pacing_bytes_s = Some(rate.bytes_s as f64);
             return;
         }

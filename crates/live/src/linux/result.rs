@@ -157,13 +157,15 @@ fn reasons(scenario: &Scenario, plan: &Plan, measured: &Measurements) -> Vec<Str
                 100.0 * share(info.sndbuf_limited)
             ),
         );
-        // In virtual time the application reads at once: the window is what Linux offers then.
+        // A window that grows is Linux's own limit (`tcp_rcv_space_adjust`); one that does not is
+        // not read in time. In virtual time the application reads at once.
         let reads_late = measured.trace_hash.is_none();
+        let held_up = share(info.rwnd_limited.saturating_sub(seen.limited_growing_us));
         say(
-            reads_late && flow.window_bytes.is_none() && share(info.rwnd_limited) > HELD_UP_SHARE,
+            reads_late && flow.window_bytes.is_none() && held_up > HELD_UP_SHARE,
             format!(
                 "flow \"{name}\": limited by the receive buffer for {:.1} % of the time",
-                100.0 * share(info.rwnd_limited)
+                100.0 * held_up
             ),
         );
     }

@@ -53,6 +53,10 @@ pub struct FlowMeasurements {
     pub largest_cwnd: u32,
     /// Samples with an impossible threshold: above twice the largest window so far.
     pub implausible: u64,
+    /// Largest window that the receiver offered, bytes.
+    pub largest_offer: u32,
+    /// How long the receiver's window limited the flow until it last grew, microseconds.
+    pub limited_growing_us: u64,
     /// The last TCP_INFO.
     pub last: Option<TcpInfo>,
     /// Why the connection failed.
@@ -358,6 +362,10 @@ impl Sender<'_> {
         let settled = self.has_been_cut && info.ca_state < LOSS && has_threshold;
         seen.largest_cwnd = seen.largest_cwnd.max(info.snd_cwnd);
         seen.implausible += u64::from(settled && info.snd_ssthresh > 2 * seen.largest_cwnd + 10);
+        if info.snd_wnd > seen.largest_offer {
+            seen.largest_offer = info.snd_wnd;
+            seen.limited_growing_us = info.rwnd_limited;
+        }
         if inside {
             seen.cwnd_sum += f64::from(info.snd_cwnd);
             seen.rto_sum_s += f64::from(info.rto) / 1e6;

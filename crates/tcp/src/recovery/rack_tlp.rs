@@ -163,14 +163,14 @@ impl RackTlp {
             self.on_ece(tcb, config);
         }
         let newly_lost = self.rack.lost_total - lost_before;
-        let sample = RateSample {
+        let sample = self.meter.is_some().then(|| RateSample {
             newly_delivered: delivered as u64,
             newly_lost,
             prior_in_flight: prior_in_flight as u64,
             rtt_us: rtts_s.map(|(_, rtt_s)| whole_us(rtt_s)),
             ..RateSample::default()
-        };
-        let sample = self.rate_sample(tcb, now_s, sample, config);
+        });
+        let sample = sample.and_then(|ack| self.rate_sample(tcb, now_s, ack, config));
         match sample {
             Some(sample) if tcb.needs.recovery && !is_syn_ack => {
                 if was_outstanding {
@@ -564,7 +564,7 @@ impl RackTlp {
     /// what the rule says (Linux `tcp_tso_autosize`).
     fn most_segments(&self, tcb: &Tcb, config: &TcpConfig) -> i64 {
         let packet_bytes = u64::from(config.segment.packet_size);
-        let rate = tcb.rule.pacing_rate().filter(|_| tcb.is_paced_as_linux());
+        let rate = if tcb.is_paced_as_linux() { tcb.rule.pacing_rate() } else { None };
         let least = rate.map_or(2, |rate| rate.least_burst);
         let Some(bytes_s) = tcb.pacing_bytes_s else {
             return (GSO_MAX_BYTES as u64 / packet_bytes).max(least) as i64;
@@ -593,23 +593,28 @@ impl RackTlp {
         }
         let departure_s = tcb.departure_s(now_s);
         let is_new = number > tcb.highest_sent && is_data;
-        let last = number + packets - 1;
+        let (last, tells_push) = (number + packets - 1, config.receiver.receive_buffer > 0);
         for number in number..=last {
             if let Some(meter) = &mut self.meter {
                 meter.on_sent(departure_s, number, self.rack.is_empty());
             }
             self.rack.on_sent(departure_s, number);
-            if is_new && self.queue.sent() {
-                self.rack.note_push(number);
+            let ends_buffer = is_new && self.queue.sent();
+            if tells_push {
+                // The device sets PSH at the end of a burst, the application at the end of a buffer.
+                if ends_buffer {
+                    self.rack.note_push(number);
+                }
+                tcb.push = (number == last && packets > 1) || self.rack.is_pushed(number);
             }
-            // The device sets PSH at the end of a burst, the application at the end of a buffer.
-            tcb.push = (number == last && packets > 1) || self.rack.is_pushed(number);
             let flight = self.flight(tcb);
             tcb.output(now_s, number, flight, config, out);
         }
         tcb.push = false;
-        self.rack.begin_buffer(number);
-        self.rack.begin_buffer(last + 1);
+        if tcb.is_paced_as_linux() {
+            self.rack.begin_buffer(number);
+            self.rack.begin_buffer(last + 1);
+        }
         tcb.note_burst(now_s, if is_data { packets } else { 0 }, config);
         if tcb.bursts_are_paced && is_new {
             tcb.pace_burst(now_s, packets, config);

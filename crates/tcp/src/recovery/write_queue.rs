@@ -3,8 +3,6 @@
 //! begins others while little waits (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`). Where the writes
 //! themselves are given, all that is written waits.
 
-use std::collections::VecDeque;
-
 /// Bytes below which another buffer may begin (`TCP_NOTSENT_LOWAT` of live runs), and half of them,
 /// below which the application writes again.
 const MANY_BYTES: i64 = 16_000;
@@ -21,10 +19,12 @@ pub(crate) enum Written {
     Full,
 }
 
-/// The packets that wait, by buffer.
+/// The packets that wait, by buffer: mostly there is one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteQueue {
-    buffers: VecDeque<i64>,
+    first: i64,
+    /// Those behind it, in order.
+    others: Vec<i64>,
     /// All data of the application is written: its writes are known one by one.
     writes_are_given: bool,
 }
@@ -36,7 +36,7 @@ impl WriteQueue {
     }
 
     fn written(&self) -> i64 {
-        self.buffers.iter().sum()
+        self.first + self.others.iter().sum::<i64>()
     }
 
     /// Whether what waits is the rest of the application's data.
@@ -46,21 +46,20 @@ impl WriteQueue {
 
     /// Packets of the first buffer. `left`: packets of the application's data not sent yet.
     pub(crate) fn first(&self, left: i64) -> i64 {
-        if self.writes_are_given { left } else { self.buffers.front().copied().unwrap_or(0) }
+        if self.writes_are_given { left } else { self.first }
     }
 
     /// Whether writes cannot add to the first buffer.
     pub(crate) fn first_is_closed(&self) -> bool {
-        self.buffers.len() > 1
+        !self.others.is_empty()
     }
 
     /// A packet leaves. Returns whether it is the last of its buffer.
     pub(crate) fn sent(&mut self) -> bool {
-        let Some(first) = self.buffers.front_mut() else { return false };
-        *first -= 1;
-        let ends = *first == 0;
-        if ends {
-            self.buffers.pop_front();
+        let ends = self.first == 1;
+        self.first = (self.first - 1).max(0);
+        if ends && !self.others.is_empty() {
+            self.first = self.others.remove(0);
         }
         ends
     }
@@ -81,23 +80,18 @@ impl WriteQueue {
             return Written::Nothing;
         }
         let most = most.min(half_window).max(1);
-        let room = self.buffers.back().map_or(0, |last| most - last);
-        let written = if room > 0 {
-            room.min(left - waiting)
-        } else if bytes < MANY_BYTES {
-            self.buffers.push_back(0);
-            most.min(left - waiting)
-        } else {
+        let more = left - waiting;
+        let last = self.others.last_mut().unwrap_or(&mut self.first);
+        if (1..most).contains(last) {
+            *last += more.min(most - *last);
+        } else if bytes >= MANY_BYTES {
             return Written::Nothing;
-        };
-        let is_first = self.buffers.len() == 1;
-        let last = self.buffers.back_mut().expect("a buffer was there or was added");
-        *last += written;
-        if *last >= most && is_first && written <= half_window {
-            Written::Full
+        } else if self.first == 0 {
+            self.first = more.min(most);
         } else {
-            Written::Some
+            self.others.push(more.min(most));
         }
+        if self.others.is_empty() && self.first >= most { Written::Full } else { Written::Some }
     }
 }
 
