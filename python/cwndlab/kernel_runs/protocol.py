@@ -18,7 +18,10 @@ from cwndlab.kernel_runs import program
 Progress = Callable[[float, int], object]
 """Gets seconds of the run and packets so far; an exception that it raises ends the run."""
 GRACE_S = 5.0
-"""Time that the program may take to end after a kill, seconds."""
+"""Time that the program may take to end by itself, seconds."""
+DYING_S = 60.0
+"""Time that a killed program may take to end, seconds: the host frees the memory of a kernel in
+virtual time, slowly where it is busy."""
 
 
 def exchange(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -96,7 +99,7 @@ def _started(command: str) -> Generator[subprocess.Popen[str]]:
             process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(GRACE_S)
+            process.wait(DYING_S)
         for end in (process.stdin, process.stdout):
             if end is not None:
                 end.close()

@@ -23,7 +23,10 @@ use std::io;
 const CLOCK_NS: f64 = 256.0;
 /// A wait ends that much before its time, which reading the clock then reaches to the step: timers
 /// are up to this late, nanoseconds.
-const LEAD_NS: u64 = 2048;
+const LEAD_NS: u64 = 5 * CLOCK_NS as u64;
+/// A deadline within this time may be past when a turn of the loop is done, seconds. Otherwise the
+/// wait needs no reading of the clock, which is a system call.
+const NEAR_S: f64 = 50e-6;
 /// Readings of the clock between a packet of the kernel's timers and the one that tells of it.
 const WAKE_NS: u64 = 3 * CLOCK_NS as u64;
 /// Reports of progress in a run.
@@ -116,7 +119,7 @@ impl VirtualRun<'_> {
             let next_s = self.emulator.next_due_s().min(sources_s).min(end_s).max(now);
             let next_ns = (next_s * 1e9 / CLOCK_NS - 1e-3).ceil() as u64 * CLOCK_NS as u64;
             let wakes_ns = (begin_ns + next_ns).saturating_sub(LEAD_NS);
-            let mut clock_ns = monotonic_ns();
+            let mut clock_ns = if next_s - now < NEAR_S { monotonic_ns() } else { 0 };
             if clock_ns + LEAD_NS > wakes_ns || self.ring.wait(wakes_ns)? {
                 while clock_ns < begin_ns + next_ns {
                     clock_ns = monotonic_ns();
