@@ -20,18 +20,19 @@ impl Tcb {
         }
     }
 
-    /// Takes samples from an ACK and passes a mark to the rule. Runs before anything else that the
-    /// ACK does.
+    /// Takes samples from an ACK, which newly reports so many packets as delivered, and passes a
+    /// mark to the rule. Runs before anything else that the ACK does.
     #[inline(never)]
     pub(crate) fn sample_ack(
         &mut self,
         now_s: f64,
         ack: AckSegment,
+        delivered: Option<u64>,
         flight: Flight,
         config: &TcpConfig,
     ) {
         let Some(sampler) = &mut self.rate_sampler else { return };
-        sampler.on_ack(now_s, ack, (!self.needs.recovery).then_some(self.highest_sent));
+        sampler.on_ack(now_s, ack, delivered, (!self.needs.recovery).then_some(self.highest_sent));
         self.ecn.mark_consumed = false;
         if !(self.ecn.is_marked && self.ecn.negotiated) {
             return;

@@ -12,7 +12,7 @@ pub(crate) struct RateSampler {
     min_rtt_s: f64,
     /// RTT of each ACK, smoothed as RFC 6298 does; 0 before the first, seconds.
     smoothed_rtt_s: f64,
-    /// Packets delivered so far (C.delivered): each ACK reports at least one.
+    /// Packets delivered so far (C.delivered): without SACK each ACK reports at least one.
     delivered: u64,
     /// When `delivered` last changed, seconds (C.delivered_time).
     delivered_s: f64,
@@ -109,10 +109,17 @@ impl RateSampler {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
-    /// Takes samples from an ACK, before anything else that it does. `round_end`: the highest packet
+    /// Takes samples from an ACK, before anything else that it does. `delivered`: packets that it
+    /// newly reports, where SACK blocks do. `round_end`: the highest packet
     /// sent, for rules that count round trips by sequence numbers; others count them by delivered
     /// packets.
-    pub(crate) fn on_ack(&mut self, now_s: f64, ack: AckSegment, round_end: Option<i64>) {
+    pub(crate) fn on_ack(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        delivered: Option<u64>,
+        round_end: Option<i64>,
+    ) {
         if std::mem::take(&mut self.round_start_reported) {
             self.round_start = false;
         }
@@ -123,16 +130,16 @@ impl RateSampler {
         } else {
             self.smoothed_rtt_s + (rtt_s - self.smoothed_rtt_s) / 8.0
         };
-        self.sample_rate(now_s, ack);
+        self.sample_rate(now_s, ack, delivered);
         if let Some(round_end) = round_end.filter(|_| ack.ack > self.round_end) {
             (self.round_start, self.round_end) = (true, round_end);
         }
     }
 
     /// Generates a rate sample from the ACK of a packet sent at `ack.sent_s`.
-    fn sample_rate(&mut self, now_s: f64, ack: AckSegment) {
+    fn sample_rate(&mut self, now_s: f64, ack: AckSegment, delivered: Option<u64>) {
         let before = self.delivered;
-        self.delivered = (before + 1).max(ack.ack.max(0) as u64 + 1);
+        self.delivered = (before + delivered.unwrap_or(1)).max(ack.ack.max(0) as u64 + 1);
         self.newly_delivered = self.delivered - before;
         self.delivered_s = now_s;
         if self.delivered > self.app_limited {

@@ -282,7 +282,10 @@ impl Receiver {
                         self.window_updates += 1;
                     }
                     Answer::NowAsBefore => {
-                        let ack = self.acknowledge_as_before(number, sent_s, config);
+                        // The ACK of the packet that was held back last; this one gets none.
+                        let (_, before_s) = schedule.last_withheld;
+                        schedule.last_withheld = (number, sent_s);
+                        let ack = self.acknowledge_as_before(number, before_s, config);
                         return (new, Some(ack));
                     }
                 }

@@ -259,7 +259,8 @@ impl Sender {
         if self.tcb.rate_sampler.is_some() {
             let flight = self.recovery.flight(&self.tcb, config);
             self.tcb.check_app_limited(flight);
-            self.tcb.sample_ack(now_s, ack, flight, config);
+            let delivered = self.recovery.newly_reported(&self.tcb, ack.ack, sack);
+            self.tcb.sample_ack(now_s, ack, delivered, flight, config);
         }
         if self.tcb.undo.is_some() {
             let dsack = sack.and_then(|blocks| blocks.duplicate(ack.ack));

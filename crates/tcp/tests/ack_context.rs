@@ -126,6 +126,27 @@ fn a_rule_that_needs_recovery_sees_it() {
     assert_eq!(heard(|ack| u64::from(ack.round_start))[1..], [1, 0, 0, 0, 0, 1]);
 }
 
+/// Packets 1 to 8 are in flight and 1 is lost. A receiver holds ACKs back: one reports 2 and 4, one
+/// 5, 6 and 8 and again 2 and 4, one nothing new, one 3.
+#[test]
+fn an_ack_delivers_what_its_sack_blocks_newly_report() {
+    let recorder = Recorder { recovery: true, ..Recorder::default() };
+    let mut tcp = eight_packets(
+        Rule::custom(recorder.clone()),
+        tcp_config!(rfc(), recovery.limited_transmit = false),
+        &[1, 2, 3, 4, 5, 6, 7, 8],
+    );
+    tcp.at(0.20).receive(0, &[(4, 5), (2, 3)], 0.1, false, &[]);
+    tcp.at(0.21).receive(0, &[(8, 9), (4, 7), (2, 3)], 0.1, false, &[]);
+    tcp.at(0.22).receive(0, &[(8, 9), (4, 7), (2, 3)], 0.1, false, &[]);
+    tcp.at(0.23).receive(0, &[(2, 7), (8, 9)], 0.1, false, &[1, 9, 10]);
+    tcp.at(0.33).receive(8, &[], 0.23, false, &[11, 12]);
+    let heard = recorder.heard.lock().unwrap().clone();
+    // The SYN is the first packet delivered; 1 and 7 are acknowledged at last.
+    let delivered: Vec<u64> = heard.iter().map(|ack| ack.delivered_packets).collect();
+    assert_eq!(delivered, [1, 3, 6, 7, 9]);
+}
+
 /// RACK keeps the window full until it finds the loss: the first two SACKs release 9 and 10. With
 /// the third, three of ten packets are SACKed and 1 is lost: 6 are in flight, above cwnd = 4.
 #[test]

@@ -190,6 +190,21 @@ impl LossRecovery {
                 .sum::<u64>()
     }
 
+    /// Packets that an ACK newly reports as delivered, if SACK blocks report them.
+    pub(crate) fn newly_reported(
+        &self,
+        tcb: &Tcb,
+        ack: i64,
+        sack: Option<&SackBlocks>,
+    ) -> Option<u64> {
+        let reports = match self {
+            Self::Tahoe | Self::Reno(_) => false,
+            Self::Sack(_) => true,
+            Self::RackTlp(scheme) => scheme.has_sack,
+        };
+        reports.then(|| self.newly_delivered(tcb, ack, sack))
+    }
+
     /// From now on the application's data is what it has written.
     pub(crate) fn take_given_writes(&mut self) {
         if let Self::RackTlp(scheme) = self {

@@ -76,7 +76,7 @@ pub(crate) struct RackTlp {
     /// Probes of a window of zero in a row.
     window_probes: u32,
     /// The receiver sends SACK blocks; without them duplicate ACKs are counted.
-    has_sack: bool,
+    pub(super) has_sack: bool,
     /// The ACK that is being processed changed the receiver's window.
     window_changed: bool,
     /// The device below takes no packet: retransmissions fail.
