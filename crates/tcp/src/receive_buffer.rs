@@ -43,8 +43,9 @@ pub(crate) struct ReceiveBuffer {
     /// The window that the last ACK offered, from `acknowledged` on.
     window: i64,
     acknowledged: i64,
-    /// Whether the application set the window.
+    /// Whether the application sets the window, and whether that is in force.
     is_fixed: bool,
+    is_set: bool,
     read: ReadMeter,
     rtt: RoundTrip,
 }
@@ -96,21 +97,24 @@ impl ReceiveBuffer {
             packet_memory: memory_of(packet_bytes),
             size: INITIAL_BYTES,
             most_size,
-            scale: most_size.min(MOST_WINDOW_BYTES as i64 - 1).ilog2() - 15,
+            scale: scale_of(most_size.min(MOST_WINDOW_BYTES as i64 - 1)),
             data_share,
             clamp,
             wanted,
             window,
             acknowledged: 0,
             is_fixed: false,
+            is_set: false,
             read: ReadMeter { most, from_position: 0, from_us: now_us },
             rtt: RoundTrip::default(),
         };
         let asked = config.limits.window * packet_bytes as f64;
         if asked < MOST_WINDOW_BYTES {
-            // TCP_WINDOW_CLAMP, with a buffer that does not limit.
+            // The route's window and TCP_WINDOW_CLAMP, with a buffer that does not limit.
             (buffer.clamp, buffer.is_fixed) = (asked as i64, true);
-            (buffer.wanted, buffer.size) = (buffer.clamp, buffer.size.max(8 * buffer.clamp));
+            buffer.window = buffer.window.min(buffer.clamp);
+            buffer.scale = scale_of(most_size.min(buffer.clamp));
+            (buffer.wanted, buffer.size) = (buffer.clamp, 2 * (4 * buffer.clamp).max(1 << 20));
         }
         buffer
     }
@@ -154,13 +158,19 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The first packet arrives: it tells how much memory data take.
+    /// A packet arrives. The first one tells how much memory data take, and takes back the window
+    /// that the application set, until that sets it again as it reads.
     pub(crate) fn note_memory(&mut self) {
         let share = (self.packet_bytes << 8) / self.packet_memory;
-        if share != self.data_share && !self.is_fixed {
+        self.is_set = self.is_fixed && share == self.data_share;
+        if self.is_set {
+            self.wanted = self.clamp;
+        } else if share != self.data_share {
             self.data_share = share;
-            self.clamp = self.data_in(self.size);
-            self.read.most = self.read.most.min(self.clamp);
+            if !self.is_fixed {
+                self.clamp = self.data_in(self.size);
+                self.read.most = self.read.most.min(self.clamp);
+            }
         }
     }
 
@@ -178,8 +188,9 @@ impl ReceiveBuffer {
     /// A packet joins so many others in the buffer, or is about to: the window that is wanted grows
     /// by two, as far as the buffer allows. Returns whether it did.
     pub(crate) fn grow(&mut self, packets: i64) -> bool {
-        let room = self.clamp.min(self.space(packets)) - self.wanted;
-        if room <= 0 || self.is_fixed {
+        let clamp = if self.is_fixed { self.data_in(self.size) } else { self.clamp };
+        let room = clamp.min(self.space(packets)) - self.wanted;
+        if room <= 0 || self.is_set {
             return false;
         }
         self.wanted += room.min(2 * self.packet_bytes);
@@ -271,6 +282,11 @@ impl ReceiveBuffer {
     fn space(&self, packets: i64) -> i64 {
         self.data_in(self.size - packets * self.packet_memory)
     }
+}
+
+/// Window scale with which a window of so many bytes can be offered.
+fn scale_of(bytes: i64) -> u32 {
+    bytes.max(1).ilog2().saturating_sub(15)
 }
 
 /// Windows from here on are no limit, bytes.

@@ -105,7 +105,7 @@ impl Sender {
     /// One that acknowledges nothing new can open it or shut it, not reduce it (Linux
     /// `tcp_may_update_window`).
     pub fn set_receiver_window(&mut self, now_s: f64, ack: i64, bytes: u32, config: &TcpConfig) {
-        let packets = (bytes / config.segment.packet_size.max(1)).min(config.limits.window as u32);
+        let packets = bytes / config.segment.packet_size.max(1);
         let tcb = &mut self.tcb;
         let is_news = ack > tcb.highest_ack
             || (ack == tcb.highest_ack && (packets > tcb.rwnd || packets == 0));

@@ -3,6 +3,7 @@
 
 use super::plan::{FlowPlan, Plan};
 use super::routes::{Device, Metric, Routes};
+use super::source::unknown;
 use crate::events::Failure;
 use cwndlab_scenario::LinuxSettings;
 use cwndlab_units::Time;
@@ -86,7 +87,10 @@ pub fn enter(end: End, plan: &Plan) -> Result<OwnedFd, Failure> {
         let metrics = metrics(end, flow, &plan.settings);
         routes
             .add(end.other().address(number), end.device(), end.address(number), metrics)
-            .map_err(doing("route"))?;
+            .map_err(|error| match flow.dctcp {
+                true => unknown("dctcp", &error),
+                false => Failure::broken("route", error),
+            })?;
     }
     Ok(device)
 }
@@ -105,6 +109,7 @@ fn metrics(end: End, flow: &FlowPlan, settings: &LinuxSettings) -> Vec<Metric> {
             .quick_ack
             .then_some(Metric::QuickAck(true))
             .into_iter()
+            .chain(flow.dctcp.then_some(Metric::Dctcp))
             .chain(flow.window_bytes.map(Metric::Window))
             .collect(),
     };

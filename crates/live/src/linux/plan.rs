@@ -62,6 +62,8 @@ pub struct FlowPlan {
     pub initial_window: u32,
     /// Whether the flow negotiates ECN.
     pub ecn: bool,
+    /// Whether both ends run the kernel's DCTCP, which the receiver must know of.
+    pub dctcp: bool,
     /// Whether the receiver acknowledges every packet at once (no delayed ACKs).
     pub quick_ack: bool,
     /// Minimum RTO, milliseconds; none for the kernel's.
@@ -242,6 +244,7 @@ fn flow_plan(play: &ExternalFlow, spec: &FlowSpec) -> FlowPlan {
             .map(|packets| (packets * f64::from(packet_size)) as u32),
         initial_window: limits.initial_window.max(1.0) as u32,
         ecn: ecn.ecn,
+        dctcp: spec.rule.0.kernel_name() == Some("dctcp"),
         quick_ack: !receiver.delayed_ack,
         min_rto_ms: spec.tcp.min_rto.map(|time| (time.seconds() * 1e3).round().max(1.0) as u32),
         pacing: growth.pacing,

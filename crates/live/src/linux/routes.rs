@@ -27,6 +27,9 @@ pub enum Metric {
     LeastTimeout(u32),
     /// Connections request ECN.
     Ecn,
+    /// Connections that are accepted run DCTCP: its receiver accepts a SYN that is ECN-capable, and
+    /// tells of each change of marks (RFC 8257 sections 3.2 and 3.4).
+    Dctcp,
     /// Whether connections acknowledge every packet at once (no delayed ACKs).
     QuickAck(bool),
     /// Window that connections advertise at first, packets.
@@ -42,6 +45,7 @@ impl From<Metric> for RouteMetric {
             Metric::InitialWindow(packets) => Self::InitCwnd(packets),
             Metric::LeastTimeout(milliseconds) => Self::RtoMin(milliseconds),
             Metric::Ecn => Self::Features(FEATURE_ECN),
+            Metric::Dctcp => Self::CcAlgo("dctcp".into()),
             Metric::QuickAck(on) => Self::QuickAck(on.into()),
             Metric::InitialReceiveWindow(packets) => Self::InitRwnd(packets),
             Metric::Window(bytes) => Self::Window(bytes),

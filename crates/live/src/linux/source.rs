@@ -9,7 +9,7 @@ use rustix::event::{Timespec, epoll};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::iter::Peekable;
-use std::net::{Shutdown, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 use std::vec::IntoIter;
@@ -328,11 +328,11 @@ impl Sender<'_> {
         }
     }
 
+    /// The application writes no more. The connection stays open, as a simulated one does, whose end
+    /// sends no packet.
     fn close(&mut self) {
         self.state = State::Over;
         self.seen.is_over = true;
-        // Fails if the connection is not established, when there is nothing to close.
-        let _ = self.socket.shutdown(Shutdown::Write);
     }
 
     fn fail(&mut self, error: &io::Error) {
@@ -402,7 +402,8 @@ fn open(plan: &Plan, number: usize, flow: &FlowPlan, algorithm: &str) -> Result<
     Ok(socket)
 }
 
-fn unknown(algorithm: &str, error: &io::Error) -> Failure {
+/// A congestion control that the kernel does not have.
+pub fn unknown(algorithm: &str, error: &io::Error) -> Failure {
     let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
         .unwrap_or_default();
     let named = |name: &str| format!("kernel:{name}");

@@ -1,0 +1,143 @@
+"""Random scenarios: profile ``linux`` beside the kernel in virtual time, flow by flow.
+
+``python -m tests.linux.fuzz --rule cubic --count 100`` from the repository's root runs scenarios in
+the kernel and simulated, and prints of how many flows the whole course is equal: the order of
+packets and ACKs, and cwnd and ssthresh before each ACK. ``--several`` takes scenarios of two to four
+flows. ``--show NUMBER`` prints a scenario and both courses around the first difference.
+``--record`` keeps the kernel's side of all in reference/: a hash per flow, and what surrounds the
+first difference. ``--kept`` compares with that, without a kernel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from cwndlab import run
+from cwndlab.kernel_runs import kernels
+from cwndlab.live_runs.run import linux
+from linux.generate import RULES, one_flow, several_flows
+from virtual.beside import simulated
+from virtual.kept import course, courses, traced
+
+FOLDER = Path(__file__).with_name("reference")
+COUNTS = {"one flow": 250, "several flows": 175}
+"""Scenarios per rule that are kept."""
+KINDS = {"one flow": one_flow, "several flows": several_flows}
+AROUND = 3
+"""Lines of a course that are kept before and after the first difference."""
+
+
+def file_of(kind: str, rule: str) -> Path:
+    """Where the kernel's side is kept."""
+    return FOLDER / f"{kind.replace(' ', '-')}-{rule}.json.gz"
+
+
+def in_kernel(case: dict[str, Any], kernel: kernels.Kernel) -> dict[str, Any]:
+    """Run a scenario in the kernel, and compare its flows with the simulator's."""
+    theirs = linux(traced(case), kernel=kernel)
+    ours = run(simulated(case))
+    hashes = courses(theirs)
+    apart = {}
+    for flow, a, b in zip(theirs.flows["flow"].to_list(), hashes, courses(ours), strict=True):
+        if a != b:
+            apart[flow] = difference(course(theirs, flow), course(ours, flow))
+    return {"courses": hashes, "apart": apart, "reasons": theirs.reasons}
+
+
+def difference(theirs: list[str], ours: list[str]) -> dict[str, Any]:
+    """Return what surrounds the first line that differs, and its number."""
+    pairs = enumerate(zip(theirs, ours, strict=False))
+    at = next((i for i, (a, b) in pairs if a != b), min(len(theirs), len(ours)))
+    lines = slice(max(0, at - AROUND), at + AROUND)
+    return {"line": at, "of": len(theirs), "kernel": theirs[lines], "simulator": ours[lines]}
+
+
+def recorded(kind: str, rule: str, count: int, kernel: kernels.Kernel) -> Iterator[dict[str, Any]]:
+    """Run the scenarios in the kernel, two at a time."""
+    cases = [KINDS[kind](rule, number) for number in range(count)]
+    with ThreadPoolExecutor(2) as pool:
+        yield from pool.map(lambda case: in_kernel(case, kernel), cases)
+
+
+def write(kind: str, rule: str, kernel: kernels.Kernel, runs: list[dict[str, Any]]) -> None:
+    """Keep the kernel's side."""
+    document = {"identity": kernel.identity, "release": kernel.release, "hz": kernel.hz,
+                "runs": runs}  # fmt: skip
+    text = json.dumps(document, separators=(",", ":"), sort_keys=True)
+    FOLDER.mkdir(exist_ok=True)
+    file_of(kind, rule).write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def read(kind: str, rule: str) -> list[dict[str, Any]]:
+    """Return the kernel's side as it is kept."""
+    return json.loads(gzip.decompress(file_of(kind, rule).read_bytes()))["runs"]
+
+
+def equal_flows(kind: str, rule: str, number: int, kept: dict[str, Any]) -> list[bool]:
+    """Simulate a scenario; whether each flow's course is that of the kernel."""
+    found = courses(run(simulated(KINDS[kind](rule, number))))
+    return [a == b for a, b in zip(kept["courses"], found, strict=True)]
+
+
+def show(kind: str, rule: str, number: int) -> None:
+    """Print a scenario, and both courses around the first difference of each flow."""
+    case = KINDS[kind](rule, number)
+    print(json.dumps(case))
+    found = in_kernel(case, kernels.find())
+    for flow, apart in found["apart"].items():
+        print(f"{flow}: line {apart['line']} of {apart['of']}")
+        for side in ("kernel", "simulator"):
+            print(f"  {side}: {', '.join(apart[side])}")
+
+
+def main() -> int:
+    """Run, and print a line per rule."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rule", choices=RULES, action="append", help="all by default")
+    parser.add_argument("--count", type=int, help="scenarios per rule; those that are kept")
+    parser.add_argument("--several", action="store_true", help="scenarios of two to four flows")
+    parser.add_argument("--show", type=int, metavar="NUMBER")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--kept", action="store_true")
+    asked = parser.parse_args()
+    kind = "several flows" if asked.several else "one flow"
+    count = asked.count or COUNTS[kind]
+    for rule in asked.rule or RULES:
+        if asked.show is not None:
+            show(kind, rule, asked.show)
+            continue
+        begun = time.perf_counter()
+        if asked.kept:
+            runs = read(kind, rule)[:count]
+            flags = [equal_flows(kind, rule, i, kept) for i, kept in enumerate(runs)]
+        else:
+            kernel = kernels.find()
+            runs = list(recorded(kind, rule, count, kernel))
+            names = [
+                [flow["name"] for flow in KINDS[kind](rule, i)["flows"]] for i in range(count)
+            ]
+            flags = [[name not in kept["apart"] for name in flows]
+                     for flows, kept in zip(names, runs, strict=True)]  # fmt: skip
+            if asked.record:
+                write(kind, rule, kernel, runs)
+        whole = sum(all(flag) for flag in flags)
+        flows = sum(map(len, flags))
+        apart = [str(i) for i, flag in enumerate(flags) if not all(flag)]
+        print(f"{rule}, {kind}: {whole} of {len(flags)} scenarios equal, "
+              f"{sum(map(sum, flags))} of {flows} flows; {time.perf_counter() - begun:.0f} s; "
+              f"apart: {' '.join(apart) or '-'}", flush=True)  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
