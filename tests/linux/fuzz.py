@@ -2,8 +2,8 @@
 
 ``python -m tests.linux.fuzz --rule cubic --count 100`` from the repository's root runs scenarios in
 the kernel and simulated, and prints of how many flows the whole course is equal: the order of
-packets and ACKs, and cwnd and ssthresh before each ACK. ``--several`` takes scenarios of two to four
-flows. ``--show NUMBER`` prints a scenario and both courses around the first difference.
+packets and ACKs, and cwnd and ssthresh before each ACK. ``--several`` takes scenarios of two to
+four flows. ``--show NUMBER`` prints a scenario and both courses around the first difference.
 ``--record`` keeps the kernel's side of all in reference/: a hash per flow, and what surrounds the
 first difference. ``--kept`` compares with that, without a kernel.
 """
@@ -14,7 +14,6 @@ import argparse
 import gzip
 import json
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -116,16 +115,13 @@ def main() -> int:
         if asked.show is not None:
             show(kind, rule, asked.show)
             continue
-        begun = time.perf_counter()
         if asked.kept:
             runs = read(kind, rule)[:count]
             flags = [equal_flows(kind, rule, i, kept) for i, kept in enumerate(runs)]
         else:
             kernel = kernels.find()
             runs = list(recorded(kind, rule, count, kernel))
-            names = [
-                [flow["name"] for flow in KINDS[kind](rule, i)["flows"]] for i in range(count)
-            ]
+            names = [[flow["name"] for flow in KINDS[kind](rule, i)["flows"]] for i in range(count)]
             flags = [[name not in kept["apart"] for name in flows]
                      for flows, kept in zip(names, runs, strict=True)]  # fmt: skip
             if asked.record:
@@ -134,7 +130,7 @@ def main() -> int:
         flows = sum(map(len, flags))
         apart = [str(i) for i, flag in enumerate(flags) if not all(flag)]
         print(f"{rule}, {kind}: {whole} of {len(flags)} scenarios equal, "
-              f"{sum(map(sum, flags))} of {flows} flows; {time.perf_counter() - begun:.0f} s; "
+              f"{sum(map(sum, flags))} of {flows} flows; "
               f"apart: {' '.join(apart) or '-'}", flush=True)  # fmt: skip
     return 0
 

@@ -2,7 +2,7 @@
 
 use crate::id::{FlowId, HopId};
 use cwndlab_prefetch::prefetch;
-use cwndlab_tcp::{Ecn, EcnEcho, SackBlocks};
+use cwndlab_tcp::{EarlierAck, Ecn, EcnEcho, SackBlocks};
 use slab::Slab;
 
 /// A data packet or an ACK in the network.
@@ -246,12 +246,15 @@ impl OptionStore {
         self.0.insert(options) as u32 + 1
     }
 
-    /// Stores the options under a key again, with another window; returns their key.
+    /// Stores the options under a key again for an ACK that leaves earlier; returns their key,
+    /// which is 0 for none.
     #[cold]
-    pub fn repeat(&mut self, key: u32, window_bytes: u32) -> u32 {
-        let options = self.0.get(key as usize - 1).copied();
+    pub fn repeat(&mut self, key: u32, earlier: &EarlierAck) -> u32 {
+        let index = (key as usize).checked_sub(1);
+        let options = index.and_then(|index| self.0.get(index)).copied();
         options.map_or(0, |options| {
-            self.insert(AckOptions { window_bytes: Some(window_bytes), ..options })
+            let EarlierAck { echo, window_bytes, .. } = *earlier;
+            self.insert(AckOptions { echo, window_bytes, ..options })
         })
     }
 

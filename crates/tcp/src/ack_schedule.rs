@@ -142,6 +142,11 @@ impl AckSchedule {
         }
     }
 
+    /// Whether a delayed ACK waits for its timer.
+    pub(crate) fn owes_ack(&self) -> bool {
+        self.timeout.is_some()
+    }
+
     /// A packet gets no ACK of its own.
     pub(crate) fn withhold(&mut self, number: i64, sent_s: f64) {
         self.withheld += 1;

@@ -51,7 +51,9 @@ pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rtt::RttEstimator;
 pub use scoreboard::Scoreboard;
-pub use segment::{AckSegment, DataSegment, Ecn, EcnEcho, ReceivedData, SackBlocks, ShortPacket};
+pub use segment::{
+    AckSegment, DataSegment, EarlierAck, Ecn, EcnEcho, ReceivedData, SackBlocks, ShortPacket,
+};
 pub use sender::Sender;
 pub use sequence_set::SequenceSet;
 pub use slow_start::SlowStartScheme;

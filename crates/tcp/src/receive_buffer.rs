@@ -343,9 +343,15 @@ mod tests {
         assert!(buffer.keeps_window(0) && !buffer.keeps_window(40));
     }
 
+    /// The first packet takes it back until the application has read that.
     #[test]
     fn a_window_that_is_set_stays() {
         let mut buffer = buffer(20.0);
+        assert_eq!(buffer.window_bytes() / 1448, 20);
+        buffer.note_memory();
+        assert!(buffer.grow(1));
+        buffer.offer(1448, 0);
+        assert_eq!(buffer.window_bytes() / 1448, 22);
         buffer.note_memory();
         assert!(!buffer.grow(1));
         buffer.offer(65_160, 0);

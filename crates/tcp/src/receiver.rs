@@ -4,6 +4,7 @@
 use crate::accecn::CeCounter;
 use crate::ack_schedule::{AckSchedule, Answer, Arrival};
 use crate::misbehavior::Misbehavior;
+use crate::segment::EarlierAck;
 use crate::syn_ack::SynAck;
 use crate::{
     AckSegment, EcnEcho, EcnFeedback, NEVER, ReceivedData, SackBlocks, SequenceSet, ShortPacket,
@@ -45,10 +46,11 @@ pub struct Receiver {
     syn_ack: Option<Box<SynAck>>,
     /// SYN-ACKs that the timer repeated.
     syn_acks_repeated: u32,
-    /// Window of the last ACK, bytes, if another one leaves with it that offers more.
-    first_window_bytes: Option<u32>,
-    /// ACKs that only offered more.
-    window_updates: u32,
+    /// The ACK that leaves before the last one, for the same packet, and how many did.
+    earlier: Option<Box<EarlierAck>>,
+    earlier_acks: u32,
+    /// Whether the last packet was marked.
+    last_ce: bool,
     sack: bool,
     /// Feedback of the next ACK. ECE: CE arrived, and no packet with CWR since (ns-2
     /// `ecn_unacked_`).
@@ -106,6 +108,14 @@ impl OutOfOrder {
     }
 }
 
+/// An ACK that leaves before that of the packet that arrives: of what was owed before a change of
+/// marks, with the mark of those packets (RFC 8257 section 3.2), or with the window before the
+/// application has read.
+#[cold]
+fn earlier_ack(ack: i64, ece: bool, window_bytes: Option<u32>) -> Option<Box<EarlierAck>> {
+    Some(Box::new(EarlierAck { ack, echo: EcnEcho::ece(ece), window_bytes }))
+}
+
 impl Receiver {
     /// Prefetches heap data before the next packet arrives.
     #[inline]
@@ -127,8 +137,9 @@ impl Receiver {
             schedule: None,
             syn_ack: None,
             syn_acks_repeated: 0,
-            first_window_bytes: None,
-            window_updates: 0,
+            earlier: None,
+            earlier_acks: 0,
+            last_ce: false,
             sack,
             echo: EcnEcho::NONE,
             ce_counter: None,
@@ -234,6 +245,9 @@ impl Receiver {
         // RFC 8257 section 3.2: ECE reports each packet's own mark; RFC 3168: ECE is latched until
         // CWR.
         let (mut acks_at_once, had_mark) = (false, self.echo == EcnEcho::ECE);
+        let is_exact = config.ecn.ecn && config.ecn.ecn_feedback == EcnFeedback::ExactEce;
+        let (ce_before, rcv_nxt_before) = (std::mem::replace(&mut self.last_ce, ce), self.rcv_nxt);
+        let ce_changed = is_exact && ce != ce_before;
         if config.ecn.ecn && config.ecn.ecn_feedback.is_accecn() {
             let full =
                 if number == 0 && config.handshake.syn { 0 } else { config.segment.packet_size };
@@ -242,7 +256,7 @@ impl Receiver {
             acks_at_once = counter.on_data(ce, payload_bytes);
             self.echo = counter.echo();
         } else {
-            let ends = cwr || config.ecn.ecn_feedback == EcnFeedback::ExactEce;
+            let ends = cwr || is_exact;
             self.echo = EcnEcho::ece(ce || (self.echo == EcnEcho::ECE && !ends));
         }
         let filled_gap = number < self.highest_received;
@@ -266,11 +280,17 @@ impl Receiver {
                     is_duplicate,
                     block: self.out_of_order.as_deref().map_or(0, |held| held.block_of(number)),
                     push: data.push || short,
-                    is_first_mark: ce && !had_mark,
-                    is_urgent: acks_at_once || cwr,
+                    // Of a DCTCP receiver the first mark is a change like others.
+                    is_first_mark: ce && !had_mark && !is_exact,
+                    is_urgent: acks_at_once || cwr || ce_changed,
                     echoed_ms: data.echoed_ms,
                 };
-                match schedule.on_arrival(&arrival) {
+                let (owed, window_bytes) = (schedule.owes_ack(), schedule.buffer.window_bytes());
+                let answer = schedule.on_arrival(&arrival);
+                if ce_changed && owed {
+                    self.earlier = earlier_ack(rcv_nxt_before - 1, ce_before, Some(window_bytes));
+                }
+                match answer {
                     Answer::Now => {}
                     Answer::Later => {
                         schedule.withhold(number, sent_s);
@@ -278,8 +298,8 @@ impl Receiver {
                         return (new, None);
                     }
                     Answer::Twice(window_bytes) => {
-                        self.first_window_bytes = Some(window_bytes);
-                        self.window_updates += 1;
+                        let (ack, ece) = (self.rcv_nxt - 1, self.echo == EcnEcho::ECE);
+                        self.earlier = earlier_ack(ack, ece, Some(window_bytes));
                     }
                     Answer::NowAsBefore => {
                         // The ACK of the packet that was held back last; this one gets none.
@@ -291,6 +311,13 @@ impl Receiver {
                 }
             }
         } else if config.receiver.delayed_ack {
+            if ce_changed
+                && self.delayed_ack.as_deref().is_some_and(|delayed| delayed.held.is_some())
+            {
+                self.earlier = earlier_ack(rcv_nxt_before - 1, ce_before, None);
+                self.delayed_ack.iter_mut().for_each(|delayed| delayed.held = None);
+            }
+            acks_at_once |= ce_changed;
             let delayed_ack = self.delayed_ack.get_or_insert_default();
             let is_answered = config.receiver.immediate_ack_on_duplicate && is_duplicate;
             if number == 0 && new {
@@ -320,6 +347,7 @@ impl Receiver {
             let counts = !(number == 0 && config.handshake.syn);
             delayed_ack.quick_acks = delayed_ack.quick_acks.saturating_sub(counts.into());
         }
+        self.earlier_acks += u32::from(self.earlier.is_some());
         let mut ack = self.acknowledge(number, sent_s, config);
         if config.misbehaves() {
             self.misbehave(&mut ack, new && number == self.highest_received, config);
@@ -346,10 +374,10 @@ impl Receiver {
         self.schedule.as_deref().map(|schedule| schedule.buffer.window_bytes())
     }
 
-    /// Window of the last ACK, bytes, if the same ACK leaves again now with the current window.
+    /// The ACK that leaves before the last one, if there is any.
     #[inline]
-    pub fn take_first_window(&mut self) -> Option<u32> {
-        self.first_window_bytes.take()
+    pub fn take_earlier(&mut self) -> Option<EarlierAck> {
+        self.earlier.take().map(|earlier| *earlier)
     }
 
     /// Timestamp of an ACK that leaves at `now_s`, milliseconds (TSval, RFC 7323).
@@ -481,7 +509,7 @@ impl Receiver {
     /// repeated, and those that only offered a larger window.
     pub fn extra_acks(&self) -> u64 {
         let divided = self.misbehavior.as_ref().map_or(0, |misbehavior| misbehavior.extra_acks);
-        divided + u64::from(self.syn_acks_repeated) + u64::from(self.window_updates)
+        divided + u64::from(self.syn_acks_repeated) + u64::from(self.earlier_acks)
     }
 
     /// Records the packet; returns whether it is new.

@@ -294,3 +294,14 @@ pub struct AckSegment {
     /// ECN feedback.
     pub echo: EcnEcho,
 }
+
+/// What an ACK has of its own that leaves before another one of the same packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EarlierAck {
+    /// Highest packet that it acknowledges.
+    pub ack: i64,
+    /// ECN feedback.
+    pub echo: EcnEcho,
+    /// Window that it offers, bytes, where ACKs tell one.
+    pub window_bytes: Option<u32>,
+}

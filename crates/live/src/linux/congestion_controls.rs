@@ -70,6 +70,21 @@ impl CongestionControls {
     }
 }
 
+/// A congestion control that the kernel does not have.
+pub fn unknown(algorithm: &str, error: &std::io::Error) -> Failure {
+    let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+        .unwrap_or_default();
+    let named = |name: &str| format!("kernel:{name}");
+    let known: Vec<String> = available.split_whitespace().map(named).collect();
+    let why = match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            cwndlab_units::message::unknown_value(&named(algorithm), &known)
+        }
+        _ => format!("{}: {error}; this kernel has {}", named(algorithm), known.join(", ")),
+    };
+    Failure::refused(format!("rule: {why}"))
+}
+
 /// A rule in the kernel of the run.
 enum Registered {
     /// By a program that is built into a kernel in virtual time.

@@ -1,9 +1,9 @@
 //! Anonymous network namespaces, each of one thread: a namespace and its devices and connections
 //! end with the thread.
 
+use super::congestion_controls::unknown;
 use super::plan::{FlowPlan, Plan};
 use super::routes::{Device, Metric, Routes};
-use super::source::unknown;
 use crate::events::Failure;
 use cwndlab_scenario::LinuxSettings;
 use cwndlab_units::Time;

@@ -1,5 +1,6 @@
 //! The senders: one thread in the source namespace writes to all sockets and samples TCP_INFO.
 
+use super::congestion_controls::unknown;
 use super::namespace::End;
 use super::plan::{FlowPlan, Plan};
 use super::socket::{self, TcpInfo, tcp_info};
@@ -400,17 +401,4 @@ fn open(plan: &Plan, number: usize, flow: &FlowPlan, algorithm: &str) -> Result<
         .bind(&SocketAddr::from((End::Source.address(number), 0)).into())
         .map_err(failed("address of a source"))?;
     Ok(socket)
-}
-
-/// A congestion control that the kernel does not have.
-pub fn unknown(algorithm: &str, error: &io::Error) -> Failure {
-    let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
-        .unwrap_or_default();
-    let named = |name: &str| format!("kernel:{name}");
-    let known: Vec<String> = available.split_whitespace().map(named).collect();
-    let why = match error.kind() {
-        io::ErrorKind::NotFound => cwndlab_units::message::unknown_value(&named(algorithm), &known),
-        _ => format!("{}: {error}; this kernel has {}", named(algorithm), known.join(", ")),
-    };
-    Failure::refused(format!("rule: {why}"))
 }

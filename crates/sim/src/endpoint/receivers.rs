@@ -77,7 +77,7 @@ impl Receivers {
             trace.packet(row(PacketEvent::Receive, flow, packet));
         }
         let ack = ack?;
-        let first_window_bytes = sink.receiver.take_first_window();
+        let earlier = sink.receiver.take_earlier();
         if config.receiver.ack_division > 1 {
             self.divide_answer(flow, packet, &ack, options);
             return None;
@@ -89,9 +89,14 @@ impl Receivers {
             options: ack_options(packet.at_s, &ack, &sink.receiver, options),
             ..*packet
         };
-        let Some(window_bytes) = first_window_bytes else { return Some(last) };
-        let key = options.repeat(last.options, window_bytes);
-        self.divided_acks.extend([Packet { options: key, ..last }, last]);
+        let Some(earlier) = earlier else { return Some(last) };
+        let first = Packet {
+            number: earlier.ack,
+            flags: packet.flags.of_ack(earlier.echo),
+            options: options.repeat(last.options, &earlier),
+            ..last
+        };
+        self.divided_acks.extend([first, last]);
         None
     }
 

@@ -173,6 +173,7 @@ impl LossRecovery {
             Self::Tahoe | Self::Reno(_) => {
                 return advance.saturating_sub(tcb.dupacks.into()).max(1);
             }
+            Self::RackTlp(scheme) if sack.is_none() && !scheme.rack.has_sacked() => return advance,
             Self::Sack(scheme) => scheme.memory().map(|board| board.sacked()),
             Self::RackTlp(scheme) => Some(scheme.rack.sacked()),
         };
