@@ -32,7 +32,8 @@ def test_a_group_loses_the_packets_of_each_flow():
 def test_a_hold_reorders_and_loses_nothing():
     result = run(with_drops({"flow": "a-0", "packet": 40, "hold": "12ms"}))
     rows = result.traces["packets"].filter(pl.col("event") == "receive")
-    late = {flow: rows.filter(pl.col("flow") == flow)["seq"].diff().min() for flow in ("a-0", "a-1")}
+    flows = ("a-0", "a-1")
+    late = {flow: rows.filter(pl.col("flow") == flow)["seq"].diff().min() for flow in flows}
     assert late["a-0"] < 0 < late["a-1"]
     assert result.flows["total_dropped_packets"].sum() == 0
 
