@@ -15,7 +15,8 @@ ROUTE = {
     "sink_delay": "1ms", "tcp": {"delayed_ack": True},
 }  # fmt: skip
 IMPAIRMENTS = {
-    "loss": [{"kind": "bernoulli", "p": 0.01}], "jitter": {"kind": "uniform", "high": "5ms"},
+    "loss": [{"kind": "bernoulli", "p": 0.01}], "drop": [{"flow": "a", "packet": 300}],
+    "jitter": {"kind": "uniform", "high": "5ms"},
     "outages": [{"from": "20s", "to": "22s"}], "marker": {"rate": "2Mbit", "burst": "15kB"},
     "ecn_mangling": "bleach", "policer": {"rate": "8Mbit", "burst": "125kB"},
     "shaper": {"rate": "8Mbit", "burst": "125kB"},
@@ -57,6 +58,7 @@ EXAMPLES = {
     },
     "LossSpec list": {"kind": "list", "packets": [20, 25], "flow": "a"},
     "LossSpec marks": {"kind": "marks", "packets": [20, 25], "flow": "a"},
+    "DropSpec": {"flow": "a", "packet": 300, "transmission": 2, "hold": "12ms"},
     "JitterSpec uniform": {"kind": "uniform", "low": "1ms", "high": "5ms", "reorder": True},
     "JitterSpec normal": {"kind": "normal", "mean": "5ms", "deviation": "2ms", "reorder": True},
     "JitterSpec exponential": {"kind": "exponential", "mean": "2ms", "reorder": True},

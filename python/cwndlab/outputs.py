@@ -249,7 +249,7 @@ def _conform() -> Schema:
     script = _object({
         **_fields("script verdict expected found", TEXT),
         "line": _or_null(WHOLE), "checks": WHOLE,
-        **_fields("kernel kernel_reason", _or_null(TEXT)),
+        **_fields("kernel kernel_reason flow", _or_null(TEXT)), "time_s": _or_null(NUMBER),
     })  # fmt: skip
     return _object({"scripts": _list(script)})
 

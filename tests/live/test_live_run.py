@@ -86,6 +86,20 @@ def test_marks_instead_of_losses():
         assert result.flows["ecn_reductions"][0] > 0
 
 
+def test_listed_packets_are_dropped():
+    drop = [
+        {"flow": "flow", "packet": 100},
+        {"flow": "flow", "packet": 100, "transmission": 2},
+        {"flow": "flow", "packet": 200, "hold": "5ms"},
+    ]
+    queue = {"kind": "drop-tail", "limit": "1000pkt"}
+    result, _ = _run(dumbbell__drop=drop, dumbbell__queue=queue, flows__0__packets=300)
+    flow = result.flows.to_dicts()[0]
+    assert flow["finish_s"] is not None
+    assert flow["total_dropped_packets"] == 2
+    assert result.links["total_dropped_packets"][0] == flow["total_dropped_packets"]
+
+
 def test_cubic_waits_in_the_c_queue_of_dualpi2():
     result, load = _run(
         duration="8s", measure=["3s", "8s"], tcp={"ecn": True},

@@ -160,6 +160,7 @@ def test_qlog_files_are_json_text_sequences(tmp_path):
         ("tcp", {"max_burst": 3}, "tcp.max_burst: has no effect on quinn"),
         ("profile", "ns2-2.35", "profile: "),
         ("trace", {"packets": True}, "trace.packets: "),
+        ("dumbbell.drop", [{"flow": "flow", "packet": 30}], "dumbbell.drop: QUIC gives each"),
     ],
 )
 def test_unsupported_settings_are_refused_by_name(key, value, message):

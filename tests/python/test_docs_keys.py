@@ -89,6 +89,7 @@ def _with_example(name: str, key: str) -> dict:
         "Dumbbell": lambda: scenario["dumbbell"].update(table),
         "QueueSpec": lambda: scenario["dumbbell"].update(queue=table),
         "LossSpec": lambda: scenario["dumbbell"].update(loss=[table]),
+        "DropSpec": lambda: scenario["dumbbell"].update(drop=[table]),
         "JitterSpec": lambda: scenario["dumbbell"].update(jitter=table),
         "OutageSpec": lambda: scenario["dumbbell"].update(outages=[table]),
         "PolicerSpec": lambda: scenario["dumbbell"].update(policer=table),

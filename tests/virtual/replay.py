@@ -12,17 +12,15 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import polars as pl
-
-from cwndlab import native
+from cwndlab.conformance.recording import DRAWING, Recording
 from cwndlab.kernel_runs import kernels
 from cwndlab.live_runs.run import counterpart, linux
 from cwndlab.scenario import Scenario
@@ -31,20 +29,9 @@ from virtual import scenarios
 FILE = Path(__file__).with_name("replays.json.gz")
 RULES = ("kernel:reno", "kernel:cubic", "kernel:bbr")
 """Rules whose models are the kernel's, beside DCTCP's, which has scenarios of its own."""
-DRAWING = ("kernel:bbr",)
-"""Rules that draw random numbers, from 0 to 6; their models are told the numbers, and what the
-kernel measured."""
-MOST_DRAWS = 8
-"""Numbers that a flow draws, at most, as far as they are looked for."""
 MOST_ACKS = 4000
 MOST_MEASURED_ACKS = 3000
 """ACKs of a flow that is kept, at most; those with what the kernel measured are larger."""
-LATE_NS = 20_000
-"""Transmissions may be so late: the kernel's system calls take some of it."""
-NO_RTT = 2**32 - 1
-"""tcpi_min_rtt before the first sample."""
-NO_THRESHOLD = 2e4
-"""Thresholds from here on limit nothing."""
 
 
 class Replay(NamedTuple):
@@ -81,86 +68,23 @@ def rule_of(case: dict[str, Any]) -> str:
     return case["flows"][0]["rule"]
 
 
-def record(case: dict[str, Any]) -> dict[str, list[Any]]:
-    """Run a scenario in the kernel, and return what its flow sent and which ACKs it got.
-
-    Times are whole nanoseconds.
-    """
+def record(case: dict[str, Any]) -> Recording:
+    """Run a scenario in the kernel, and return what its flow sent and which ACKs it got."""
     traced = {**case, "trace": {"packets": True}}
     rows = linux(traced, kernel=kernels.find(None)).traces["packets"]
-    rows = rows.with_columns(time_ns=(pl.col("time_s") * 1e9).round().cast(pl.Int64))
-    sent = rows.filter(pl.col("event") == "send").select("time_ns", "seq").rows()
-    columns = ["time_ns", "seq", "cwnd_packets", "ssthresh_packets", "marked", "sack"]
-    draws = rule_of(case) in DRAWING
-    if draws:
-        # No RTT is the largest number.
-        rtt = pl.col("min_rtt_us")
-        rows = rows.with_columns(pl.when(rtt < NO_RTT).then(rtt).otherwise(0).alias("min_rtt_us"))
-        columns += ["delivery_rate_bytes_s", "min_rtt_us"]
-    acks = rows.filter(pl.col("event") == "ack").select(columns).rows()
-    recorded = {"sent": [list(row) for row in sent], "acks": [list(row) for row in acks]}
-    return {**recorded, "draws": drawn(case, recorded)} if draws else recorded
+    return Recording.of(rows, simulated(case), 0)
 
 
-def drawn(case: dict[str, Any], recorded: dict[str, list[Any]]) -> list[int]:
-    """Return the random numbers that the kernel drew: with each the senders stay equal longest."""
-    draws: list[int] = []
-
-    def equal_until(more: int) -> float:
-        one = {**recorded, "draws": [*draws, more]}
-        return first_difference(events(case, one), one)
-
-    for _ in range(MOST_DRAWS):
-        until = [equal_until(more) for more in range(7)]
-        if max(until) == min(until):
-            break
-        draws.append(until.index(max(until)))
-    return draws
-
-
-def events(case: dict[str, Any], recorded: dict[str, list[Any]]) -> list[tuple[Any, ...]]:
-    """Play the recorded ACKs to a simulated sender, whose random numbers are the kernel's."""
-    scenario = counterpart(Scenario.from_dict(case)).to_dict()
-    parsed = native.Scenario(json.dumps(scenario), "json")
-    # What the kernel measured with an ACK is seen before the next one.
-    measured = [tuple(row[6:8]) for row in recorded["acks"][1:]] + [()]
-    acks = [(row[0] / 1e9, row[1], [tuple(block) for block in row[5]], row[4], *(after or (0, 0)))
-            for row, after in zip(recorded["acks"], measured, strict=True)]  # fmt: skip
-    first_ns, last_ns = recorded["sent"][0][0], recorded["sent"][-1][0]
-    until_s = (last_ns + LATE_NS) / 1e9
-    return parsed.replay(0, first_ns / 1e9, acks, until_s, recorded.get("draws", []))
-
-
-def sides(
-    done: list[tuple[Any, ...]], recorded: dict[str, list[Any]]
-) -> tuple[list[tuple[float, int]], ...]:
-    """Return transmissions, and cwnd and ssthresh before each ACK: of the simulator, of the kernel.
-
-    The ACK of the SYN is left out: its window is the initial one.
-    """
-    ours = [(event[0], event[2]) for event in done if event[1] == "send"]
-    theirs = [(time_ns / 1e9, seq) for time_ns, seq in recorded["sent"]]
-    found = [(event[3], min(event[4], NO_THRESHOLD)) for event in done if event[1] == "ack"][1:]
-    known = [(row[2], min(row[3], NO_THRESHOLD)) for row in recorded["acks"]][1:]
-    return ours, theirs, found, known
-
-
-def first_difference(done: list[tuple[Any, ...]], recorded: dict[str, list[Any]]) -> float:
-    """Return when the senders begin to differ, seconds: a packet, its time, or a window."""
-    ours, theirs, found, known = sides(done, recorded)
-
-    def differs(a: tuple[float, int], b: tuple[float, int]) -> bool:
-        return a[1] != b[1] or abs(a[0] - b[0]) > LATE_NS / 1e9
-
-    sent = (b[0] for a, b in zip(ours, theirs, strict=False) if differs(a, b))
-    windows = (row[0] / 1e9 for a, b, row in zip(found, known, recorded["acks"][1:], strict=True)
-               if a != b)  # fmt: skip
-    return min(next(sent, math.inf), next(windows, math.inf))
+def simulated(case: dict[str, Any]) -> Scenario:
+    """Return the scenario whose sender is compared."""
+    return counterpart(Scenario.from_dict(case))
 
 
 def replay(name: str, case: dict[str, Any], recorded: dict[str, list[Any]]) -> Replay:
     """Compare both senders."""
-    ours, theirs, found, known = sides(events(case, recorded), recorded)
+    both = Recording(**recorded).replay(simulated(case), 0)
+    ours, theirs = both.sent, both.recorded_sent
+    found, known = both.windows, both.recorded_windows
 
     def equal(a: list[Any], b: list[Any]) -> int:
         differs = (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
@@ -177,8 +101,8 @@ def around(name: str, acks: int = 6) -> None:
     """Print both senders around the first ACK after which they send different packets."""
     case = cases()[name]
     recorded = record(case)
-    done = events(case, recorded)
-    ack_times = [row[0] / 1e9 for row in recorded["acks"]]
+    both = recorded.replay(simulated(case), 0)
+    ack_times = [row[0] / 1e9 for row in recorded.acks]
 
     def after_each_ack(sent: list[tuple[float, int]]) -> list[list[int]]:
         """Packets from each ACK to the next one; first those before any."""
@@ -190,14 +114,13 @@ def around(name: str, acks: int = 6) -> None:
             groups[at].append(seq)
         return groups
 
-    theirs = after_each_ack([(time_ns / 1e9, seq) for time_ns, seq in recorded["sent"]])
-    ours = after_each_ack([(event[0], event[2]) for event in done if event[1] == "send"])
+    theirs, ours = after_each_ack(both.recorded_sent), after_each_ack(both.sent)
     first = next((i for i, (a, b) in enumerate(zip(theirs, ours, strict=True)) if a != b), None)
     if first is None:
         print(f"{name}: equal after each of {len(ack_times)} ACKs")
         return
     for i in range(max(1, first - acks), min(first + acks, len(theirs))):
-        time_ns, ack, cwnd, _, _, sack, *_ = recorded["acks"][i - 1]
+        time_ns, ack, cwnd, _, _, sack, *_ = recorded.acks[i - 1]
         mark = ">>" if i == first else "  "
         print(f"{mark} {time_ns / 1e9:.6f} ack {ack} {sack or ''} cwnd {cwnd}: "
               f"kernel {theirs[i]}, simulator {ours[i]}")  # fmt: skip
@@ -213,10 +136,11 @@ def write(kernel: kernels.Kernel) -> None:
     with ThreadPoolExecutor(2) as pool:
         done = dict(zip(cases(), pool.map(record, cases().values()), strict=True))
 
-    def is_small(one: dict[str, list[Any]]) -> bool:
-        return len(one["acks"]) <= (MOST_MEASURED_ACKS if "draws" in one else MOST_ACKS)
+    def is_small(name: str) -> bool:
+        most = MOST_MEASURED_ACKS if rule_of(cases()[name]) in DRAWING else MOST_ACKS
+        return len(done[name].acks) <= most
 
-    kept = {name: one for name, one in done.items() if is_small(one)}
+    kept = {name: asdict(one) for name, one in done.items() if is_small(name)}
     document = {"identity": kernel.identity, "release": kernel.release, "hz": kernel.hz,
                 "runs": kept}  # fmt: skip
     text = json.dumps(document, separators=(",", ":"), sort_keys=True)

@@ -1,7 +1,7 @@
 //! The emulator core: the network path of a scenario, packet buffers and per-flow counters, without
 //! clock or socket.
 
-use crate::{FlowCounters, PacketMeta, RateBins};
+use crate::{FlowCounters, PacketMeta, RateBins, packet_number};
 use cwndlab_scenario::CheckedScenario;
 use cwndlab_sim::{Ecn, ExternalPacket, Fate, NetworkPath, PacketOutcome};
 use std::collections::VecDeque;
@@ -43,6 +43,8 @@ pub struct Emulator {
     free: Vec<u32>,
     due: VecDeque<PacketOutcome>,
     outcomes: Vec<PacketOutcome>,
+    /// Data packets that were dropped, and when, seconds; none where nobody asks.
+    drops: Option<Vec<(f64, PacketMeta)>>,
 }
 
 impl Emulator {
@@ -71,7 +73,18 @@ impl Emulator {
             free: Vec::new(),
             due: VecDeque::new(),
             outcomes: Vec::new(),
+            drops: None,
         }
+    }
+
+    /// Keeps the data packets that are dropped from now on for [`Emulator::take_drops`].
+    pub fn record_drops(&mut self) {
+        self.drops = Some(Vec::new());
+    }
+
+    /// Data packets dropped since the last call, and when, seconds.
+    pub fn take_drops(&mut self) -> Vec<(f64, PacketMeta)> {
+        self.drops.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The emulated network path.
@@ -123,15 +136,16 @@ impl Emulator {
             self.free_buffer(token);
             return false;
         };
-        if !back {
-            counters.on_sent(now_s, &meta);
-        }
+        let position = if back { None } else { counters.on_sent(now_s, &meta) };
+        let payload_bytes =
+            self.network_path.flows()[meta.flow as usize].config.segment.packet_size;
+        let number = position.map(|position| packet_number(position, payload_bytes));
         self.packets[token as usize] = BufferedPacket { length, meta };
         let PacketMeta { flow, size_bytes, ecn, .. } = meta;
         let outcomes = &mut self.outcomes;
         self.network_path.inject(
             now_s,
-            ExternalPacket { token, flow, reverse: back, size_bytes, ecn },
+            ExternalPacket { token, flow, number, reverse: back, size_bytes, ecn },
             &mut |outcome| outcomes.push(outcome),
         );
         self.apply_outcomes();
@@ -176,7 +190,11 @@ impl Emulator {
             }
             match fate {
                 Fate::Delivered => self.due.push_back(outcome),
-                Fate::Dropped => self.free.push(packet.token),
+                Fate::Dropped => {
+                    self.free.push(packet.token);
+                    let drops = self.drops.as_mut().filter(|_| !packet.reverse);
+                    drops.into_iter().for_each(|drops| drops.push((at_s, meta)));
+                }
             }
         }
     }

@@ -113,10 +113,11 @@ impl FlowCounters {
         }
     }
 
-    /// Counts a packet that the source sent.
-    pub fn on_sent(&mut self, now_s: f64, meta: &PacketMeta) {
-        let Some(segment) = data(meta) else { return };
-        let Some(begin) = self.sent.position(segment.sequence) else { return };
+    /// Counts a packet that the source sent; returns the position of its first byte, if it is data
+    /// or a SYN.
+    pub fn on_sent(&mut self, now_s: f64, meta: &PacketMeta) -> Option<u64> {
+        let segment = data(meta)?;
+        let begin = self.sent.position(segment.sequence)?;
         if segment.syn {
             // Acknowledgement numbers start from the same sequence number.
             self.acknowledged.position(segment.sequence);
@@ -136,6 +137,7 @@ impl FlowCounters {
             counts.sent += 1;
             counts.retransmitted += u64::from(retransmitted);
         });
+        Some(begin)
     }
 
     /// Counts a data packet that the network delivered, with a mark (CE) or without, or dropped.

@@ -18,5 +18,5 @@ pub use event_loop::{LoopOptions, drive};
 pub use flow_counters::{Counts, FlowCounters, RateBins};
 pub use health::{Health, Lateness};
 pub use ip::{AckOptions, Malformed, ParsedPacket, parse_packet, set_ce};
-pub use sequence::SequenceUnwrapper;
+pub use sequence::{SequenceUnwrapper, packet_number};
 pub use tun::Tun;

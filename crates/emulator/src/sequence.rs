@@ -23,6 +23,13 @@ impl SequenceUnwrapper {
     }
 }
 
+/// The number of the packet that begins at a position of a stream whose full packets carry so many
+/// bytes, as simulated runs number packets: the SYN, which takes the first position, is packet 0.
+/// What begins within a packet, as a part of one does, has its number.
+pub fn packet_number(position: u64, payload_bytes: u32) -> u64 {
+    if position == 0 { 0 } else { 1 + (position - 1) / u64::from(payload_bytes.max(1)) }
+}
+
 /// The bytes that have arrived: all before `received_to`, and separate ranges beyond it.
 #[derive(Clone, Debug, Default)]
 pub struct ReceivedRanges {
@@ -74,6 +81,12 @@ mod tests {
         let positions: Vec<u64> =
             (1..=8u32).filter_map(|i| unwrapped.position(5u32.wrapping_add(i << 30))).collect();
         assert_eq!(positions.last(), Some(&(7 + (8 << 30))));
+    }
+
+    #[test]
+    fn packets_are_numbered_behind_the_syn() {
+        let numbers = [0, 1, 1000, 1001, 1500, 2001].map(|position| packet_number(position, 1000));
+        assert_eq!(numbers, [0, 1, 1, 2, 2, 3]);
     }
 
     #[test]

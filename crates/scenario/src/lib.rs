@@ -55,8 +55,8 @@ pub use graph::{NetworkGraph, OneWayLink};
 pub use home::Home;
 pub use knobs::KnobOverrides;
 pub use link::{
-    Dumbbell, EcnMangling, Excess, JitterSpec, LinkSpec, LossSpec, MarkerSpec, OutagePolicy,
-    OutageSpec, PolicerSpec, TokenBucketSpec,
+    DropSpec, Dumbbell, EcnMangling, Excess, JitterSpec, LinkSpec, LossSpec, MarkerSpec,
+    OutagePolicy, OutageSpec, PolicerSpec, TokenBucketSpec,
 };
 pub use linux_settings::{LinuxSettings, Sysctl};
 pub use parse::schema;

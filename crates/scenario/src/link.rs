@@ -71,6 +71,8 @@ define_links! {
     impairments {
         /// Loss models.
         loss: Vec<LossSpec>,
+        /// Packets that it drops or holds back, by number and transmission.
+        drop: Vec<DropSpec>,
         /// Jitter of its delay.
         jitter: Option<JitterSpec>,
         /// Outages.
@@ -122,6 +124,13 @@ define_links! {
         /// Adds a reverse link with equal parameters from `to` to `from`, named "to-from".
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub duplex: bool,
+    }
+}
+
+impl LinkSpec {
+    /// Whether it holds listed packets back, so that others overtake them.
+    pub fn holds_packets(&self) -> bool {
+        self.drop.iter().any(|listed| listed.hold.is_some())
     }
 }
 
@@ -198,6 +207,28 @@ impl LossSpec {
 
 fn one() -> f64 {
     1.0
+}
+
+/// A transmission of a data packet that a link drops or holds back. Packets are numbered as in
+/// traces; transmissions are counted as they arrive at the link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropSpec {
+    /// The flow, or each flow of this group.
+    pub flow: String,
+    /// Packet number: 0 is the SYN, 1 the first packet with data.
+    pub packet: u64,
+    /// Which of its transmissions, from 1.
+    #[serde(default = "first")]
+    pub transmission: u32,
+    /// Instead of being dropped it arrives at the other end so much later, behind packets that
+    /// overtake it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Time>,
+}
+
+fn first() -> u32 {
+    1
 }
 
 /// Jitter: an addition to the delay of a link, per packet.

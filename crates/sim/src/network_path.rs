@@ -34,6 +34,9 @@ use crate::packet::Packet;
 use crate::results::{CrossResult, LinkResult, cross_results, link_results};
 use cwndlab_scenario::{CheckedScenario, Scenario};
 
+/// Packet number of what carries no data.
+const NO_DATA: i64 = -1;
+
 type Built = BuiltNetwork<()>;
 
 /// The links of a scenario with the packets on them.
@@ -74,13 +77,15 @@ impl NetworkPath {
         out: &mut impl FnMut(PacketOutcome),
     ) {
         self.advance(now_s, out);
-        let ExternalPacket { token, flow, reverse, size_bytes, ecn } = packet;
+        let ExternalPacket { token, flow, number, reverse, size_bytes, ecn } = packet;
         let engine = &mut self.built.engine;
         let flow = FlowId::new(flow);
         let endpoint = &engine.senders[flow.index()];
         let (indices, flags) = (endpoint.indices, endpoint.flags.with_ecn(ecn));
         let Route { first, sink, .. } = engine.network.routes[indices.route as usize];
-        let mut packet = Packet::sent(engine.clock_s, i64::from(token), size_bytes, flags);
+        let number = number.map_or(NO_DATA, |number| number as i64);
+        let sent = Packet::sent(engine.clock_s, number, size_bytes, flags);
+        let mut packet = Packet { options: token, ..sent };
         let stage = if reverse { sink.next() } else { first };
         if !reverse {
             packet.at_s = engine.network.access_links.host_jitter.departure_s(flow, engine.clock_s);

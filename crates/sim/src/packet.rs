@@ -13,7 +13,8 @@ pub struct Packet {
     /// Start of its last transmission, seconds: orders simultaneous events, as the insertion order
     /// of ns-2 does.
     pub tx_start_s: f64,
-    /// Packet number of data, or cumulative acknowledgement number of an ACK.
+    /// Packet number of data, or cumulative acknowledgement number of an ACK; of a packet from
+    /// outside the simulation -1 if it has no data.
     pub number: i64,
     /// Its lead: how long before `tx_start_s` the event that caused this transmission was itself
     /// scheduled, seconds. Orders events that were scheduled at the same instant, longest first.
@@ -28,7 +29,7 @@ pub struct Packet {
     /// Header bits.
     pub flags: Flags,
     /// ACK: key of its options in the slab; data: the timestamp that it echoes, milliseconds. 0 for
-    /// none.
+    /// none. A packet from outside the simulation has its token here.
     pub options: u32,
 }
 
@@ -61,7 +62,7 @@ impl Packet {
 
 /// Header bits and priority of a packet: bit 0 retransmission, 1 and 2 the ECN field of IP, 3 to 6
 /// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority, 10 an ACK of part of a packet,
-/// 11 PSH of data, 12 the ACK that ends a handshake.
+/// 11 PSH of data, 12 the ACK that ends a handshake, 13 a packet that a link will hold back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u16);
 
@@ -81,6 +82,8 @@ impl Flags {
     pub const PUSH: Self = Self(1 << 11);
     /// The third packet of a handshake, an ACK on the way of data.
     pub const HANDSHAKE_ACK: Self = Self(1 << 12);
+    /// Data: the link that it is on will hold it back.
+    pub const HELD: Self = Self(1 << 13);
 
     /// No bits set, with a priority from 0 to 3.
     pub fn of_priority(priority: u8) -> Self {
@@ -155,6 +158,12 @@ impl Flags {
     #[inline]
     pub fn has(self, bit: Self) -> bool {
         self.0 & bit.0 != 0
+    }
+
+    /// The same bits without this one.
+    #[inline]
+    pub fn without(self, bit: Self) -> Self {
+        Self(self.0 & !bit.0)
     }
 
     /// Sets a bit if `condition` holds.

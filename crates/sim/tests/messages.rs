@@ -131,6 +131,7 @@ fn queues() {
 fn losses_jitter_outages_and_markers() {
     let loss = |rest: &str| format!("loss = [{{ kind = {rest} }}]");
     let outages = |rest: &str| format!("outages = [{rest}]");
+    let drop = |rest: &str| format!("drop = [{{ {rest} }}]");
     assert_all(
         link,
         [
@@ -154,6 +155,37 @@ fn losses_jitter_outages_and_markers() {
             (
                 loss("\"marks\", packets = [1], flow = \"x\""),
                 "dumbbell.loss[0].flow: \"x\" is not known: expected tcp",
+            ),
+            (
+                drop("flow = \"x\", packet = 1"),
+                "dumbbell.drop[0].flow: \"x\" is not known: expected tcp",
+            ),
+            (
+                drop("flow = \"tcp\", packet = -1"),
+                "dumbbell.drop[0].packet: -1 is not valid: expected an integer of at least 0",
+            ),
+            (drop("flow = \"tcp\""), "dumbbell.drop[0]: key \"packet\" is missing"),
+            (
+                drop("flow = \"tcp\", packet = 1, transmission = 0"),
+                "dumbbell.drop[0].transmission: 0 is not valid: expected at least 1",
+            ),
+            (
+                drop("flow = \"tcp\", packet = 1, hold = \"-1ms\""),
+                "dumbbell.drop[0].hold: \"-1ms\" is not valid: expected a time such as \"50ms\" (units \
+                 ns, us, ms, s, min; a bare number is seconds; 0 to 1e7 s)",
+            ),
+            (
+                drop("flow = \"tcp\", packet = 1, hold = \"0s\""),
+                "dumbbell.drop[0].hold: 0s is not valid: expected a time above 0",
+            ),
+            (
+                drop("flow = \"tcp\", packet = 1, hold = \"1min\""),
+                "dumbbell.drop[0].hold: 60s is not valid: expected below 60s",
+            ),
+            (
+                drop("flow = \"tcp\", packet = 1 }, { flow = \"tcp\", packet = 1, hold = \"1ms\""),
+                "dumbbell.drop[1].transmission: 1 is not valid: expected a transmission of the \
+                 packet that no entry before has",
             ),
             (
                 "jitter = { kind = \"uniform\", low = \"2ms\", high = \"1ms\" }".into(),

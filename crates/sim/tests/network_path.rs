@@ -23,6 +23,7 @@ fn assert_agreement(network: &str) {
         let packet = ExternalPacket {
             token: token as u32,
             flow: row.flow,
+            number: u64::try_from(row.number).ok(),
             reverse: false,
             size_bytes: row.size_bytes as u16,
             ecn: row.ecn,
@@ -118,6 +119,15 @@ fn impairments() {
     );
     dumbbell(queue, r#"jitter = { kind = "normal", mean = "5ms", deviation = "2ms" }"#);
     dumbbell(queue, r#"jitter = { kind = "exponential", mean = "5ms", reorder = true }"#);
+    let drops = r#"drop = [
+        { flow = "a", packet = 30 },
+        { flow = "a-1", packet = 40, transmission = 2 },
+        { flow = "b", packet = 50, hold = "12ms" },
+        { flow = "b", packet = 0 },
+    ]"#;
+    for queue in [queue, r#"{ kind = "codel", limit = "40pkt" }"#] {
+        dumbbell(queue, drops);
+    }
     dumbbell(
         queue,
         r#"outages = [

@@ -1,4 +1,4 @@
-"""`cwndlab conform`: the simulator's sender held against scripts of packetdrill."""
+"""`cwndlab conform`: the simulator's sender held against scripts and recorded runs."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ MOST_NAMES = 8
     "paths", nargs=-1, required=True, metavar="PATH...",
     type=click.Path(path_type=Path),
 )  # fmt: skip
-@click.option("--rule", metavar="RULE", help="A rule in place of each script's congestion control.")
+@click.option(
+    "--rule", metavar="RULE",
+    help="A rule in place of the congestion control of each script or flow.",
+)  # fmt: skip
 @profile_option("linux")
 @click.option(
     "--tolerance", metavar="TIME",
     help="Time by which a packet may come early or late, in place of each script's.  "
-    "[default: 4ms, or an eighth of the time since the event before]",
+    "[default: 4ms, or an eighth of the time since the event before; of a recorded run 20us]",
 )  # fmt: skip
 @click.option(
     "--kernel", "program", metavar="PROGRAM",
@@ -61,12 +64,14 @@ def conform(
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Hold the sender against scripts of packetdrill.
+    """Hold the sender against scripts of packetdrill, or recorded runs of a kernel.
 
-    PATH is a script, or a folder whose files .pkt are taken. A script says what an application
-    writes, which ACKs arrive when, and what TCP sends and reports; the simulator's sender gets the
-    same. Each script agrees, differs (the first difference is printed in the script's own
-    notation), or is not modelled, with the line and the reason. Exit code 3 unless all agree.
+    PATH is a script, the folder of a run in virtual time with `trace = { packets = true }`
+    (`live linux --virtual --out`), or a folder in which both are looked for. A script says what an
+    application writes, which ACKs arrive when, and what TCP sends and reports; the simulator's
+    sender gets the same, and of each flow of a run the ACKs that the kernel's got. Each script or
+    flow agrees, differs (the first difference is printed, in the script's own notation), or is not
+    modelled, with the line and the reason. Exit code 3 unless all agree.
     """
     options.check_format(as_json)
     options.check_parent("--junit", junit)
@@ -80,7 +85,10 @@ def conform(
         raise click.UsageError(unknown("--profile", chosen, profiles))
     scripts = scripts_of(paths)
     may_lack = _may_lack(lacking, scripts)
-    found = _check(
+    recorded = next((path for path in scripts if path.is_dir()), None)
+    if program is not None and recorded is not None:
+        raise click.UsageError(f"`--kernel` asks about scripts, and {recorded} is a recorded run")
+    found, is_whole = _check(
         scripts,
         rule=None if rule is None else native.rule(rule),
         profile=chosen,
@@ -91,7 +99,7 @@ def conform(
     if junit is not None:
         _write_junit(found, junit)
     _end_unless_all_agree(found, may_lack)
-    if len(found) < len(scripts):
+    if not is_whole:
         raise KeyboardInterrupt
 
 
@@ -122,8 +130,8 @@ def _may_lack(names: tuple[str, ...], scripts: Sequence[Path]) -> set[str]:
 def _check(
     scripts: Sequence[Path], *, rule: str | None, profile: str, tolerance_us: float | None,
     program: Path | None,
-) -> list[Checked]:  # fmt: skip
-    """Check scripts; after Ctrl-C return those that are finished."""
+) -> tuple[list[Checked], bool]:  # fmt: skip
+    """Check scripts and recorded runs; return what is finished, and whether that is all."""
     from cwndlab.cli.output import steps
     from cwndlab.conformance import checked
 
@@ -135,10 +143,12 @@ def _check(
             )
             for one in asked:
                 found.append(one)
-                show(Path(one.verdict.script).name, len(found), len(scripts))
+                done = len({one.verdict.script for one in found})
+                show(Path(one.verdict.script).name, done, len(scripts))
     except KeyboardInterrupt:
-        say(f"stopped after {len(found)} of {plural(len(scripts), 'script')}")
-    return found
+        say(f"stopped after {_number(found)} of {plural(len(scripts), 'path')}")
+        return found, False
+    return found, True
 
 
 def _rows(found: Sequence[Checked]) -> list[dict[str, object]]:
@@ -152,6 +162,8 @@ def _rows(found: Sequence[Checked]) -> list[dict[str, object]]:
             "checks": one.verdict.checks,
             "kernel": None if one.kernel is None else one.kernel.outcome,
             "kernel_reason": None if one.kernel is None else one.kernel.reason,
+            "flow": one.verdict.flow or None,
+            "time_s": one.verdict.time_s,
         }
         for one in found
     ]
@@ -172,7 +184,8 @@ def _print(found: Sequence[Checked], as_json: bool) -> None:
     if not found:
         return
     has_kernel = found[0].kernel is not None
-    names = _short_names([one.verdict.script for one in found])
+    short = _short_names([one.verdict.script for one in found])
+    names = [f"{name} {one.verdict.flow}".rstrip() for name, one in zip(short, found, strict=True)]
     rows = [
         (name, one.verdict.verdict, *((one.kernel.outcome,) if one.kernel else ()),
          str(one.verdict.checks))
@@ -192,8 +205,8 @@ def _short_names(scripts: Sequence[str]) -> list[str]:
     """Leave out the folders that all scripts share."""
     import os
 
-    if len(scripts) == 1:
-        return [Path(scripts[0]).name]
+    if len(set(scripts)) == 1:
+        return [Path(script).name for script in scripts]
     shared = os.path.commonpath([str(Path(script).parent) for script in scripts])
     return [os.path.relpath(script, shared or ".") for script in scripts]
 
@@ -210,7 +223,15 @@ def _counted(found: Sequence[Checked]) -> str:
     if any(one.kernel for one in found):
         agree = sum(one.verdict.agrees for one in confirmed)
         text += f"; of {len(confirmed)} that the kernel confirms {agree} agree"
-    return f"{plural(len(found), 'script')}: {text}"
+    return f"{_number(found)}: {text}"
+
+
+def _number(found: Sequence[Checked]) -> str:
+    """Count scripts, and flows of recorded runs."""
+    flows = sum(bool(one.verdict.flow) for one in found)
+    scripts = len(found) - flows
+    counts = [plural(scripts, "script")] * (scripts > 0 or not flows)
+    return " and ".join(counts + [plural(flows, "flow")] * (flows > 0))
 
 
 def _write_junit(found: Sequence[Checked], path: Path) -> None:
@@ -220,7 +241,8 @@ def _write_junit(found: Sequence[Checked], path: Path) -> None:
     def case(one: Checked) -> Case:
         if not one.counts and not one.verdict.agrees:
             return Case(one.verdict.script, skipped="the kernel does not confirm the script")
-        script, verdict, text = one.verdict.script, one.verdict.verdict, str(one.verdict)
+        script = f"{one.verdict.script} {one.verdict.flow}".rstrip()
+        verdict, text = one.verdict.verdict, str(one.verdict)
         failure, skipped = text * (verdict == DIFFERS), text * (verdict == NOT_MODELLED)
         return Case(script, failure, skipped)
 
@@ -237,17 +259,16 @@ def _end_unless_all_agree(found: Sequence[Checked], may_lack: set[str]) -> None:
     """Say what differs and what is not modelled, and end with `EXIT_UNMET` if there is any."""
     from cwndlab.conformance.verdict import DIFFERS, NOT_MODELLED
 
-    def named(verdict: str) -> list[str]:
-        return [
-            Path(one.verdict.script).name
-            for one in found
-            if one.verdict.verdict == verdict and one.counts
-        ]
+    def named(verdict: str) -> list[Checked]:
+        return [one for one in found if one.verdict.verdict == verdict and one.counts]
+
+    def names(chosen: Sequence[Checked]) -> list[str]:
+        return list(dict.fromkeys(Path(one.verdict.script).name for one in chosen))
 
     differ = named(DIFFERS)
-    lacking = [name for name in named(NOT_MODELLED) if name not in may_lack]
+    lacking = [name for name in names(named(NOT_MODELLED)) if name not in may_lack]
     if differ:
-        warn(f"{plural(len(differ), 'script')} with a difference: {_listed(differ)}")
+        warn(f"{_number(differ)} with a difference: {_listed(names(differ))}")
     if lacking:
         warn(f"not modelled, so not passed: {_listed(lacking)}")
         if len(lacking) <= MOST_NAMES:

@@ -1,4 +1,4 @@
-"""Checks scripts: by the simulator, and by a kernel where one is asked."""
+"""Checks scripts and recorded runs by the simulator, scripts by a kernel too, if one is asked."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cwndlab.conformance.confirmation import NOT_CONFIRMED, Confirmation
 from cwndlab.conformance.play import play
+from cwndlab.conformance.recorded_run import MARKER, RecordedRun
 from cwndlab.conformance.script import Script
 from cwndlab.conformance.verdict import Verdict
 from cwndlab.errors import ScenarioError
@@ -19,7 +20,7 @@ ENDING = ".pkt"
 
 @dataclass(frozen=True)
 class Checked:
-    """A script with its verdict.
+    """A script, or a flow of a recorded run, with its verdict.
 
     Attributes
     ----------
@@ -39,7 +40,9 @@ class Checked:
 
 
 def scripts_of(paths: Iterable[Path]) -> list[Path]:
-    """List scripts: files, and those in folders that end in ``.pkt``, in order of their names.
+    """List scripts and folders of recorded runs, those in folders in order of their names.
+
+    Scripts in folders end in ``.pkt``.
 
     Raises
     ------
@@ -48,14 +51,14 @@ def scripts_of(paths: Iterable[Path]) -> list[Path]:
     """
     found: list[Path] = []
     for path in paths:
-        if not path.is_dir():
+        if not path.is_dir() or RecordedRun.is_at(path):
             found.append(path)
             continue
-        within = sorted(path.rglob(f"*{ENDING}"))
+        runs = (marker.parent for marker in path.rglob(MARKER))
+        within = sorted([*path.rglob(f"*{ENDING}"), *runs])
         if not within:
-            raise ScenarioError(
-                invalid("PATH", path, f"a script, or a folder with files that end in {ENDING}")
-            )
+            expected = f"a script, or a folder with files that end in {ENDING} or a recorded run"
+            raise ScenarioError(invalid("PATH", path, expected))
         found += within
     return list(dict.fromkeys(found))
 
@@ -68,14 +71,14 @@ def checked(
     tolerance_us: float | None = None,
     program: Path | None = None,
 ) -> Generator[Checked, None, None]:
-    """Hold the simulator's sender against scripts, one after the other.
+    """Hold the simulator's sender against scripts and recorded runs, one after the other.
 
     Parameters
     ----------
     scripts : sequence of Path
-        Files, as `scripts_of` lists them. All are read before the first is played.
+        As `scripts_of` lists them. All are read before the first is played.
     rule : str, optional
-        A rule in place of each script's congestion control.
+        A rule in place of each script's congestion control, or of each flow's.
     profile : str
         Profile of the endpoint.
     tolerance_us : float, optional
@@ -86,17 +89,21 @@ def checked(
     Yields
     ------
     Checked
-        In order of `scripts`.
+        In order of `scripts`; of a recorded run one for each flow.
 
     Raises
     ------
     ScenarioError
-        If a file is no script of packetdrill, or the rule or the profile is not known.
+        If a file is no script of packetdrill, a folder no recorded run, or the rule or the profile
+        is not known.
     OSError
         If a file cannot be read.
     """
-    read = [Script.load(path) for path in scripts]
+    read = [RecordedRun(path) if path.is_dir() else Script.load(path) for path in scripts]
     for path, script in zip(scripts, read, strict=True):
+        if isinstance(script, RecordedRun):
+            yield from map(Checked, script.verdicts(rule, profile, tolerance_us))
+            continue
         verdict = play(
             script, path.parent, name=str(path), rule=rule, profile=profile,
             tolerance_us=tolerance_us,

@@ -111,6 +111,9 @@ def _check(document: Mapping[str, Any]) -> None:
         for name in ("jitter", "outages", "ecn_mangling", "marker", "policer", "shaper"):
             if table.get(name):
                 raise refused_key(f"{key}.{name}", f"the script has no {name}")
+        if table.get("drop"):
+            reason = "its error models count packets as they arrive, as `loss` of kind list does"
+            raise refused_key(f"{key}.drop", reason)
     sources = {f"cross[{index}]": table for index, table in enumerate(document.get("cross", []))}
     for key, table in {**tables, **sources}.items():
         for name in ("rate", "back_rate", "available"):

@@ -3,7 +3,7 @@
 
 use super::socket::TcpInfo;
 use super::source::NO_THRESHOLD;
-use cwndlab_emulator::{AckOptions, PacketMeta, SequenceUnwrapper, TcpSegment};
+use cwndlab_emulator::{AckOptions, PacketMeta, SequenceUnwrapper, TcpSegment, packet_number};
 use cwndlab_sim::{Ecn, PacketEvent};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ struct Row {
 /// Positions of a flow's data.
 #[derive(Clone, Copy, Debug, Default)]
 struct Positions {
-    payload_bytes: u64,
+    payload_bytes: u32,
     sent: SequenceUnwrapper,
     acknowledged: SequenceUnwrapper,
     /// Position behind the last byte that was sent.
@@ -48,7 +48,7 @@ pub struct PacketTrace {
 impl PacketTrace {
     /// A trace of flows whose full packets carry so many bytes.
     pub fn new(payload_bytes: impl Iterator<Item = u32>) -> Self {
-        let flow = |bytes| Positions { payload_bytes: u64::from(bytes), ..Positions::default() };
+        let flow = |payload_bytes| Positions { payload_bytes, ..Positions::default() };
         Self { flows: payload_bytes.map(flow).collect(), rows: Vec::new() }
     }
 
@@ -149,10 +149,8 @@ impl PacketTrace {
 }
 
 impl Positions {
-    /// The number of the packet that begins at a position: the SYN takes the first byte. What
-    /// begins within a packet, as a part of one does, has its number.
     fn packets(&self, position: u64) -> i64 {
-        if position == 0 { 0 } else { 1 + ((position - 1) / self.payload_bytes) as i64 }
+        packet_number(position, self.payload_bytes) as i64
     }
 }
 

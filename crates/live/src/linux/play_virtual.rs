@@ -62,6 +62,9 @@ pub fn play(
         trace_hash: TraceHash::default(),
         packets: scenario.trace.packets.then(|| PacketTrace::new(payloads(plan))),
     };
+    if run.packets.is_some() {
+        run.emulator.record_drops();
+    }
     let end_s = scenario.duration.seconds();
     run.play(end_s).map_err(failed)?;
     let VirtualRun {
@@ -145,6 +148,7 @@ impl VirtualRun<'_> {
             self.ring.submit()?;
         }
         let received = self.receive(now)?;
+        self.record_drops();
         Ok(delivered || received)
     }
 
@@ -172,6 +176,14 @@ impl VirtualRun<'_> {
             self.health.released_packets += 1;
         }
         Ok(delivered)
+    }
+
+    /// Records the packets that the network has dropped.
+    fn record_drops(&mut self) {
+        let Some(trace) = &mut self.packets else { return };
+        for (at_s, meta) in self.emulator.take_drops() {
+            trace.data(at_s, PacketEvent::Drop, &meta);
+        }
     }
 
     /// Records a packet that is about to be delivered: of an ACK with the window before it, which

@@ -70,6 +70,7 @@ impl TransferPlan {
         if let [name, ..] = scenario.linux.names().as_slice() {
             return unsupported(&format!("linux.{name}"), "QUIC's endpoints are not the kernel's");
         }
+        listed_drops(scenario)?;
         knobs("tcp", &scenario.tcp, &mut notes)?;
         let mut factories = Vec::new();
         for (i, flow) in scenario.flows.iter().enumerate() {
@@ -106,6 +107,22 @@ impl TransferPlan {
             buffer_bytes: (16.0 * bdp_bytes).clamp(8e6, 2.5e8) as usize,
             notes,
         })
+    }
+}
+
+/// Refuses drops by number: each transmission over QUIC has a number of its own, which is encrypted
+/// (RFC 9000 section 12.3).
+fn listed_drops(scenario: &Scenario) -> Result<(), Failure> {
+    let dumbbell = scenario.dumbbell.iter().map(|link| ("dumbbell".into(), &link.drop));
+    let links = scenario.links.iter().enumerate();
+    let links = links.map(|(i, link)| (format!("links[{i}]"), &link.drop));
+    match dumbbell.chain(links).find(|(_, listed)| !listed.is_empty()) {
+        Some((key, _)) => unsupported(
+            &format!("{key}.drop"),
+            "QUIC gives each transmission a number of its own: list packets as they arrive, by \
+             loss = [{ kind = \"list\", ... }]",
+        ),
+        None => Ok(()),
     }
 }
 

@@ -1,8 +1,14 @@
 //! Checks of links: rates, loss models, jitter, outages, token buckets.
 
-use super::conditions::{Checked, MAX_RATE_CHANGES, conflict, invalid, low_first, share};
-use crate::{JitterSpec, LossSpec, NetworkGraph, OutageSpec, Scenario, ScenarioError, Waveform};
+use super::conditions::{
+    Checked, MAX_RATE_CHANGES, at_least, conflict, invalid, low_first, positive, share,
+};
+use crate::{
+    DropSpec, JitterSpec, LossSpec, NetworkGraph, OutageSpec, Routes, Scenario, ScenarioError,
+    Waveform,
+};
 use cwndlab_units::{Bytes, Rate, Time};
+use std::collections::BTreeSet;
 
 /// Longest mean, bound or deviation of jitter.
 const MAX_JITTER: Time = Time::ns(60_000_000_000);
@@ -10,6 +16,8 @@ const MAX_JITTER: Time = Time::ns(60_000_000_000);
 const MAX_CLOCK: Time = Time::ns(10_000_000);
 /// Largest mean of jitter on Wi-Fi: every packet is repeated.
 const MAX_WIFI: Time = Time::ns(91_000_000);
+/// Most packets that a link drops or holds back by number, those of each flow of a group counted.
+const MAX_DROPS: u64 = 1_000_000;
 
 impl Scenario {
     pub(super) fn check_host_jitter(&self) -> Checked {
@@ -82,17 +90,67 @@ impl Scenario {
                 }
             }
         }
-        if let Some(flow) = loss.flow().as_deref().filter(|flow| !self.has_flow(flow)) {
-            let names: Vec<&str> = self.flows.iter().map(|flow| flow.name.as_str()).collect();
-            return Err(ScenarioError::unknown(at("flow"), flow, &names));
+        loss.flow().as_deref().map_or(Ok(()), |flow| self.flow_group(at("flow"), flow).map(|_| ()))
+    }
+
+    /// Checks the packets that links drop or hold back by number.
+    pub(super) fn check_drops(&self, graph: &NetworkGraph, routes: &Routes) -> Checked {
+        let drops = |link: &u32| &graph.links[*link as usize].drop;
+        for link in 0..graph.links.len() as u32 {
+            let key = &graph.links[link as usize].key;
+            // Both directions of a duplex link have its drops.
+            let is_twin =
+                |other: &u32| graph.links[*other as usize].key == *key && !drops(other).is_empty();
+            let (mut listed, mut count) = (BTreeSet::new(), 0);
+            for (i, spec) in drops(&link).iter().enumerate() {
+                let at = |name: &str| format!("{key}.drop[{i}].{name}");
+                let group = self.flow_group(at("flow"), &spec.flow)?;
+                let DropSpec { flow, packet, transmission, .. } = spec;
+                check_drop(spec, at)?;
+                let path = &routes.flows[group];
+                if !path.forward.iter().any(is_twin) {
+                    let message = format!("the data of flow \"{flow}\" do not cross this link");
+                    return conflict(at("flow"), message);
+                }
+                if path.forward.contains(&link) && path.back.contains(&link) {
+                    let message = format!("the ACKs of flow \"{flow}\" cross this link, too");
+                    return conflict(at("flow"), message);
+                }
+                if !listed.insert((flow, packet, transmission)) {
+                    let expected = "a transmission of the packet that no entry before has";
+                    return invalid(at("transmission"), transmission, expected);
+                }
+                let is_group = *flow == self.flows[group].name;
+                count += if is_group { self.flows[group].count } else { 1 };
+            }
+            if count > MAX_DROPS {
+                let expected = format!("at most {MAX_DROPS} packets of all flows");
+                return invalid(format!("{key}.drop"), format!("a list of {count}"), expected);
+            }
         }
         Ok(())
     }
 
-    /// Whether `name` is a flow or a group of flows.
-    fn has_flow(&self, name: &str) -> bool {
-        self.flows.iter().any(|flow| flow.matches(name))
+    /// The entry in `flows` of a flow or a group of flows.
+    fn flow_group(&self, key: String, name: &str) -> Result<usize, ScenarioError> {
+        self.flows.iter().position(|flow| flow.matches(name)).ok_or_else(|| {
+            let names: Vec<&str> = self.flows.iter().map(|flow| flow.name.as_str()).collect();
+            ScenarioError::unknown(key, name, &names)
+        })
     }
+}
+
+fn check_drop(spec: &DropSpec, at: impl Fn(&str) -> String) -> Checked {
+    if spec.packet > 1 << 60 {
+        return invalid(at("packet"), spec.packet, "at most 1e18");
+    }
+    at_least(at("transmission"), spec.transmission, 1)?;
+    let Some(hold) = spec.hold else { return Ok(()) };
+    positive(at("hold"), hold)?;
+    if hold >= MAX_JITTER {
+        return invalid(at("hold"), hold, format!("below {MAX_JITTER}"));
+    }
+    Ok(())
 }
 
 fn check_jitter(key: &str, jitter: &JitterSpec) -> Checked {

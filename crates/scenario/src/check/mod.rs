@@ -39,6 +39,7 @@ impl Scenario {
         self.check_combinations()?;
         self.check_cross(&mut names)?;
         let routes = Routes::new(self, &graph)?;
+        self.check_drops(&graph, &routes)?;
         self.check_left_over(&graph, &routes)?;
         self.check_buffers(&graph, &routes)?;
         self.check_trace()

@@ -68,8 +68,7 @@ impl Search<'_> {
     fn visit(&mut self, link: u32, upstream: Upstream) -> Upstream {
         let delay_s = self.plan.links[link as usize].delay.link_delay_s();
         let is_private = self.flows_per_link[link as usize] < 2;
-        if self.plan.links[link as usize].jitter.is_some() {
-            // Jitter makes delays unknown.
+        if self.plan.delay_varies(link) {
             if !is_private {
                 self.origins[link as usize] = Origin::Mixed;
             }

@@ -3,13 +3,14 @@
 use super::info::FlowInfos;
 use super::network_plan::NetworkPlan;
 use crate::network::impairment::jitter::Jitter;
+use crate::network::impairment::listed_packets::{ListedFate, ListedPackets, ListedTransmission};
 use crate::network::impairment::loss_model::{LossModel, LossProcess};
 use crate::network::impairment::marker::TokenBucketMarker;
 use crate::network::impairment::policer::Policer;
 use crate::network::link::Impairments;
 use crate::random::stream::RandomStream;
 use crate::rate::outages::Outages;
-use cwndlab_scenario::LossSpec;
+use cwndlab_scenario::DropSpec;
 use std::ops::Range;
 
 impl NetworkPlan<'_> {
@@ -22,7 +23,7 @@ impl NetworkPlan<'_> {
             .iter()
             .enumerate()
             .map(|(k, loss)| LossModel {
-                flows: loss_flows(loss, flows),
+                flows: loss.flow().as_ref().map(|name| flows_named(name, flows)),
                 kind: LossProcess::new(
                     loss,
                     RandomStream::new(seed, &format!("loss/{}/{k}", plan.name)),
@@ -31,6 +32,7 @@ impl NetworkPlan<'_> {
             .collect();
         Impairments {
             losses,
+            listed: self.listed_packets(link, flows),
             outages: Some(outages).filter(|outages| !outages.is_empty()),
             ecn_mangling: plan.ecn_mangling,
             marker: plan.marker.map(|marker| TokenBucketMarker::new(&marker)),
@@ -41,15 +43,35 @@ impl NetworkPlan<'_> {
             last_s: 0.0,
         }
     }
+
+    /// Packets that a link drops or holds back; none if the data of their flows do not cross it.
+    fn listed_packets(&self, link: u32, flows: &FlowInfos) -> Option<ListedPackets> {
+        let crosses = |name: &str| {
+            let group = self.groups.iter().find(|group| group.spec.matches(name));
+            group.is_some_and(|group| group.path.forward.contains(&link))
+        };
+        let each = |drop: &DropSpec| {
+            let &DropSpec { packet, transmission, hold, .. } = drop;
+            let fate = hold.map_or(ListedFate::Dropped, |hold| ListedFate::Held(hold.seconds()));
+            flows_named(&drop.flow, flows).map(move |flow| ListedTransmission {
+                flow,
+                number: packet as i64,
+                transmission,
+                fate,
+            })
+        };
+        let drops = self.links[link as usize].drop.iter().filter(|drop| crosses(&drop.flow));
+        let listed: Vec<ListedTransmission> = drops.flat_map(each).collect();
+        (!listed.is_empty()).then(|| ListedPackets::new(listed))
+    }
 }
 
-/// The flows that a loss model applies to; all if it names none.
-fn loss_flows(loss: &LossSpec, flows: &FlowInfos) -> Option<Range<u32>> {
-    let name = loss.flow().as_ref()?;
+/// The flows of a group, or the flow of this name.
+fn flows_named(name: &str, flows: &FlowInfos) -> Range<u32> {
     let group = flows.range(name);
     if !group.is_empty() {
-        return Some(group);
+        return group;
     }
     let flow = flows.named(name).unwrap_or_default();
-    Some(flow..flow + 1)
+    flow..flow + 1
 }

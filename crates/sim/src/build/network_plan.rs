@@ -110,7 +110,14 @@ impl<'a> NetworkPlan<'a> {
 
     /// Whether a link may reorder packets.
     pub fn reorders(&self, link: u32) -> bool {
-        self.links[link as usize].jitter.as_ref().is_some_and(|jitter| jitter.reorders())
+        let link = &self.links[link as usize];
+        link.jitter.as_ref().is_some_and(|jitter| jitter.reorders()) || link.holds_packets()
+    }
+
+    /// Whether the delay of a link may differ between packets.
+    pub fn delay_varies(&self, link: u32) -> bool {
+        let link = &self.links[link as usize];
+        link.jitter.is_some() || link.holds_packets()
     }
 
     /// Number of flows and sources that cross each link, in either direction. A scheduled queue

@@ -12,6 +12,8 @@ pub struct ExternalPacket {
     pub token: u32,
     /// Its flow, by index in [`crate::NetworkPath::flows`].
     pub flow: u32,
+    /// Number of the packet, as simulated runs number data; none without data.
+    pub number: Option<u64>,
     /// Whether it travels in the reverse direction, from sink to source.
     pub reverse: bool,
     /// Size on the wire, bytes.
@@ -51,10 +53,11 @@ pub struct ExternalEndpoints {
 impl ExternalEndpoints {
     /// A packet of `flow` leaves the network at its own time.
     pub fn leave(&mut self, flow: FlowId, reverse: bool, packet: &Packet, fate: Fate) {
-        let &Packet { at_s, number, size_bytes, flags, .. } = packet;
+        let &Packet { at_s, number, size_bytes, flags, options, .. } = packet;
         let packet = ExternalPacket {
-            token: number as u32,
+            token: options,
             flow: flow.number(),
+            number: u64::try_from(number).ok(),
             reverse,
             size_bytes,
             ecn: flags.ecn(),

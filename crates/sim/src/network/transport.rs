@@ -357,7 +357,7 @@ impl<T: Tracer> Network<T> {
         let Hop { is_data, stage, .. } = self.hops[hop.index()];
         // What ends behind the receiver is an ACK.
         let is_data = is_data && stage != Stage::Sink;
-        if !is_data && packet.options > 0 {
+        if !is_data && packet.options > 0 && self.external.is_none() {
             self.options.remove(packet.options);
         }
         if let Some(link) = stage.link() {

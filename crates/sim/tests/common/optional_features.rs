@@ -1,9 +1,9 @@
 //! What a random scenario may have beside flows, links and sources: all queues, losses in bursts
-//! and marks, jitter, outages, markers, flows that arrive, join, leave, answer requests, load web
+//! and marks, listed packets, jitter, outages, markers, flows that arrive, join, leave, answer requests, load web
 //! pages and play videos, bursts, priorities, ECN.
 
 use super::{Numbers, RECOVERIES, RULES, object, pick, pick_text};
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -141,6 +141,19 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
         ),
         vec(0u32..200, 1..8).prop_map(|packets| json!({ "kind": "marks", "packets": packets })),
     ];
+    // `put` chooses their flows.
+    let drops = btree_map(
+        (0u32..60, 1u32..3),
+        option::weighted(0.5, pick(&[0.004, 0.015625, 0.03125, 0.05])),
+        1..12,
+    )
+    .prop_map(|drops| {
+        let drop = |((packet, transmission), hold): (_, Option<f64>)| {
+            let listed = json!({ "packet": packet, "transmission": transmission });
+            object(listed, vec![("hold", hold.map(Value::from))])
+        };
+        Value::from_iter(drops.into_iter().map(drop))
+    });
     (
         option::weighted(0.4, queue(numbers)),
         option::weighted(0.15, jitter),
@@ -150,8 +163,9 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
         option::weighted(0.1, policer),
         option::weighted(0.1, shaper),
         option::weighted(0.1, pick_text(&["bleach", "clear-ce", "mark-all"])),
+        option::weighted(0.2, drops),
     )
-        .prop_map(|(queue, jitter, outages, marker, loss, policer, shaper, mangling)| {
+        .prop_map(|(queue, jitter, outages, marker, loss, policer, shaper, mangling, drops)| {
             object(
                 json!({}),
                 vec![
@@ -163,6 +177,7 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
                     ("policer", policer),
                     ("shaper", shaper),
                     ("ecn_mangling", mangling.map(|kind| json!(kind))),
+                    ("drop", drops),
                 ],
             )
         })
@@ -357,11 +372,13 @@ pub fn put(
         }
         all.extend(dumbbell);
         all.extend(named.into_iter().flatten());
+        let groups: Vec<&mut Value> = groups.into_iter().flatten().collect();
         for (link, extra) in all.into_iter().zip(links.iter().cycle()) {
             merge(link, extra);
+            choose_flows(link, &groups);
         }
         let mut ways = Vec::new();
-        for (flow, extra) in groups.into_iter().flatten().zip(flows.iter().cycle()) {
+        for (flow, extra) in groups.into_iter().zip(flows.iter().cycle()) {
             ways.push((flow.get("path").cloned(), flow.get("back").cloned()));
             merge(flow, extra);
         }
@@ -385,6 +402,27 @@ pub fn put(
             object(group, vec![("path", path), ("back", back)])
         });
         fields.insert("arrivals".into(), arrivals.collect());
+    }
+}
+
+/// Gives the listed packets of a link flows whose data, and no ACKs, cross it.
+fn choose_flows(link: &mut Value, groups: &[&mut Value]) {
+    let name = link.get("name").cloned();
+    let crosses = |flow: &&&mut Value, way: &str| {
+        let links = flow.get(way).and_then(Value::as_array);
+        links.is_some_and(|links| links.iter().any(|link| Some(link) == name.as_ref()))
+    };
+    let crossing = groups
+        .iter()
+        .filter(|flow| name.is_none() || crosses(flow, "path") && !crosses(flow, "back"));
+    let names: Vec<Value> = crossing.map(|flow| flow["name"].clone()).collect();
+    let Some(fields) = link.as_object_mut() else { return };
+    if names.is_empty() {
+        fields.remove("drop");
+    }
+    let drops = fields.get_mut("drop").and_then(Value::as_array_mut);
+    for (drop, flow) in drops.into_iter().flatten().zip(names.iter().cycle()) {
+        drop["flow"] = flow.clone();
     }
 }
 

@@ -1,7 +1,8 @@
-//! Impairments of a link apart from its queue: losses and marks, jitter, a token bucket marker,
-//! a policer.
+//! Impairments of a link apart from its queue: losses and marks, listed packets, jitter, a token
+//! bucket marker, a policer.
 
 pub mod jitter;
+pub mod listed_packets;
 pub mod loss_model;
 pub mod marker;
 pub mod policer;

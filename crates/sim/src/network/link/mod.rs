@@ -137,7 +137,7 @@ impl Link {
             self.run_due_samples(now_s);
         }
         self.arrived += 1;
-        let (is_lost, mut flags) = self.impair(now_s, size_bytes, flow, flags);
+        let (is_lost, mut flags) = self.impair(now_s, size_bytes, (flow, number), flags);
         let LinkQueue::Fifo(queue) = &mut self.queue else { return Transit::Dropped(flags) };
         let mut accepted = !is_lost;
         if accepted {
@@ -152,14 +152,15 @@ impl Link {
         self.hash.add(arrival(now_s, number, flow) ^ if accepted { ACCEPTED } else { 0 });
         if !accepted {
             self.dropped += 1;
+            let impairments = self.impairments.as_mut();
+            flags = impairments.map_or(flags, |link| link.release(flow, number, flags).1);
             return Transit::Dropped(flags);
         }
         let times =
             queue.transmit(now_s, tx_start_s, size_bytes, &mut self.line, &mut self.metrics);
         let mut at_s = Some(times.at_s);
         if let Some(impairments) = &mut self.impairments {
-            flags = impairments.mangle(flags);
-            at_s = impairments.after_transmission(times.at_s, flow);
+            (at_s, flags) = impairments.after_transmission(times.at_s, (flow, number), flags);
         }
         queue.push_departure(size_bytes, times.tx_start_s, flags, at_s.is_none());
         match at_s {
@@ -171,9 +172,15 @@ impl Link {
     /// Applies impairments in front of the queue; returns whether the packet is dropped, and its
     /// flags.
     #[inline]
-    fn impair(&mut self, now_s: f64, size_bytes: u32, flow: FlowId, flags: Flags) -> (bool, Flags) {
+    fn impair(
+        &mut self,
+        now_s: f64,
+        size_bytes: u32,
+        packet: (FlowId, i64),
+        flags: Flags,
+    ) -> (bool, Flags) {
         let Some(impairments) = &mut self.impairments else { return (false, flags) };
-        let (is_lost, new) = impairments.before_queue(now_s, size_bytes, flow, flags);
+        let (is_lost, new) = impairments.before_queue(now_s, size_bytes, packet, flags);
         self.marks.count(flags, new);
         (is_lost, new)
     }
@@ -188,7 +195,8 @@ impl Link {
         }
         self.arrived += 1;
         let (flags, size_bytes) = (routed.packet.flags, u32::from(routed.packet.size_bytes));
-        let (is_lost, flags) = self.impair(now_s, size_bytes, routed.flow, flags);
+        let packet = (routed.flow, routed.packet.number);
+        let (is_lost, flags) = self.impair(now_s, size_bytes, packet, flags);
         routed.packet.flags = flags;
         let LinkQueue::Scheduled(queue) = &mut self.queue else { return false };
         self.hash.add(arrival(now_s, routed.packet.number, routed.flow));
@@ -214,8 +222,9 @@ impl Link {
             routed.packet.flags = routed.packet.flags.marked();
         }
         self.hash.add(arrival(now_s, routed.packet.number, routed.flow) ^ ACCEPTED);
-        let (end_s, at_s) = self.line.transmitter.transmit(now_s, size_bytes, self.line.delay_s);
-        let mut at_s = Some(at_s);
+        let (end_s, arrival_s) =
+            self.line.transmitter.transmit(now_s, size_bytes, self.line.delay_s);
+        let mut at_s = Some(arrival_s);
         if self.metrics.window.contains(enqueued_s) {
             if now_s > enqueued_s {
                 self.metrics.waiting.add(now_s - enqueued_s);
@@ -224,8 +233,9 @@ impl Link {
             }
         }
         if let Some(impairments) = &mut self.impairments {
-            routed.packet.flags = impairments.mangle(routed.packet.flags);
-            at_s = at_s.and_then(|at_s| impairments.after_transmission(at_s, routed.flow));
+            let packet = (routed.flow, routed.packet.number);
+            (at_s, routed.packet.flags) =
+                impairments.after_transmission(arrival_s, packet, routed.packet.flags);
         }
         queue.serve(now_s, end_s, size_bytes, at_s.is_none());
         Some((routed, at_s))
@@ -240,9 +250,13 @@ impl Link {
     /// A packet that a scheduled queue just dropped, which is counted now.
     pub fn pop_drop(&mut self) -> Option<RoutedPacket> {
         let LinkQueue::Scheduled(queue) = &mut self.queue else { return None };
-        let dropped = queue.drops.pop();
-        self.dropped += u64::from(dropped.is_some());
-        dropped
+        let mut routed = queue.drops.pop()?;
+        self.dropped += 1;
+        if let Some(impairments) = &mut self.impairments {
+            let (flags, number) = (routed.packet.flags, routed.packet.number);
+            routed.packet.flags = impairments.release(routed.flow, number, flags).1;
+        }
+        Some(routed)
     }
 
     /// Start of the transmission in progress or of the last one of a scheduled queue, seconds.
