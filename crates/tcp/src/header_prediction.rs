@@ -3,6 +3,7 @@
 //! packet. Functions with `PREDICTED` true leave out the tests whose results are known then; the unit
 //! tests compare both paths field by field.
 
+use crate::limit::Limit;
 use crate::recovery::LossRecovery;
 use crate::tcb::Flight;
 use crate::{AckSegment, DataSegment, Sender, TcpConfig};
@@ -18,7 +19,11 @@ impl Sender {
             && self.tcb.slow_start.is_none()
             && self.tcb.undo.is_none()
             && self.tcb.short_packet.is_none()
+            && !matches!(self.tcb.limitation.by, Limit::Timeout | Limit::Recovery)
             && matches!(&self.recovery, LossRecovery::Sack(sack) if sack.is_idle(&self.tcb));
+        if self.predicts {
+            self.update_steady_windows();
+        }
     }
 
     /// Whether `ack` is as predicted: it acknowledges new data, but not all, and reports no mark.
@@ -35,6 +40,7 @@ impl Sender {
     /// now, for [`Sender::next_predicted_segment`].
     #[inline(always)]
     pub fn on_predicted_ack(&mut self, now_s: f64, ack: AckSegment, config: &TcpConfig) -> i64 {
+        debug_assert!(self.knows_limit());
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.count_rtt(now_s, ack);
         self.tcb.new_ack::<true>(now_s, ack, config);
@@ -42,7 +48,11 @@ impl Sender {
         if let LossRecovery::Sack(sack) = &mut self.recovery {
             sack.on_predicted_ack();
         }
-        self.tcb.send_limit()
+        let last = self.tcb.send_limit();
+        if self.changes_limit(last) {
+            self.note_limit_after(now_s, last);
+        }
+        last
     }
 
     /// The next packet after such an ACK, up to packet `last`.
