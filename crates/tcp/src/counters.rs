@@ -1,7 +1,5 @@
 //! Counters of a sender, for metrics.
 
-use crate::limit::Limit;
-
 /// Sums since the start of the flow. Counters that grow at most once per round trip are 32 bits
 /// wide.
 ///
@@ -38,8 +36,6 @@ pub struct Counters {
     pub rto_count: u64,
     /// Integral of cwnd over time, packet seconds.
     pub cwnd_area: f64,
-    /// Time by what limited the flow, in the order of [`Limit::ALL`], seconds.
-    pub limited_s: [f64; Limit::ALL.len()],
 }
 
 impl Counters {
@@ -58,7 +54,6 @@ impl Counters {
             rto_sum_s: self.rto_sum_s - begin.rto_sum_s,
             rto_count: self.rto_count - begin.rto_count,
             cwnd_area: self.cwnd_area - begin.cwnd_area,
-            limited_s: std::array::from_fn(|i| self.limited_s[i] - begin.limited_s[i]),
         }
     }
 }

@@ -3,7 +3,6 @@
 //! packet. Functions with `PREDICTED` true leave out the tests whose results are known then; the unit
 //! tests compare both paths field by field.
 
-use crate::limit::Limit;
 use crate::recovery::LossRecovery;
 use crate::tcb::Flight;
 use crate::{AckSegment, DataSegment, Sender, TcpConfig};
@@ -19,10 +18,10 @@ impl Sender {
             && self.tcb.slow_start.is_none()
             && self.tcb.undo.is_none()
             && self.tcb.short_packet.is_none()
-            && !matches!(self.tcb.limitation.by, Limit::Timeout | Limit::Recovery)
+            && !self.is_limited_by_repair()
             && matches!(&self.recovery, LossRecovery::Sack(sack) if sack.is_idle(&self.tcb));
         if self.predicts {
-            self.update_steady_windows();
+            self.update_steady_window();
         }
     }
 
@@ -48,11 +47,7 @@ impl Sender {
         if let LossRecovery::Sack(sack) = &mut self.recovery {
             sack.on_predicted_ack();
         }
-        let last = self.tcb.send_limit();
-        if self.changes_limit(last) {
-            self.note_limit_after(now_s, last);
-        }
-        last
+        self.predicted_send_limit(now_s)
     }
 
     /// The next packet after such an ACK, up to packet `last`.

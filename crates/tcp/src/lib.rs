@@ -47,7 +47,7 @@ pub use config::{
 };
 pub use counters::Counters;
 pub use ecn_feedback::EcnFeedback;
-pub use limit::Limit;
+pub use limit::{Limit, LimitedTimes};
 pub use output::Output;
 pub use rate_meter::Measured;
 pub use receiver::Receiver;

@@ -1,5 +1,7 @@
 //! What limits a flow, and since when.
 
+use crate::NEVER;
+
 /// What limits a flow at an instant: the first that holds.
 ///
 /// ```
@@ -37,12 +39,45 @@ impl Limit {
     ];
 }
 
-/// What limits a sender now. Its time is counted when that changes, not at each ACK.
+/// Time by limit, in the order of [`Limit::ALL`], seconds.
+pub type LimitedTimes = [f64; Limit::ALL.len()];
+
+/// What limits a sender now, and what did before. Time is counted when that changes, not at each
+/// ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limitation {
     pub(crate) by: Limit,
-    /// Seconds.
-    pub(crate) since_s: f64,
+    /// Seconds, or [`NEVER`].
+    since_s: f64,
     /// Recovery point of the last timeout: packets up to this one were sent before.
     pub(crate) timeout_until: i64,
+    before_s: LimitedTimes,
+}
+
+impl Limitation {
+    /// Of a sender that has not started.
+    pub(crate) const NONE: Self = Self {
+        by: Limit::SlowStart,
+        since_s: NEVER,
+        timeout_until: i64::MIN,
+        before_s: [0.0; Limit::ALL.len()],
+    };
+
+    /// The sender starts.
+    pub(crate) fn start(&mut self, now_s: f64) {
+        self.since_s = now_s;
+    }
+
+    /// Something else limits the sender from now on.
+    pub(crate) fn change(&mut self, now_s: f64, by: Limit) {
+        self.before_s = self.times(now_s);
+        (self.by, self.since_s) = (by, now_s);
+    }
+
+    /// Time by limit up to now.
+    pub(crate) fn times(&self, now_s: f64) -> LimitedTimes {
+        let mut times_s = self.before_s;
+        times_s[self.by as usize] += (now_s - self.since_s).max(0.0);
+        times_s
+    }
 }

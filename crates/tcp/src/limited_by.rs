@@ -7,29 +7,14 @@
 use crate::limit::Limit;
 use crate::tcb::CongestionState;
 use crate::{NEVER, Sender};
-
-/// Windows within which what limits a sender stays the same on predicted ACKs, packets.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SteadyWindows {
-    pub(crate) from: f64,
-    pub(crate) below: f64,
-}
-
-impl SteadyWindows {
-    pub(crate) const ALL: Self = Self { from: f64::NEG_INFINITY, below: f64::INFINITY };
-}
+use cwndlab_rules::AckFields;
 
 impl Sender {
-    /// What limits the sender now.
-    pub(crate) fn limit(&self) -> Limit {
-        self.limit_before(self.tcb.snd_nxt)
-    }
-
     /// What limits the sender once `snd_nxt` is the next packet to send.
     #[inline]
-    pub(crate) fn limit_before(&self, snd_nxt: i64) -> Limit {
+    fn limit_before(&self, snd_nxt: i64, timeout_until: i64) -> Limit {
         let tcb = &self.tcb;
-        if tcb.highest_ack < tcb.limitation.timeout_until {
+        if tcb.highest_ack < timeout_until {
             return Limit::Timeout;
         }
         if tcb.state == CongestionState::Recovery && tcb.highest_ack < tcb.recover {
@@ -54,48 +39,72 @@ impl Sender {
 
     /// Whether what limits the sender is what the last event noted: no event is missing.
     pub(crate) fn knows_limit(&self) -> bool {
-        !self.tcb.has_started() || self.limit() == self.tcb.limitation.by
+        self.tcb.limitation.as_ref().is_none_or(|known| {
+            let now = self.limit_before(self.tcb.snd_nxt, known.timeout_until);
+            !self.tcb.has_started() || now == known.by
+        })
+    }
+
+    /// Whether losses are being repaired.
+    pub(crate) fn is_limited_by_repair(&self) -> bool {
+        let is_repair = |limit: Limit| matches!(limit, Limit::Timeout | Limit::Recovery);
+        self.tcb.limitation.as_ref().is_some_and(|known| is_repair(known.by))
     }
 
     /// Notes what limits the sender from now on.
     #[inline]
     pub(crate) fn note_limit(&mut self, now_s: f64) {
-        let by = self.limit();
-        if by != self.tcb.limitation.by {
-            self.tcb.change_limit(now_s, by);
+        let Some(known) = &self.tcb.limitation else { return };
+        let by = self.limit_before(self.tcb.snd_nxt, known.timeout_until);
+        if by != known.by {
+            self.change_limit(now_s, by);
         }
     }
 
-    /// Whether a predicted ACK changes what limits the sender; `last`: the last packet that may be
-    /// sent now.
+    fn change_limit(&mut self, now_s: f64, by: Limit) {
+        self.tcb.limitation.iter_mut().for_each(|known| known.change(now_s, by));
+    }
+
+    /// The last packet that may be sent after a predicted ACK; notes what limits the sender then.
     #[inline(always)]
-    pub(crate) fn changes_limit(&self, last: i64) -> bool {
+    pub(crate) fn predicted_send_limit(&mut self, now_s: f64) -> i64 {
         let tcb = &self.tcb;
-        let is_steady = self.steady.from <= tcb.cwnd && tcb.cwnd < self.steady.below;
-        let is_last = last >= tcb.data_end - 1;
-        !is_steady || (is_last && tcb.limitation.by != Limit::Application)
+        let (last, end) = (tcb.last_ack + tcb.congestion_window(), tcb.data_end - 1);
+        if tcb.cwnd < self.steady_below && last < end {
+            return last;
+        }
+        let last = tcb.send_limit();
+        if let Some(known) = &tcb.limitation {
+            let by = if last < end { Limit::Receiver } else { Limit::Application };
+            let cwnd_limits = tcb.congestion_window() < i64::from(tcb.rwnd) && last < end;
+            if known.by != by || cwnd_limits {
+                self.note_limit_after(now_s, last);
+            }
+        }
+        last
     }
 
     /// Notes what limits the sender once the packets up to `last` are sent.
-    #[cold]
     #[inline(never)]
-    pub(crate) fn note_limit_after(&mut self, now_s: f64, last: i64) {
-        let by = self.limit_before(self.tcb.snd_nxt.max(last + 1));
-        self.tcb.change_limit(now_s, by);
-        self.update_steady_windows();
+    fn note_limit_after(&mut self, now_s: f64, last: i64) {
+        let Some(known) = &self.tcb.limitation else { return };
+        let by = self.limit_before(self.tcb.snd_nxt.max(last + 1), known.timeout_until);
+        if by != known.by {
+            self.change_limit(now_s, by);
+            self.update_steady_window();
+        }
     }
 
-    /// On predicted ACKs cwnd reaches ssthresh or the receiver's window, or a rule takes it below
-    /// the receiver's window. No rule takes it below ssthresh on an ACK.
-    pub(crate) fn update_steady_windows(&mut self) {
-        let rwnd = f64::from(self.tcb.rwnd);
-        self.steady = match self.tcb.limitation.by {
-            Limit::SlowStart => {
-                SteadyWindows { below: self.tcb.ssthresh.min(rwnd), ..SteadyWindows::ALL }
-            }
-            Limit::Cwnd => SteadyWindows { below: rwnd, ..SteadyWindows::ALL },
-            Limit::Receiver => SteadyWindows { from: rwnd, ..SteadyWindows::ALL },
-            _ => SteadyWindows::ALL,
+    /// Below which cwnd it stays cwnd that limits the sender, in slow start or after it as now, until
+    /// an event that is no predicted ACK. No rule takes cwnd below ssthresh on an ACK; one that reads
+    /// the RTT may lower ssthresh to leave slow start.
+    pub(crate) fn update_steady_window(&mut self) {
+        let tcb = &self.tcb;
+        let rwnd = f64::from(tcb.rwnd);
+        self.steady_below = match tcb.limitation.as_ref().map(|known| known.by) {
+            Some(Limit::SlowStart) if tcb.needs.ack == AckFields::None => tcb.ssthresh.min(rwnd),
+            None | Some(Limit::Cwnd) => rwnd,
+            Some(_) => f64::NEG_INFINITY,
         };
     }
 }

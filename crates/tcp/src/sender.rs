@@ -1,8 +1,7 @@
 //! TCP sender: a transmission control block and a recovery scheme. Each event handler takes the
 //! time, changes the state and passes segments to `out`.
 
-use crate::limit::Limitation;
-use crate::limited_by::SteadyWindows;
+use crate::limit::{Limitation, LimitedTimes};
 use crate::rate_meter::Measured;
 use crate::recovery::LossRecovery;
 use crate::tcb::{Phase, Tcb};
@@ -41,7 +40,8 @@ pub struct Sender {
     /// Whether ACKs may be predicted, ever and now.
     pub(crate) permits_prediction: bool,
     pub(crate) predicts: bool,
-    pub(crate) steady: SteadyWindows,
+    /// Window up to which predicted ACKs do not change what limits the sender, packets.
+    pub(crate) steady_below: f64,
 }
 
 impl Sender {
@@ -58,8 +58,8 @@ impl Sender {
         let mut tcb = Tcb::new(rule, packets, timer_phase_s, config);
         recovery.measure_rates(&mut tcb);
         let permits_prediction = tcb.permits_prediction(config);
-        let steady = SteadyWindows::ALL;
-        let mut new = Self { tcb, recovery, permits_prediction, predicts: false, steady };
+        let steady_below = f64::NEG_INFINITY;
+        let mut new = Self { tcb, recovery, permits_prediction, predicts: false, steady_below };
         new.update_prediction();
         new
     }
@@ -77,6 +77,16 @@ impl Sender {
         let mut new = Self::new(rule, recovery, packets, timer_phase_s, config);
         new.recovery.take_memory(&mut self.recovery);
         *self = new;
+    }
+
+    /// From now on counts the time by what limits the flow. It has not started.
+    pub fn count_limits(&mut self) {
+        self.tcb.limitation = Some(Box::new(Limitation::NONE));
+    }
+
+    /// Time up to now by what limited the flow; none before [`Sender::count_limits`].
+    pub fn limited_times_s(&self, now_s: f64) -> LimitedTimes {
+        self.tcb.limitation.as_ref().map_or_else(Default::default, |limits| limits.times(now_s))
     }
 
     /// From now on the application's data is what [`Sender::supply`] gave: it writes nothing else,
@@ -160,7 +170,7 @@ impl Sender {
     /// Starts sending.
     pub fn start(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {
         self.tcb.last_event_s = now_s;
-        self.tcb.limitation.since_s = now_s;
+        self.tcb.limitation.iter_mut().for_each(|limitation| limitation.start(now_s));
         self.send_pending_data(now_s, config, out);
         self.note_limit(now_s);
     }
@@ -503,11 +513,7 @@ impl Sender {
     /// Counters, with the integral of cwnd up to `now_s`.
     pub fn counters(&self, now_s: f64) -> Counters {
         let area = self.tcb.cwnd * (now_s - self.tcb.last_event_s).max(0.0);
-        let Limitation { by, since_s, .. } = self.tcb.limitation;
-        let mut limited_s = self.tcb.counters.limited_s;
-        limited_s[by as usize] += (now_s - since_s).max(0.0);
         Counters {
-            limited_s,
             cwnd_area: self.tcb.counters.cwnd_area + area,
             acknowledged: self.snd_una(),
             ..self.tcb.counters

@@ -6,7 +6,7 @@
 
 use crate::cwnd_usage::CwndUsage;
 use crate::ecn::EcnState;
-use crate::limit::{Limit, Limitation};
+use crate::limit::Limitation;
 use crate::pacer::Pacer;
 use crate::prr::Prr;
 use crate::rate_sampler::RateSampler;
@@ -159,8 +159,8 @@ pub(crate) struct Tcb {
     /// The last retransmissions, where reductions may be undone.
     pub(crate) retransmissions: Option<Box<Retransmissions>>,
     pub(crate) counters: Counters,
-    /// What limits the flow, once it has started.
-    pub(crate) limitation: Limitation,
+    /// What limits the flow, where that is asked for.
+    pub(crate) limitation: Option<Box<Limitation>>,
 }
 
 /// The receiver's window at the start, packets: in Linux's way no larger than a header can say (RFC
@@ -239,11 +239,7 @@ impl Tcb {
             undo: None,
             retransmissions: None,
             counters: Counters::default(),
-            limitation: Limitation {
-                by: Limit::SlowStart,
-                since_s: NEVER,
-                timeout_until: NO_PACKET,
-            },
+            limitation: None,
         }
     }
 
@@ -300,13 +296,6 @@ impl Tcb {
     pub(crate) fn accumulate_cwnd_area(&mut self, now_s: f64) {
         self.counters.cwnd_area += self.cwnd * (now_s - self.last_event_s);
         self.last_event_s = now_s;
-    }
-
-    /// Something else limits the flow from now on.
-    pub(crate) fn change_limit(&mut self, now_s: f64, by: Limit) {
-        let before = self.limitation;
-        self.counters.limited_s[before.by as usize] += now_s - before.since_s;
-        self.limitation = Limitation { by, since_s: now_s, ..before };
     }
 
     pub(crate) fn count_rtt(&mut self, now_s: f64, ack: AckSegment) {

@@ -170,7 +170,7 @@ pub fn flow_results<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> 
             ),
             starved_s: shares.starved_s,
             convergence_s: shares.convergence_s,
-            limited_by: limited_by(endpoint, window, did.limited_s),
+            limited_by: limited_by(endpoint, window, engine.limited_times_s(flow)),
             base_rtt_s,
             received_s: received_s(endpoint, sink, scenario.duration.seconds()),
             finish_s: endpoint.finish_s(),

@@ -2,12 +2,12 @@
 
 use crate::endpoint::tcp::SenderEndpoint;
 use crate::measure::window::MeasurementWindow;
-use cwndlab_tcp::Limit;
+use cwndlab_tcp::{Limit, LimitedTimes};
 use serde::{Serialize, Serializer};
 
 /// Shares in the order of [`Limit::ALL`]; none for a flow that was not there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LimitedBy(pub Option<[f64; Limit::ALL.len()]>);
+pub struct LimitedBy(pub Option<LimitedTimes>);
 
 impl Serialize for LimitedBy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -40,7 +40,7 @@ impl Serialize for LimitedBy {
 pub fn limited_by(
     endpoint: &SenderEndpoint,
     window: &MeasurementWindow,
-    mut limited_s: [f64; Limit::ALL.len()],
+    mut limited_s: LimitedTimes,
 ) -> LimitedBy {
     if endpoint.has_finished() {
         if endpoint.finish_s <= window.from_s {
