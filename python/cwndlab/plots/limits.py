@@ -54,5 +54,6 @@ def limits(axes: Axes, result: Result) -> None:
     axes.set_xlim(0, 100)
     axes.set_xlabel("share of the flow's time [%]")
     axes.set_title(f"What limited each {name}")
-    axes.invert_yaxis()
+    # From the top down; a single bar does not fill the panel.
+    axes.set_ylim(max(len(names), 3) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
