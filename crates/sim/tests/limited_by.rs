@@ -71,8 +71,8 @@ fn the_window_of_ns2_limits_a_flow_on_a_long_path() {
 }
 
 /// A packet is lost while the window of 64 is full. Its retransmission leaves with the third
-/// duplicate ACK, and its ACK is back 100 ms later. Then cwnd grows from 32 to 64 by one packet in a
-/// round trip: 3.2 s.
+/// duplicate ACK, and its ACK is back 100 ms later. Then cwnd grows from 32 to 64 by one packet in
+/// a round trip: 3.2 s.
 #[test]
 fn recovery_and_congestion_avoidance_after_a_loss() {
     let head = "duration = \"10s\"\nprofile = \"rfc\"\nmeasure = [\"1s\", \"9s\"]";

@@ -1,15 +1,25 @@
 //! What limits a sender: judged after each event, because nothing changes between two of them.
 //!
 //! Linux asks less (`tcp_chrono_start` in `tcp_write_xmit`): whether data is outstanding or waits
-//! (`busy_time`), and of that time, whether the receiver's window (`rwnd_limited`) or the send buffer
-//! (`sndbuf_limited`) keeps data back.
+//! (`busy_time`), and of that time, whether the receiver's window (`rwnd_limited`) or the send
+//! buffer (`sndbuf_limited`) keeps data back.
 
-use crate::limit::Limit;
+use crate::limit::{Limit, Limitation, LimitedTimes};
 use crate::tcb::CongestionState;
 use crate::{NEVER, Sender};
 use cwndlab_rules::AckFields;
 
 impl Sender {
+    /// From now on counts the time by what limits the flow. It has not started.
+    pub fn count_limits(&mut self) {
+        self.tcb.limitation = Some(Box::new(Limitation::NONE));
+    }
+
+    /// Time up to now by what limited the flow; none before [`Sender::count_limits`].
+    pub fn limited_times_s(&self, now_s: f64) -> LimitedTimes {
+        self.tcb.limitation.as_ref().map_or_else(Default::default, |limits| limits.times(now_s))
+    }
+
     /// What limits the sender once `snd_nxt` is the next packet to send.
     #[inline]
     fn limit_before(&self, snd_nxt: i64, timeout_until: i64) -> Limit {
@@ -95,9 +105,9 @@ impl Sender {
         }
     }
 
-    /// Below which cwnd it stays cwnd that limits the sender, in slow start or after it as now, until
-    /// an event that is no predicted ACK. No rule takes cwnd below ssthresh on an ACK; one that reads
-    /// the RTT may lower ssthresh to leave slow start.
+    /// Below which cwnd it stays cwnd that limits the sender, in slow start or after it as now,
+    /// until an event that is no predicted ACK. No rule takes cwnd below ssthresh on an ACK; one
+    /// that reads the RTT may lower ssthresh to leave slow start.
     pub(crate) fn update_steady_window(&mut self) {
         let tcb = &self.tcb;
         let rwnd = f64::from(tcb.rwnd);

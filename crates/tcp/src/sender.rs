@@ -1,7 +1,6 @@
 //! TCP sender: a transmission control block and a recovery scheme. Each event handler takes the
 //! time, changes the state and passes segments to `out`.
 
-use crate::limit::{Limitation, LimitedTimes};
 use crate::rate_meter::Measured;
 use crate::recovery::LossRecovery;
 use crate::tcb::{Phase, Tcb};
@@ -77,16 +76,6 @@ impl Sender {
         let mut new = Self::new(rule, recovery, packets, timer_phase_s, config);
         new.recovery.take_memory(&mut self.recovery);
         *self = new;
-    }
-
-    /// From now on counts the time by what limits the flow. It has not started.
-    pub fn count_limits(&mut self) {
-        self.tcb.limitation = Some(Box::new(Limitation::NONE));
-    }
-
-    /// Time up to now by what limited the flow; none before [`Sender::count_limits`].
-    pub fn limited_times_s(&self, now_s: f64) -> LimitedTimes {
-        self.tcb.limitation.as_ref().map_or_else(Default::default, |limits| limits.times(now_s))
     }
 
     /// From now on the application's data is what [`Sender::supply`] gave: it writes nothing else,
