@@ -82,12 +82,13 @@ def test_tables_go_to_standard_output(cli, small_file):
 
 
 def test_tables_say_what_else_than_cwnd_limited_flows(cli, small_file):
-    """The windows of b and of both a are below the path's, and nothing is lost."""
-    sets = ("--set", "dumbbell.queue.limit=1000pkt", "--set", "flows.b.tcp.window=3")
-    words = cli("run", small_file, *sets).stdout.split()
-    assert "limited by the receiver's window, share of time: b 100 % Links" in " ".join(words)
-    words = cli("run", small_file, *sets, "--set", "flows.a.count=20").stdout.split()
-    assert "limited by the receiver's window, share of time: b 100 % Links" in " ".join(words)
+    """Windows of 3 packets: 9 are below the path's 20, and 63 fit into it with the buffer."""
+    sets = ("--set", "flows.*.tcp.window=3", "--set", "dumbbell.queue.limit=1000pkt")
+    limited = "limited by the receiver's window, share of time: "
+    words = " ".join(cli("run", small_file, *sets).stdout.split())
+    assert limited + "a-0 100 %, a-1 100 %, b 100 % Links" in words
+    words = " ".join(cli("run", small_file, *sets, "--set", "flows.a.count=20").stdout.split())
+    assert limited + "a 100 %, b 100 % Links" in words
 
 
 def test_many_flows_are_shown_by_group(cli, small_file):
