@@ -27,6 +27,8 @@ FLOW_FIELDS = {
     "dropped_packets",
     "mean_rtt_s", "mean_rto_s", "mean_cwnd_packets", "rate_cov", "base_rtt_s",
     "received_s", "finish_s",
+    "limited_by_timeout", "limited_by_recovery", "limited_by_application", "limited_by_receiver",
+    "limited_by_pacing", "limited_by_slow_start", "limited_by_cwnd",
 }  # fmt: skip
 LINK_FIELDS = {
     "link", "rate_bps", "delay_s", "queue", "limit_packets", "arrived_packets", "dropped_packets",
@@ -77,6 +79,16 @@ def test_tables_go_to_standard_output(cli, small_file):
         "measured 2 to 10 s",
     ):
         assert word in answer.stdout
+
+
+def test_tables_say_what_else_than_cwnd_limited_flows(cli, small_file):
+    """Windows of 3 packets: 9 are below the path's 20, and 63 fit into it with the buffer."""
+    sets = ("--set", "flows.*.tcp.window=3", "--set", "dumbbell.queue.limit=1000pkt")
+    limited = "limited by the receiver's window, share of time: "
+    words = " ".join(cli("run", small_file, *sets).stdout.split())
+    assert limited + "a-0 100 %, a-1 100 %, b 100 % Links" in words
+    words = " ".join(cli("run", small_file, *sets, "--set", "flows.a.count=20").stdout.split())
+    assert limited + "a 100 %, b 100 % Links" in words
 
 
 def test_many_flows_are_shown_by_group(cli, small_file):

@@ -33,14 +33,26 @@ def test_looks_differ_without_colour():
 def test_overview_names_axes_with_units(result):
     figure = plots.overview(result)
     assert [axes.get_ylabel() for axes in figure.axes] == [
-        "window [packets]", "goodput [Mbit/s]", "queue [packets]",
+        "window [packets]", "goodput [Mbit/s]", "queue [packets]", "",
     ]  # fmt: skip
-    assert figure.axes[-1].get_xlabel() == "time [s]"
+    assert [axes.get_xlabel() for axes in figure.axes[-2:]] == [
+        "time [s]", "share of the flow's time [%]",
+    ]  # fmt: skip
     windows = figure.axes[0].get_lines()
     assert [line.get_label() for line in windows] == [
         "a-0: AIMD(1, 0.5)", "a-1: AIMD(1, 0.5)", "b: AIAD(1, 3)",
     ]  # fmt: skip
     assert len({line.get_linestyle() for line in windows}) == 3
+
+
+def test_what_limited_flows_is_drawn_as_bars_that_add_up(result):
+    bars = plots.overview(result).axes[-1]
+    assert [tick.get_text() for tick in bars.get_yticklabels()] == ["a-0", "a-1", "b"]
+    ends = [container.patches[0].get_x() + container.patches[0].get_width()
+            for container in bars.containers]  # fmt: skip
+    assert ends == sorted(ends)
+    assert ends[-1] == pytest.approx(100, abs=0.2)
+    assert bars.containers[0].get_label() == "cwnd"
 
 
 def test_many_flows_become_group_means():
@@ -81,7 +93,7 @@ def test_start_up_is_clipped_and_said(result):
         cwnd_packets=pl.when(pl.col("time_s") < 1).then(900.0).otherwise(pl.col("cwnd_packets"))
     )
     spiked = cwndlab.Result(result.fields, result.flows, result.links, {"cwnd": trace})
-    (axes,) = spiked.plot().axes
+    axes, _ = spiked.plot().axes
     assert axes.get_title(loc="left") == "Congestion window (start-up clipped, it reached 900)"
     assert axes.get_ylim()[0] == 0
     assert axes.get_ylim()[1] < 200

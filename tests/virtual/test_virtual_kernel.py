@@ -375,6 +375,22 @@ def test_linux_kernels_reno_is_aimd_as_a_rule_of_ones_own():
     assert [rule["skipped_callbacks"] for rule in runs[1].kernel_rules] == [0]
 
 
+@pytest.mark.parametrize("window", [15, 20, 25])
+def test_the_kernel_says_as_well_that_the_receivers_window_limits(window):
+    """A window below the 33 packets of the path limits all but the start, four round trips of 6 s.
+
+    `rwnd_limited` of the kernel is a part of `busy_time`, which here is the flow's whole time.
+    """
+    kernel = built()
+    case = NAMED["receiver-limited"]
+    case = {**case, "flows": [{**case["flows"][0], "tcp": {"window": window}}]}
+    with_kernel = linux(case, kernel=kernel).kernel_flows[0]
+    share = with_kernel["window_limited_s"] / with_kernel["busy_s"]
+    simulated = simulate(counterpart(Scenario.from_dict(case))).flows["limited_by_receiver"][0]
+    assert share > 1 - 4 * 0.05 / 6
+    assert simulated == pytest.approx(share, abs=0.05 / 6)
+
+
 def test_settings_of_linux_reach_the_kernel_or_are_refused_by_name():
     kernel = built()
 

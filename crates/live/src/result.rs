@@ -3,7 +3,9 @@
 
 use cwndlab_emulator::{Emulator, FlowCounters};
 use cwndlab_scenario::{NetworkGraph, Scenario};
-use cwndlab_sim::results::{FlowResult, RunResult, fairness_spread, jain_index, lowest_share};
+use cwndlab_sim::results::{
+    FlowResult, LimitedBy, RunResult, fairness_spread, jain_index, lowest_share,
+};
 use cwndlab_sim::{ExternalFlow, NetworkPath, TraceHash};
 use serde_json::{Value, json};
 
@@ -124,6 +126,7 @@ pub fn flow_result(
         rate_cov: variation(&counters.packets.sums),
         starved_s: None,
         convergence_s: None,
+        limited_by: LimitedBy::default(),
         base_rtt_s: play.base_rtt_s,
         received_s: None,
         finish_s: figures.finish_s,

@@ -399,6 +399,9 @@ impl Tcb {
             self.ssthresh = ssthresh;
         }
         self.recover = self.highest_sent;
+        if let Some(limitation) = &mut self.limitation {
+            limitation.timeout_until = self.highest_sent;
+        }
         self.timeout_highest_ack = self.highest_ack;
         let backs_off =
             self.highest_ack >= 0 || self.counters.timeouts > config.handshake.linear_syn_timeouts;
@@ -480,6 +483,9 @@ impl Tcb {
         (self.window_inflation, self.dupacks) = (0, 0);
         // Duplicate ACKs for packets sent before now can show another loss.
         self.recover = self.recover.min(self.highest_ack);
+        if let Some(limitation) = &mut self.limitation {
+            limitation.timeout_until = limitation.timeout_until.min(self.highest_ack);
+        }
         self.last_ack = self.last_ack.max(self.highest_ack);
         self.snd_nxt = self.highest_sent + 1;
         self.ecn.cwr_pending = false;

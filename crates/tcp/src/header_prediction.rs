@@ -18,7 +18,11 @@ impl Sender {
             && self.tcb.slow_start.is_none()
             && self.tcb.undo.is_none()
             && self.tcb.short_packet.is_none()
+            && !self.is_limited_by_repair()
             && matches!(&self.recovery, LossRecovery::Sack(sack) if sack.is_idle(&self.tcb));
+        if self.predicts {
+            self.update_steady_window();
+        }
     }
 
     /// Whether `ack` is as predicted: it acknowledges new data, but not all, and reports no mark.
@@ -35,6 +39,7 @@ impl Sender {
     /// now, for [`Sender::next_predicted_segment`].
     #[inline(always)]
     pub fn on_predicted_ack(&mut self, now_s: f64, ack: AckSegment, config: &TcpConfig) -> i64 {
+        debug_assert!(self.knows_limit());
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.count_rtt(now_s, ack);
         self.tcb.new_ack::<true>(now_s, ack, config);
@@ -42,7 +47,7 @@ impl Sender {
         if let LossRecovery::Sack(sack) = &mut self.recovery {
             sack.on_predicted_ack();
         }
-        self.tcb.send_limit()
+        self.predicted_send_limit(now_s)
     }
 
     /// The next packet after such an ACK, up to packet `last`.

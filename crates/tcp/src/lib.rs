@@ -16,6 +16,8 @@ mod cwnd_usage;
 mod ecn;
 mod ecn_feedback;
 mod header_prediction;
+mod limit;
+mod limited_by;
 mod misbehavior;
 mod ns2_history;
 mod output;
@@ -45,6 +47,7 @@ pub use config::{
 };
 pub use counters::Counters;
 pub use ecn_feedback::EcnFeedback;
+pub use limit::{Limit, LimitedTimes};
 pub use output::Output;
 pub use rate_meter::Measured;
 pub use receiver::Receiver;

@@ -39,6 +39,8 @@ pub struct Sender {
     /// Whether ACKs may be predicted, ever and now.
     pub(crate) permits_prediction: bool,
     pub(crate) predicts: bool,
+    /// Window up to which predicted ACKs do not change what limits the sender, packets.
+    pub(crate) steady_below: f64,
 }
 
 impl Sender {
@@ -55,7 +57,8 @@ impl Sender {
         let mut tcb = Tcb::new(rule, packets, timer_phase_s, config);
         recovery.measure_rates(&mut tcb);
         let permits_prediction = tcb.permits_prediction(config);
-        let mut new = Self { tcb, recovery, permits_prediction, predicts: false };
+        let steady_below = f64::NEG_INFINITY;
+        let mut new = Self { tcb, recovery, permits_prediction, predicts: false, steady_below };
         new.update_prediction();
         new
     }
@@ -122,7 +125,7 @@ impl Sender {
             tcb.restart_cwnd_after_idle(now_s, config);
         }
         self.recovery.on_window(&mut self.tcb);
-        self.update_prediction();
+        self.settle(now_s);
     }
 
     /// State under the names of Linux's `struct tcp_info`.
@@ -156,7 +159,16 @@ impl Sender {
     /// Starts sending.
     pub fn start(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {
         self.tcb.last_event_s = now_s;
+        self.tcb.limitation.iter_mut().for_each(|limitation| limitation.start(now_s));
         self.send_pending_data(now_s, config, out);
+        self.note_limit(now_s);
+    }
+
+    /// The state after an event: what limits the flow, and whether ACKs may be predicted.
+    #[inline]
+    fn settle(&mut self, now_s: f64) {
+        self.note_limit(now_s);
+        self.update_prediction();
     }
 
     /// Whether an ACK has arrived.
@@ -193,6 +205,7 @@ impl Sender {
         config: &TcpConfig,
         out: &mut impl Output,
     ) {
+        debug_assert!(self.knows_limit());
         // RFC 9293 section 3.10.7.4: drop an ACK of data that was never sent.
         if ack.ack > self.tcb.highest_sent {
             return self.tcb.count_rtt(now_s, ack);
@@ -205,7 +218,7 @@ impl Sender {
         }
         self.process_ack(now_s, ack, sack, config, out);
         self.tcb.ecn.is_marked = false;
-        self.update_prediction();
+        self.settle(now_s);
     }
 
     /// Processes an ACK of all packets up to `ack.ack` and a part of the next one (ACK division).
@@ -241,7 +254,7 @@ impl Sender {
             tcb.grow::<false>(now_s, ack, 0, flight, config);
             self.send_pending_data(now_s, config, out);
         }
-        self.update_prediction();
+        self.settle(now_s);
     }
 
     /// What an ACK does once its ECN feedback is read.
@@ -307,26 +320,30 @@ impl Sender {
         config: &TcpConfig,
         out: &mut impl Output,
     ) {
+        debug_assert!(self.knows_limit());
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.timer.stop();
         // If nothing is to repair, a late duplicate ACK armed the timer again.
         if !self.tcb.is_repaired() {
             self.tcb.check_app_limited(self.recovery.flight(&self.tcb, config));
             self.recovery.on_timer(&mut self.tcb, now_s, config, out);
-            self.update_prediction();
+            self.settle(now_s);
         }
     }
 
     /// Handles expiry of the pacing timer.
     pub fn on_pacing_timer(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {
+        debug_assert!(self.knows_limit());
         self.tcb.pacer.iter_mut().for_each(|pacer| pacer.stop_timer());
         self.tcb.accumulate_cwnd_area(now_s);
         self.send_pending_data(now_s, config, out);
+        self.note_limit(now_s);
     }
 
     /// Adds `packets` of application data and sends what the window allows. Before
     /// [`Sender::start`] the data is only queued.
     pub fn supply(&mut self, now_s: f64, packets: u64, config: &TcpConfig, out: &mut impl Output) {
+        debug_assert!(self.knows_limit());
         let was_idle = self.is_finished();
         if self.tcb.has_started() {
             self.tcb.check_app_limited(self.recovery.flight(&self.tcb, config));
@@ -348,7 +365,7 @@ impl Sender {
         self.recovery.send_supply(&mut self.tcb, now_s, config, out);
         // A cwnd below one packet sent nothing: the timer reopens it.
         self.tcb.timer.resume_idle();
-        self.update_prediction();
+        self.settle(now_s);
     }
 
     /// Rate at which a media encoder shall produce its next frame, packets/s; none where the rule
@@ -364,6 +381,7 @@ impl Sender {
         let end = self.tcb.highest_sent + i64::from(config.recovery.stop_keeps_last_packet);
         self.tcb.data_end = self.tcb.data_end.min(end);
         self.tcb.stop_timer_if_repaired();
+        self.settle(now_s);
     }
 
     fn send_pending_data(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {

@@ -6,6 +6,7 @@
 
 use crate::cwnd_usage::CwndUsage;
 use crate::ecn::EcnState;
+use crate::limit::Limitation;
 use crate::pacer::Pacer;
 use crate::prr::Prr;
 use crate::rate_sampler::RateSampler;
@@ -158,6 +159,8 @@ pub(crate) struct Tcb {
     /// The last retransmissions, where reductions may be undone.
     pub(crate) retransmissions: Option<Box<Retransmissions>>,
     pub(crate) counters: Counters,
+    /// What limits the flow, where that is asked for.
+    pub(crate) limitation: Option<Box<Limitation>>,
 }
 
 /// The receiver's window at the start, packets: in Linux's way no larger than a header can say (RFC
@@ -236,6 +239,7 @@ impl Tcb {
             undo: None,
             retransmissions: None,
             counters: Counters::default(),
+            limitation: None,
         }
     }
 

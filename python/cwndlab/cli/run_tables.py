@@ -18,6 +18,14 @@ Digits = dict[str, int]
 
 MAX_FLOW_ROWS = 20
 """With more flows, the table has one row per group."""
+NOTED_SHARE = 0.1
+"""Where another limit than cwnd holds for more of a flow's time, a note says so."""
+
+_NOTED = {
+    "limited_by_timeout": "repair after timeouts",
+    "limited_by_application": "the application",
+    "limited_by_receiver": "the receiver's window",
+}
 
 _FLOWS: Digits = {
     "goodput_bps": 3,
@@ -121,6 +129,7 @@ def print_tables(result: Result) -> None:
         _print_groups(title, result.flows)
     else:
         _print(title, "flows", result.flows, ("flow", "rule", "recovery"), _of_flows(result.flows))
+    _note_limits(result.flows)
     _print("Links", "links", result.links, ("link", "queue"), _of_links(result))
     if result.cross.height:
         _print("Cross traffic", "cross", result.cross, ("source",), _CROSS)
@@ -195,6 +204,25 @@ def _of_links(result: Result) -> Digits:
         key for key in ("marked_packets", "l4s_marked_packets") if not result.links[key].sum()
     }
     return {key: digits for key, digits in _LINKS.items() if key not in left_out}
+
+
+def _note_limits(flows: pl.DataFrame) -> None:
+    """Say which flows, or groups if there are many, were limited by something else than cwnd."""
+    import polars as pl
+
+    if not set(_NOTED) <= set(flows.columns):
+        return  # A result that an earlier version saved.
+    name = "flow" if flows.height <= MAX_FLOW_ROWS else "group"
+    shares = flows.group_by(name, maintain_order=True).agg(pl.col(list(_NOTED)).mean())
+    lines: list[str] = []
+    for key, limit in _NOTED.items():
+        limited = shares.filter(pl.col(key) > NOTED_SHARE)
+        rows = limited.select(name, key).iter_rows()
+        each = ", ".join(f"{one} {100 * share:.0f} %" for one, share in rows)
+        if each:
+            lines.append(f"limited by {limit}, share of time: {each}")
+    for line in [*lines, ""] if lines else []:
+        print_line(line)
 
 
 def _print_groups(title: str, flows: pl.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""Overview of one run: windows, goodput and queue over one time axis."""
+"""Overview of one run: windows, goodput and queue over one time axis, and what limited flows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cwndlab.message import one_of
-from cwndlab.plots import timelines
+from cwndlab.plots import limits, timelines
 from cwndlab.plots.style import panels, styled
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ PANELS: dict[str, Callable[[Axes, Result], object]] = {
 
 @styled
 def overview(result: Result, *, width: float = 9.0, height: float = 2.4) -> Figure:
-    """Draw the traces of a result, one panel each.
+    """Draw the traces of a result, one panel each, and shares of time by what limited the flows.
 
     Parameters
     ----------
@@ -44,11 +44,17 @@ def overview(result: Result, *, width: float = 9.0, height: float = 2.4) -> Figu
             "the result has no traces to plot: expected a scenario whose `[trace]` has "
             + one_of(PANELS)
         )
-    figure, axes = panels(len(present), sharex=True, width=width, height=height)
-    for table, panel in zip(present, axes, strict=True):
+    has_limits = limits.are_known(result)
+    figure, axes = panels(len(present) + has_limits, width=width, height=height)
+    over_time = axes[: len(present)]
+    for table, panel in zip(present, over_time, strict=True):
         PANELS[table](panel, result)
         panel.set_ylim(bottom=0)
+        panel.set_xlim(0, result.simulated_s)
+        panel.tick_params(labelbottom=panel is over_time[-1])
         timelines.legend(panel)
-    axes[-1].set_xlabel("time [s]")
-    axes[-1].set_xlim(0, result.simulated_s)
+    over_time[-1].set_xlabel("time [s]")
+    if has_limits:
+        limits.limits(axes[-1], result)
+        timelines.legend(axes[-1])
     return figure

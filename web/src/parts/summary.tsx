@@ -1,6 +1,6 @@
 /** The result of the run in one line of figures, and a row for each flow. */
 
-import type { Run } from "../engine/protocol";
+import type { FlowResult, Run } from "../engine/protocol";
 import { flowColor, flowDash } from "../plots/colors";
 import { bottleneckOf } from "../plots/panels";
 
@@ -68,6 +68,27 @@ export function LineSample({ flow }: { flow: number }) {
   );
 }
 
+/** Columns of what limited a flow, and how the table calls each. */
+const LIMITS: [column: string, name: string][] = [
+  ["limited_by_timeout", "timeout"],
+  ["limited_by_recovery", "recovery"],
+  ["limited_by_application", "application"],
+  ["limited_by_receiver", "receiver"],
+  ["limited_by_pacing", "pacing"],
+  ["limited_by_slow_start", "slow start"],
+  ["limited_by_cwnd", "cwnd"],
+];
+
+/** What limited a flow for a tenth of its time or more, the longest first. */
+function limits(row: FlowResult): string {
+  const shares = LIMITS.map(([column, name]) => ({ name, share: row[column] as number | null }));
+  return shares
+    .flatMap(({ name, share }) => (share !== null && share >= 0.1 ? [{ name, share }] : []))
+    .sort((a, b) => b.share - a.share)
+    .map(({ name, share }) => `${name} ${figure(Math.round(100 * share))} %`)
+    .join(", ");
+}
+
 export function FlowTable({ run }: { run: Run }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Flows">
@@ -81,6 +102,7 @@ export function FlowTable({ run }: { run: Run }) {
             <th scope="col">Mean cwnd</th>
             <th scope="col">Loss, %</th>
             <th scope="col">Timeouts</th>
+            <th scope="col">Limited by</th>
           </tr>
         </thead>
         <tbody>
@@ -95,6 +117,7 @@ export function FlowTable({ run }: { run: Run }) {
               <td>{figure(row.mean_cwnd_packets)}</td>
               <td>{figure(row.loss_rate, 100)}</td>
               <td>{row.timeouts}</td>
+              <td>{limits(row) || "–"}</td>
             </tr>
           ))}
         </tbody>

@@ -86,6 +86,7 @@ impl Builder<'_> {
                 if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
             let mut sender = Sender::new(rule, recovery, packets, timer_phase_s, &config);
             sender.set_short_packet(short);
+            sender.count_limits();
             let app = ApplicationState::of(&sender, stop_s, transfer);
             engine.senders.push(SenderEndpoint {
                 app,

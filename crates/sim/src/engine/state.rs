@@ -9,7 +9,7 @@ use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use crate::network::Network;
 use crate::packet::Packet;
-use cwndlab_tcp::{Counters, TcpConfig};
+use cwndlab_tcp::{Counters, LimitedTimes, TcpConfig};
 use std::sync::Arc;
 
 /// Senders, the network between them, and what is due.
@@ -50,6 +50,8 @@ pub struct Engine<T: Tracer> {
     /// Counters of each sender at the start of the measurement window; empty if the window starts
     /// with the run.
     pub(crate) counters_at_window_start: Vec<Counters>,
+    /// Time of the listed flows by what limited them, when the measurement window starts and ends.
+    pub(crate) limited_times_s: [Vec<LimitedTimes>; 2],
     /// Increments of these counters within the window, once it has ended; empty if the run ends
     /// with it.
     pub(crate) measured: Vec<Counters>,
@@ -93,6 +95,7 @@ impl<T: Tracer> Engine<T> {
             halt_s: 0.0,
             held_acks: Vec::new(),
             counters_at_window_start: Vec::new(),
+            limited_times_s: Default::default(),
             measured: Vec::new(),
             window_edges_s: [window.from_s, window.to_s],
             next_window_edge_s: window.from_s,

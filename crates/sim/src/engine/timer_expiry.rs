@@ -9,7 +9,7 @@ use crate::event::timers::TimerKind;
 use crate::id::FlowId;
 use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::packet::{Flags, Packet};
-use cwndlab_tcp::{Counters, NEVER};
+use cwndlab_tcp::{Counters, LimitedTimes, NEVER};
 
 impl<T: Tracer> Engine<T> {
     /// The first timer of a station comes up.
@@ -182,6 +182,7 @@ impl<T: Tracer> Engine<T> {
             if now_s > 0.0 {
                 self.counters_at_window_start =
                     self.senders.iter().map(|endpoint| endpoint.sender.counters(now_s)).collect();
+                self.limited_times_s[0] = self.limited_times_now_s();
             }
             return;
         }
@@ -191,6 +192,7 @@ impl<T: Tracer> Engine<T> {
         let is_last = now_s == self.network.end_s && self.held_acks.is_empty();
         if !is_last || self.network.stations.first_s() <= now_s {
             self.measured = (0..self.senders.len()).map(|flow| self.added(flow)).collect();
+            self.limited_times_s[1] = self.limited_times_now_s();
         }
     }
 
@@ -204,6 +206,21 @@ impl<T: Tracer> Engine<T> {
         let counters_at_window_start =
             self.counters_at_window_start.get(flow).copied().unwrap_or_default();
         self.senders[flow].sender.counters(self.now_s).since(&counters_at_window_start)
+    }
+
+    /// Time of the listed flows up to now by what limited them.
+    fn limited_times_now_s(&self) -> Vec<LimitedTimes> {
+        let listed = self.senders[..self.listed_flows].iter();
+        listed.map(|endpoint| endpoint.sender.limited_times_s(self.now_s)).collect()
+    }
+
+    /// Time of a listed flow within the measurement window by what limited it.
+    pub(crate) fn limited_times_s(&self, flow: usize) -> LimitedTimes {
+        let [starts, ends] = &self.limited_times_s;
+        let start = starts.get(flow).copied().unwrap_or_default();
+        let now = || self.senders[flow].sender.limited_times_s(self.now_s);
+        let end = ends.get(flow).copied().unwrap_or_else(now);
+        std::array::from_fn(|limit| end[limit] - start[limit])
     }
 
     /// Data packets of a flow that were acknowledged cumulatively within the measurement window, in

@@ -1,5 +1,6 @@
 //! Results of listed flows, and fairness metrics.
 
+use super::limited_by::{LimitedBy, limited_by};
 use super::mean::mean;
 use super::shares::{FlowShares, flow_shares};
 use crate::build::{BuiltNetwork, GroupInfo};
@@ -43,6 +44,8 @@ pub struct FlowResult {
     pub rate_cov: Option<f64>,
     pub starved_s: Option<f64>,
     pub convergence_s: Option<f64>,
+    #[serde(flatten)]
+    pub limited_by: LimitedBy,
     pub base_rtt_s: f64,
     pub received_s: Option<f64>,
     pub finish_s: Option<f64>,
@@ -167,6 +170,7 @@ pub fn flow_results<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> 
             ),
             starved_s: shares.starved_s,
             convergence_s: shares.convergence_s,
+            limited_by: limited_by(endpoint, window, engine.limited_times_s(flow)),
             base_rtt_s,
             received_s: received_s(endpoint, sink, scenario.duration.seconds()),
             finish_s: endpoint.finish_s(),

@@ -3,6 +3,7 @@
 
 mod applications;
 mod flows;
+mod limited_by;
 mod links;
 mod mean;
 mod run;
@@ -13,6 +14,7 @@ mod unfinished;
 
 pub use applications::{PageResult, VideoResult};
 pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index, lowest_share};
+pub use limited_by::LimitedBy;
 pub use links::LinkResult;
 pub(crate) use links::link_results;
 pub use run::{RunResult, collect};

@@ -163,7 +163,8 @@ const RULES: [&str; 11] = [
 fn pair(rule: &str, config: TcpConfig, packets: Option<u64>) -> Pair {
     let arithmetic = if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
     let rule: RuleSpec = rule.parse().unwrap();
-    let fast = Sender::new(rule.build(arithmetic), Recovery::Sack, packets, 0.0, &config);
+    let mut fast = Sender::new(rule.build(arithmetic), Recovery::Sack, packets, 0.0, &config);
+    fast.count_limits();
     let mut slow = fast.clone();
     (slow.permits_prediction, slow.predicts) = (false, false);
     let mut pair = Pair {

@@ -260,6 +260,15 @@ impl LossRecovery {
         }
     }
 
+    /// Packets that cwnd allows beyond those in flight, before `snd_nxt` is sent.
+    #[inline]
+    pub(crate) fn left_by_cwnd(&self, tcb: &Tcb, snd_nxt: i64) -> i64 {
+        match self {
+            Self::RackTlp(scheme) => tcb.congestion_window() - scheme.rack.in_flight(),
+            _ => tcb.highest_ack + tcb.congestion_window() + 1 - snd_nxt,
+        }
+    }
+
     /// Whether the timer is armed for something else than the RTO.
     pub(crate) fn timer_is_rack_or_tlp(&self) -> bool {
         matches!(self, Self::RackTlp(scheme) if scheme.timer_is_rack_or_tlp())
