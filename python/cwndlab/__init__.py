@@ -17,7 +17,20 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cwndlab import environments, gym, known_results, ns2, plots, theory
+    from cwndlab import (
+        environments,
+        gym,
+        known_results,
+        metrics,
+        ns2,
+        outputs,
+        plots,
+        plugins,
+        searches,
+        statistics,
+        sweeps,
+        theory,
+    )
     from cwndlab.assessment import Assessment, assess
     from cwndlab.comparing import compare
     from cwndlab.comparison import Comparison
@@ -38,7 +51,6 @@ if TYPE_CHECKING:
     from cwndlab.ns2.script import export
     from cwndlab.pairwise import Pairwise, against
     from cwndlab.report import write_report
-    from cwndlab.reproduction import Reproduction, reproduce
     from cwndlab.results import Result
     from cwndlab.runs.execute import run, run_many
     from cwndlab.runs.plan import Level, Plan
@@ -64,7 +76,6 @@ _HOMES = {
     "LiveResult": "live_runs.result",
     "Pairwise": "pairwise",
     "Plan": "runs.plan",
-    "Reproduction": "reproduction",
     "Result": "results",
     "RuleError": "errors",
     "RunError": "errors",
@@ -84,7 +95,6 @@ _HOMES = {
     "export": "ns2.script",
     "knobs": "native",
     "live": "live_runs.running",
-    "reproduce": "reproduction",
     "rule": "native",
     "rules": "native",
     "run": "runs.execute",
@@ -94,7 +104,10 @@ _HOMES = {
     "sweep": "sweeps",
     "write_report": "report",
 }
-_MODULES = ("environments", "gym", "known_results", "ns2", "plots", "theory")
+_MODULES = (
+    "environments", "gym", "known_results", "metrics", "ns2", "outputs", "plots", "plugins",
+    "searches", "statistics", "sweeps", "theory",
+)  # fmt: skip
 _RENAMED = {"Contest": "Pairwise"}
 
 __all__ = [
@@ -110,7 +123,6 @@ __all__ = [
     "LiveResult",
     "Pairwise",
     "Plan",
-    "Reproduction",
     "Result",
     "RuleError",
     "RunError",
@@ -134,16 +146,21 @@ __all__ = [
     "knobs",
     "known_results",
     "live",
+    "metrics",
     "ns2",
+    "outputs",
     "plots",
-    "reproduce",
+    "plugins",
     "rule",
     "rules",
     "run",
     "run_many",
     "schema",
     "search",
+    "searches",
+    "statistics",
     "sweep",
+    "sweeps",
     "theory",
     "write_report",
 ]
