@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cwndlab.arguments import MOST_JOBS, keywords, whole
 from cwndlab.columns import tables_from
 from cwndlab.errors import ScenarioError
 from cwndlab.files import written_whole
@@ -26,6 +27,7 @@ Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
+@keywords()
 def run(
     scenario: Source,
     *,
@@ -100,6 +102,7 @@ def run(
     return Result.from_run(done, found.to_dict())
 
 
+@keywords()
 def run_many(
     scenarios: Iterable[tuple[Key, Source]],
     *,
@@ -131,7 +134,7 @@ def run_many(
     >>> sorted(key for key, _ in run_many([("a", base), ("b", base.set("seed", 2))], jobs=2))
     ['a', 'b']
     """
-    return side_by_side(_run, scenarios, jobs or default_jobs(), progress)
+    return side_by_side(_run, scenarios, threads_of(jobs), progress)
 
 
 def _run(scenario: Source, progress: Progress) -> Result:
@@ -195,6 +198,22 @@ def default_jobs() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def threads_of(jobs: int | None) -> int:
+    """Return the number of threads that was asked for, by default one for each processor.
+
+    Raises
+    ------
+    ScenarioError
+        If it is no whole number from 1 to 1024.
+
+    Examples
+    --------
+    >>> threads_of(3)
+    3
+    """
+    return default_jobs() if jobs is None else whole("jobs", jobs, 1, MOST_JOBS)
 
 
 class _Stopped(Exception):
