@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import environments, native
 from cwndlab.arguments import keywords, listed, some, whole
-from cwndlab.comparison import AXES, Comparison, plan_rules
+from cwndlab.comparison import Comparison, plan_rules
 from cwndlab.environments import Assumptions
 from cwndlab.environments.profile import assumed
 from cwndlab.metrics import BY_KEY, Metric, chosen
 from cwndlab.quantities import Quantity
 from cwndlab.runs.collection import collect
 from cwndlab.runs.until import MOST, targets_of
+from cwndlab.scores import AXES
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -58,7 +58,7 @@ RATE = "20Mbit"
 MOST_FLOWS = 10_000
 
 
-@dataclass
+@dataclass(repr=False)
 class Pairwise(Collection):
     """Results of a plan with the axes recovery, queue, env, flows and rule.
 

@@ -45,7 +45,7 @@ class Cost:
     replicates: int = 0
 
 
-@dataclass
+@dataclass(repr=False)
 class Reproduction(ResultTables):
     """The reproduction of a paper.
 

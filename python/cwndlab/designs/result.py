@@ -67,7 +67,7 @@ class Designed:
     robustness: Mapping[str, Sensitivity] = field(default_factory=dict[str, Sensitivity])
 
 
-@dataclass
+@dataclass(repr=False)
 class DesignResult(ResultTables):
     """The frontier of a search for rules.
 
