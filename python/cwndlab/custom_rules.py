@@ -43,7 +43,7 @@ from cwndlab import rule_exits, sources
 from cwndlab.message import invalid, invalid_value
 
 if TYPE_CHECKING:
-    from cwndlab.native import Ack
+    from cwndlab import Ack
 
 NOTATION = re.compile(
     # `kernel:NAME` is a congestion control of Linux.
