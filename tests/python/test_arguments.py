@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import cwndlab
+from conftest import ROOT
 from cwndlab import CwndlabError, WindowRule, against, assess, compare, dumbbell, search, sweep
 
+EXAMPLES = ROOT / "examples"
 SHORT = {"replicates": 2, "duration": "2s"}
 
 
@@ -130,6 +132,14 @@ REFUSED = {
     "queue": (lambda: path(queue="codl"), CwndlabError, "did you mean codel?"),
     "suite": (lambda: assess("CUBIC", suites="rfc9734"), CwndlabError, "did you mean rfc9743?"),
     "metric": (lambda: compare("CUBIC", metrics="godput"), CwndlabError, "did you mean goodput?"),
+    "file of a sweep": (
+        lambda: cwndlab.run(EXAMPLES / "sweep-buffers.toml"), CwndlabError,
+        "sweep-buffers.toml is a sweep: expected a scenario (`cwndlab.sweep(",
+    ),
+    "file of a design": (
+        lambda: cwndlab.run(EXAMPLES / "designs" / "better.toml"), CwndlabError,
+        "better.toml is a design: expected a scenario (`cwndlab.design(",
+    ),
     # What the command line says of a value.
     "nan": (
         lambda: dumbbell(math.nan, "10ms", flows="CUBIC"), CwndlabError,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,13 @@ Source = Scenario | Mapping[str, Any] | str | Path
 Key = TypeVar("Key")
 Task = TypeVar("Task")
 Done = TypeVar("Done")
+
+
+OTHERS = {
+    **dict.fromkeys(("axes", "base", "compare", "metrics", "replicates", "zip"), "sweep"),
+    **dict.fromkeys(("against", "family", "formulas", "objectives", "training"), "design"),
+}
+"""Keys of other files, and the function that takes these."""
 
 
 @keywords()
@@ -247,4 +255,13 @@ def as_scenario(source: Source) -> Scenario:
         return source
     if isinstance(source, Mapping):
         return Scenario.from_dict(source)
-    return Scenario.load(source)
+    try:
+        return Scenario.load(source)
+    except ScenarioError as error:
+        found = re.search(r'scenario: key "(\w+)" is not known', str(error))
+        kind = OTHERS.get(found[1]) if found is not None else None
+        if kind is None:
+            raise
+        raise ScenarioError(
+            f'{source} is a {kind}: expected a scenario (`cwndlab.{kind}("{source}")` runs it)'
+        ) from None
