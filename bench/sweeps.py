@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from cwndlab import Sweep
-from cwndlab.runs import executors
+from cwndlab.runs import execute, executors
 from cwndlab.runs.store import Store, canonical
 
 BASE = {
@@ -177,7 +177,7 @@ def main() -> None:
     """Print what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
-    parser.add_argument("--jobs", type=int, default=executors.default_jobs())
+    parser.add_argument("--jobs", type=int, default=execute.default_jobs())
     parser.add_argument(
         "--cells",
         type=int,

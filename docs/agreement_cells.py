@@ -24,8 +24,8 @@ import cwndlab
 from cwndlab import Scenario
 from cwndlab.errors import CwndlabError, ScenarioError
 from cwndlab.ns2.network import network
-from cwndlab.reproduction import load, names
-from cwndlab.reproduction.witness_scope import read_scope
+from cwndlab_papers import load, names
+from cwndlab_papers.witness_scope import read_scope
 from parts import all_cells
 
 DOCS = Path(__file__).resolve().parent

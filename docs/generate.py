@@ -189,8 +189,8 @@ def refreshed(text: str) -> str:
 
 def redraw(experiments: list[str]) -> None:
     """Draw pictures of docs/reproduction.md again."""
-    from cwndlab import reproduction
-    from cwndlab.reproduction.summary import shrink
+    import cwndlab_papers as reproduction
+    from cwndlab_papers.summary import shrink
 
     for key, ids in reproduction.choose(experiments).items():
         found = reproduction.reproduce(key, ids, out=ROOT / "out" / "reproduce")

@@ -1,12 +1,14 @@
-"""The reference of what the package exports, from its docstrings."""
+"""The reference of what the packages export, from their docstrings."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import textwrap
+from types import ModuleType
 
 import cwndlab
+import cwndlab_papers
 from parts.text import code_name, table
 
 KINDS = ("Functions", "Results", "Classes", "Errors", "Modules")
@@ -19,7 +21,9 @@ def reference() -> str:
     parts = []
     for kind, names in _by_kind().items():
         parts.append(f"## {kind}\n")
-        parts += [_entry(name) for name in names]
+        parts += [_entry(cwndlab, name) for name in names]
+    parts.append("## Papers\n\nThe package `cwndlab_papers`, beside cwndlab.\n")
+    parts += [_entry(cwndlab_papers, name) for name in ("reproduce", "Reproduction")]
     return "\n" + "\n".join(parts) + "\n"
 
 
@@ -40,8 +44,8 @@ def _kind(thing: object) -> str:
     return "Results" if hasattr(thing, "to_pandas") else "Classes"
 
 
-def _entry(name: str) -> str:
-    thing = getattr(cwndlab, name)
+def _entry(package: ModuleType, name: str) -> str:
+    thing = getattr(package, name)
     if name == "__version__":
         return '### `__version__`\n\nThe version of the package, such as "0.1.0".\n'
     sections = _sections(inspect.getdoc(thing) or "")
@@ -54,7 +58,9 @@ def _entry(name: str) -> str:
     if example := sections.get("Examples", ""):
         # Live runs need a program that not every machine has: only their docstrings are run.
         language = "pycon" if name in ("live", "LiveResult") else "python"
-        lines.append(_examples(example, language))
+        lines.append(_examples(package, example, language))
+    if inspect.ismodule(thing):
+        lines.append(_names(thing))
     return "\n".join(line for line in lines if line) + "\n"
 
 
@@ -108,6 +114,17 @@ def _members(thing: type) -> str:
     return table(["member", "what it is"], rows) if rows else ""
 
 
+def _names(module: ModuleType) -> str:
+    """List what a module exports and describes."""
+    rows = []
+    for name in getattr(module, "__all__", ()):
+        thing = getattr(module, name)
+        is_described = inspect.isclass(thing) or inspect.isroutine(thing) or inspect.ismodule(thing)
+        about = (inspect.getdoc(thing) or "").split("\n\n")[0] if is_described else "a constant"
+        rows.append([code_name(name), _prose(" ".join(about.split()))])
+    return table(["name", "what it is"], rows) if rows else ""
+
+
 def _is_property(member: object) -> bool:
     return isinstance(member, property) or inspect.isdatadescriptor(member)
 
@@ -123,23 +140,23 @@ def _prose(text: str) -> str:
     return re.sub(r"\.\. \[(\d+)\]", r"[\1]", plain).replace("]_", "]")
 
 
-def _examples(text: str, language: str) -> str:
+def _examples(package: ModuleType, text: str, language: str) -> str:
     """Write paragraphs of text, and examples as code."""
     parts = []
     for block in re.split(r"\n\s*\n", text):
         is_code = block.lstrip().startswith(">>>")
-        block = f"{_imports(block)}{block}" if is_code else block
+        block = f"{_imports(package, block)}{block}" if is_code else block
         parts.append(f"```{language}\n{block.rstrip()}\n\n```" if is_code else _prose(block))
     return "\n\n".join(parts) + "\n"
 
 
-def _imports(block: str) -> str:
+def _imports(package: ModuleType, block: str) -> str:
     """Import what a docstring's example has from its module."""
     given = " ".join(re.findall(r"^>>> (?:from|import) .*$", block, re.MULTILINE))
     bound = set(re.findall(r"\b\w+\b", given))
     used = set(re.findall(r"(?<![\w.\"'])[A-Za-z_]\w*(?=[.(])", block)) - bound
-    names = sorted(used & set(cwndlab.__all__))
-    lines = [f">>> from cwndlab import {', '.join(names)}\n"] if names else []
+    names = sorted(used & set(package.__all__))
+    lines = [f">>> from {package.__name__} import {', '.join(names)}\n"] if names else []
     lines += [">>> from pathlib import Path\n"] if "Path" in used else []
     lines += [">>> import polars as pl\n"] if "pl" in used else []
     return "".join(lines)

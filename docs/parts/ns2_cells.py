@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from cwndlab import Scenario, export
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduction import load, names
-from cwndlab.reproduction.results_grid import RULE
-from cwndlab.reproduction.witness_scope import read_scope
 from cwndlab.sweeps import Sweep
+from cwndlab_papers import load, names
+from cwndlab_papers.results_grid import RULE
+from cwndlab_papers.witness_scope import read_scope
 from parts.text import table
 
 MOST = 4

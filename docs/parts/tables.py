@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import cwndlab
+import cwndlab_papers as reproduce
 from cwndlab import environments, native
-from cwndlab import reproduction as reproduce
 from cwndlab.known_results import page as known_results_page
 from cwndlab.quantities import rate_text
-from cwndlab.reproduction import summary, summary_text, witness_page
+from cwndlab_papers import summary, summary_text, witness_page
 from parts.text import ROOT, code, code_name, table
 
 OFTEN_CHANGED = (

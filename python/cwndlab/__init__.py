@@ -17,7 +17,20 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cwndlab import environments, gym, known_results, ns2, plots, theory
+    from cwndlab import (
+        environments,
+        gym,
+        known_results,
+        metrics,
+        ns2,
+        outputs,
+        plots,
+        plugins,
+        searches,
+        statistics,
+        sweeps,
+        theory,
+    )
     from cwndlab.assessment import Assessment, assess
     from cwndlab.comparing import compare
     from cwndlab.comparison import Comparison
@@ -27,6 +40,7 @@ if TYPE_CHECKING:
         ClusterError,
         CwndlabError,
         LiveError,
+        MissingPackageError,
         RuleError,
         RunError,
         ScenarioError,
@@ -38,7 +52,6 @@ if TYPE_CHECKING:
     from cwndlab.ns2.script import export
     from cwndlab.pairwise import Pairwise, against
     from cwndlab.report import write_report
-    from cwndlab.reproduction import Reproduction, reproduce
     from cwndlab.results import Result
     from cwndlab.runs.execute import run, run_many
     from cwndlab.runs.plan import Level, Plan
@@ -61,10 +74,10 @@ _HOMES = {
     "Leave": "custom_rules",
     "Level": "runs.plan",
     "LiveError": "errors",
+    "MissingPackageError": "errors",
     "LiveResult": "live_runs.result",
     "Pairwise": "pairwise",
     "Plan": "runs.plan",
-    "Reproduction": "reproduction",
     "Result": "results",
     "RuleError": "errors",
     "RunError": "errors",
@@ -84,7 +97,6 @@ _HOMES = {
     "export": "ns2.script",
     "knobs": "native",
     "live": "live_runs.running",
-    "reproduce": "reproduction",
     "rule": "native",
     "rules": "native",
     "run": "runs.execute",
@@ -94,7 +106,10 @@ _HOMES = {
     "sweep": "sweeps",
     "write_report": "report",
 }
-_MODULES = ("environments", "gym", "known_results", "ns2", "plots", "theory")
+_MODULES = (
+    "environments", "gym", "known_results", "metrics", "ns2", "outputs", "plots", "plugins",
+    "searches", "statistics", "sweeps", "theory",
+)  # fmt: skip
 _RENAMED = {"Contest": "Pairwise"}
 
 __all__ = [
@@ -108,9 +123,9 @@ __all__ = [
     "Level",
     "LiveError",
     "LiveResult",
+    "MissingPackageError",
     "Pairwise",
     "Plan",
-    "Reproduction",
     "Result",
     "RuleError",
     "RunError",
@@ -134,16 +149,21 @@ __all__ = [
     "knobs",
     "known_results",
     "live",
+    "metrics",
     "ns2",
+    "outputs",
     "plots",
-    "reproduce",
+    "plugins",
     "rule",
     "rules",
     "run",
     "run_many",
     "schema",
     "search",
+    "searches",
+    "statistics",
     "sweep",
+    "sweeps",
     "theory",
     "write_report",
 ]

@@ -8,24 +8,28 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import environments
-from cwndlab.comparison import AXES, Comparison, plan_rules
+from cwndlab import environments, native
+from cwndlab.arguments import keywords, listed, some, whole
+from cwndlab.comparison import Comparison, plan_rules
 from cwndlab.environments import Assumptions
-from cwndlab.environments.profile import assumed, listed
+from cwndlab.environments.profile import assumed
 from cwndlab.metrics import BY_KEY, Metric, chosen
 from cwndlab.quantities import Quantity
 from cwndlab.runs.collection import collect
 from cwndlab.runs.until import MOST, targets_of
+from cwndlab.scores import AXES
 
 if TYPE_CHECKING:
     from distributed import Client
 
+    from cwndlab.custom_rules import Rule
     from cwndlab.runs.plan import Plan
     from cwndlab.runs.store import Store
 
 
+@keywords()
 def compare(
-    rules: str | Sequence[str],
+    rules: Rule | Sequence[Rule],
     *,
     env: str | Sequence[str] = "constant",
     queue: str | Sequence[str] = "drop-tail",
@@ -52,8 +56,9 @@ def compare(
 
     Parameters
     ----------
-    rules : str or sequence of str
-        Rules in any notation that `cwndlab.rule` reads; duplicates count once.
+    rules : rule or sequence of rules
+        Rules in any notation that `cwndlab.rule` reads, classes, or instances; duplicates count
+        once.
     env, queue, recovery : str or sequence of str
         Levels of the other axes. For env, ``"all"`` stands for the thirteen environments of
         Akella et al., ``"demo"`` for four, and ``"trace:FILE"`` for a link recorded in mahimahi's
@@ -119,16 +124,18 @@ def compare(
     >>> 0.1 < delays["p95_rtt_s"][0] <= delays["p99_rtt_s"][0]
     True
     """
-    asked = listed(rules)
+    asked = [native.rule(rule) for rule in some("rules", rules)]
+    whole("replicates", replicates, 1)
     assumptions = assumed(assume, profile=profile, duration=duration)
     targets = targets_of(until, BY_KEY)
     measured = chosen(metrics, also=[target.metric for target in targets])
     homes = listed(home or ())
     if len(homes) == 1:
         patch = {**(patch or {}), "home": homes[0]}
-    places = environments.at_homes(environments.names(listed(env)), homes)
+    places = environments.at_homes(environments.names(some("env", env, "environments")), homes)
     plan = plan_rules(
-        asked, env=places, queue=listed(queue), recovery=listed(recovery),
+        asked, env=places, queue=some("queue", queue, "queues"),
+        recovery=some("recovery", recovery, "recovery schemes"),
         replicates=most if targets else replicates, assume=assumptions, seed=seed, patch=patch,
         metrics=measured,
     )  # fmt: skip

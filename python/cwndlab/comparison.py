@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from cwndlab import environments, native
+from cwndlab.differences import differences
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.metrics import Metric, chosen, measure, patch_of
@@ -18,19 +19,20 @@ from cwndlab.names import shown_environment
 from cwndlab.result_tables import html_of
 from cwndlab.runs.collection import Collection
 from cwndlab.runs.plan import Joint, Level, Plan
-from cwndlab.scores import scores
+from cwndlab.scores import AXES, scores
 from cwndlab.tables import with_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-AXES = ("recovery", "queue", "env", "rule")
+    from cwndlab.custom_rules import Rule
+
 MANY_ENVIRONMENTS = 4
 TEST_FLOWS = "flow"
 """Name of the flows under test in every environment."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison(Collection):
     """Results of a plan whose axes are recovery, queue, env and rule.
 
@@ -76,6 +78,40 @@ class Comparison(Collection):
         ``C_a``, the largest distance, and ``D_a``, their sum.
         """
         return scores(self.summary)
+
+    def differences(self, baseline: Rule | None = None) -> pl.DataFrame:
+        """Return the differences of the other rules from a baseline, by cell and metric.
+
+        Runs of the same replicate are compared: they share their random numbers.
+
+        Parameters
+        ----------
+        baseline : rule, optional
+            The rule to compare with, by default the first.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns of `summary`: ``mean`` of the differences, ``ci95_low`` and ``ci95_high``,
+            ``replicates``, the number of pairs.
+
+        Raises
+        ------
+        ScenarioError
+            If the baseline is none of the rules.
+
+        Examples
+        --------
+        >>> from cwndlab import compare
+        >>> found = compare(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration="2s")
+        >>> found.differences(baseline="AIAD(1, 3)")["rule"].unique().to_list()
+        ['AIMD(1, 0.5)']
+        """
+        rules = self.plan.labels["rule"]
+        name = rules[0] if baseline is None else native.rule(baseline)
+        if name not in rules:
+            raise ScenarioError(unknown("baseline", name, rules))
+        return differences(self.runs, name, self.metrics)
 
     def table(self, metric: str | None = None) -> pl.DataFrame:
         """Return one metric as text: a row for each rule, a column for each environment.

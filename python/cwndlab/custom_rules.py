@@ -25,6 +25,7 @@ and what the program has imported already. `trust` adds others.
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import inspect
 import re
@@ -36,13 +37,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from cwndlab import rule_exits, sources
 from cwndlab.message import invalid, invalid_value
 
 if TYPE_CHECKING:
-    from cwndlab.native import Ack
+    from cwndlab import Ack
 
 NOTATION = re.compile(
     # `kernel:NAME` is a congestion control of Linux.
@@ -51,6 +52,8 @@ NOTATION = re.compile(
 )
 NOTATION_TEXT = '"FILE.py:Class(values)" or "package.module:Class(values)"'
 VALUES = "numbers, texts, True, False or None"
+METHODS = ("increase", "decrease")
+"""What a rule must have."""
 
 
 class WindowRule(Protocol):
@@ -137,6 +140,9 @@ class Leave(float):
     """
 
 
+Rule = str | type | functools.partial[Any] | WindowRule
+"""A rule as functions take it: its notation, its class, its class with values, or an instance."""
+
 # Classes named by `name_of`, by place and name, for classes that their module does not export.
 _named: dict[tuple[str, str], type] = {}
 # Modules read from files, by path, with their content: a changed file is read again.
@@ -191,20 +197,32 @@ def trust_named(arguments: Iterable[str]) -> None:
             trust(found["place"].rpartition("=")[2].strip())
 
 
-def name_of(rule: type, *values: object, **named: object) -> str:
-    """Return the notation of a rule's class with its values.
+def name_of(rule: Rule, *values: object, **named: object) -> str:
+    """Return the notation of a rule: of its class with its values, or of an instance.
+
+    Each flow has an instance of its own, which is made as this one was: the values of an instance
+    are its attributes with the names of its class's parameters. A `functools.partial` is a class
+    with values.
 
     Raises
     ------
     ValueError
-        If the class is defined inside a function, or a value is not a literal.
+        If the class is defined inside a function, a value is not a literal, or an instance does
+        not keep its values.
 
     Examples
     --------
+    >>> import functools
     >>> from fractions import Fraction
-    >>> name_of(Fraction, 3, denominator=4)
-    'fractions:Fraction(3, denominator=4)'
+    >>> name_of(Fraction, 3, denominator=4), name_of(functools.partial(Fraction, 3))
+    ('fractions:Fraction(3, denominator=4)', 'fractions:Fraction(3)')
     """
+    if isinstance(rule, str):
+        return rule
+    if isinstance(rule, functools.partial):
+        return name_of(cast("type", rule.func), *rule.args, *values, **{**rule.keywords, **named})
+    if not isinstance(rule, type):
+        named, rule = {**_values_of(rule), **named}, type(rule)
     if "<locals>" in rule.__qualname__:
         raise ValueError(
             invalid(
@@ -214,6 +232,45 @@ def name_of(rule: type, *values: object, **named: object) -> str:
     place = rule.__module__
     _named[place, rule.__qualname__] = rule
     return _written(place, rule.__qualname__, list(values), named)
+
+
+def is_rule(value: object) -> bool:
+    """Whether a value stands for a rule without being its notation.
+
+    Examples
+    --------
+    >>> is_rule(WindowRule), is_rule("CUBIC"), is_rule(0.5)
+    (True, False, False)
+    """
+    return isinstance(value, type | functools.partial) or all(
+        callable(getattr(value, method, None)) for method in METHODS
+    )
+
+
+def _values_of(rule: object) -> dict[str, object]:
+    """Return the values that an instance was made with, where they are not the defaults."""
+    kind, own = type(rule), getattr(rule, "__dict__", dict[str, Any]())
+    if not is_rule(rule):
+        raise Unusable(
+            invalid_value(
+                getattr(rule, "__name__", rule),
+                f"a notation, or a class with {' and '.join(METHODS)}, or an instance of one",
+            )
+        )
+    parameters = inspect.signature(kind).parameters.values()
+    found = {one.name: own[one.name] for one in parameters if one.name in own}
+    try:
+        # An attribute may have another meaning, or have changed.
+        is_equal = vars(kind(**found)) == own
+    except Exception:
+        is_equal = False
+    if not is_equal:
+        raise Unusable(
+            f"{kind.__name__} does not keep its values: expected an attribute for each parameter, "
+            f"or the class with its values: cwndlab.rule({kind.__name__}, ...)"
+        )
+    return {one.name: found[one.name] for one in parameters
+            if one.name in found and found[one.name] != one.default}  # fmt: skip
 
 
 def find(text: str, folder: str | Path | None = None) -> tuple[str, Callable[[], object]]:
@@ -238,7 +295,7 @@ def find(text: str, folder: str | Path | None = None) -> tuple[str, Callable[[],
         place = str((Path(folder) / place).resolve())
     with data_beside(folder):
         rule = _class(place, name)
-    for method in ("increase", "decrease"):
+    for method in METHODS:
         if not callable(getattr(rule, method, None)):
             raise Unusable(f"has no method {method}")
     return _written(place, name, values, named), lambda: rule(*values, **named)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from cwndlab.columns import ESTIMATE
-from cwndlab.comparison import AXES
 from cwndlab.metrics import METRICS, Metric
-from cwndlab.scores import SETTING
+from cwndlab.scores import AXES, SETTING
 
 
 def differences(

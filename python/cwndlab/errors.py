@@ -16,6 +16,7 @@ __all__ = [
     "ClusterError",
     "CwndlabError",
     "LiveError",
+    "MissingPackageError",
     "RuleError",
     "RunError",
     "ScenarioError",
@@ -113,6 +114,18 @@ class LiveError(CwndlabError, RuntimeError):
     """
 
 
+class MissingPackageError(CwndlabError, ImportError):
+    """A package that cwndlab does not need by itself: the message says how to install it.
+
+    Examples
+    --------
+    >>> import cwndlab
+    >>> error = cwndlab.MissingPackageError("gym: expected the package gymnasium: pip install ...")
+    >>> isinstance(error, ImportError), isinstance(error, cwndlab.CwndlabError)
+    (True, True)
+    """
+
+
 class StoreError(CwndlabError, OSError):
     """A store of runs that cannot be read or written.
 
@@ -136,6 +149,7 @@ for _error in (
     RunError,
     ClusterError,
     LiveError,
+    MissingPackageError,
     StoreError,
 ):
     # The name by which users catch it.

@@ -58,12 +58,19 @@ def missing(key: str, expected: str) -> str:
 
 
 def nearest(value: str, known: Iterable[str]) -> str | None:
-    """Return the known name most similar to `value`, ignoring case; None if none is similar."""
+    """Return the known name most similar to `value`, ignoring case; None if none is similar.
+
+    Examples
+    --------
+    >>> nearest("--sett", ["--set", "--ns"]), nearest("--csv", ["--set", "--ns"])
+    ('--set', None)
+    """
     # Imported here: only an error needs it.
     import difflib
 
-    lowered = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(value.lower(), lowered, n=1)
+    # The dashes of options make none of them alike.
+    lowered = {name.lower().lstrip("-"): name for name in known}
+    near = difflib.get_close_matches(value.lower().lstrip("-"), lowered, n=1)
     return lowered[near[0]] if near else None
 
 

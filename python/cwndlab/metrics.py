@@ -6,6 +6,10 @@ bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers
 1000/1040, unless the cross traffic loses packets as well: the flows then get its share.
 ``goodput_left`` therefore divides it by the measured residual bandwidth. With arriving flows as
 cross traffic there is no nominal residual bandwidth, and both use the measured one.
+
+>>> from cwndlab import metrics
+>>> metrics.BY_KEY["goodput"].more_is_better, metrics.jain_index([1.0, 1.0, 4.0])
+(True, 0.6666666666666666)
 """
 
 from __future__ import annotations
@@ -19,6 +23,15 @@ from cwndlab.columns import COLUMNS, RUN, Column
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, same_name, unknown
 from cwndlab.statistics import UNBOUNDED, Bounds, Estimate, difference_bounds, estimate
+
+__all__ = [
+    "BY_KEY",
+    "Metric",
+    "chosen",
+    "jain_index",
+    "measure",
+    "of_goodputs",
+]
 
 Read = Callable[[Mapping[str, Any], Mapping[str, Any]], float | None]
 """Measures a run (a dictionary) with its bottleneck link."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cwndlab import _core
 from cwndlab._core import Ack, DrivenSender, Episodes, Observer, Run, Scenario
 from cwndlab.errors import RuleError
+
+if TYPE_CHECKING:
+    from cwndlab.custom_rules import Rule
 
 __all__ = [
     "Ack",
@@ -69,14 +72,14 @@ def rules() -> list[dict[str, Any]]:
     return json.loads(_core.rules())
 
 
-def rule(rule: str | type, *values: object, **named: object) -> str:
+def rule(rule: Rule, *values: object, **named: object) -> str:
     """Return the canonical notation of a rule.
 
     Parameters
     ----------
-    rule : str or class
-        For example ``"AIMD(1,.5)"``, or a custom class followed by its values
-        (`cwndlab.custom_rules`).
+    rule : str, class or instance
+        For example ``"AIMD(1,.5)"``, or a custom class followed by its values, or an instance of
+        one (`cwndlab.custom_rules`).
 
     Raises
     ------

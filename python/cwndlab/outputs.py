@@ -3,6 +3,10 @@
 An output begins with ``schema``, such as ``"run/1"``, and ``cwndlab_version``. The number rises
 when a field goes or changes its meaning, not when one is added. ``cwndlab schema --output NAME``
 prints a schema.
+
+>>> from cwndlab import outputs
+>>> outputs.schema("topology")["required"]
+['schema', 'cwndlab_version', 'nodes', 'links', 'paths']
 """
 
 from __future__ import annotations
@@ -11,12 +15,33 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cwndlab import native
+from cwndlab import entry_points, native
 from cwndlab.columns import COLUMNS, RUN, Column
 from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 
+__all__ = [
+    "ANY",
+    "NUMBER",
+    "OUTPUTS",
+    "TABLE",
+    "TEXT",
+    "TRUTH",
+    "WHOLE",
+    "Outputs",
+    "Schema",
+    "at_least",
+    "every",
+    "exactly",
+    "fields",
+    "list_of",
+    "map_of",
+    "schema",
+    "stamped",
+]
+
 Schema = dict[str, Any]
+Outputs = dict[str, tuple[str, Callable[[], Schema]]]
 VERSION = 1
 """Of every form: none has changed yet."""
 
@@ -40,6 +65,20 @@ def stamped(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema": f"{name}/{VERSION}", "cwndlab_version": native.version(), **data}
 
 
+def every() -> Outputs:
+    """Return `OUTPUTS` with those of other packages (`cwndlab.plugins`).
+
+    Examples
+    --------
+    >>> set(OUTPUTS) <= set(every())
+    True
+    """
+    found = dict(OUTPUTS)
+    for more in entry_points.load(entry_points.OUTPUTS).values():
+        found.update(more)
+    return found
+
+
 def schema(name: str) -> Schema:
     """Return the JSON schema of an output.
 
@@ -53,41 +92,44 @@ def schema(name: str) -> Schema:
     >>> schema("run")["properties"]["jain_index"]["type"]
     ['number', 'null']
     """
-    if name not in OUTPUTS:
-        raise ScenarioError(unknown("--output", name, OUTPUTS))
-    about, body = OUTPUTS[name]
-    fields = body()
+    found = OUTPUTS if name in OUTPUTS else every()
+    if name not in found:
+        raise ScenarioError(unknown("--output", name, found))
+    about, body = found[name]
+    described = body()
     own = {"schema": {"const": f"{name}/{VERSION}"}, "cwndlab_version": TEXT}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"{name}/{VERSION}",
         "description": about,
-        **fields,
-        "properties": {**own, **fields["properties"]},
-        "required": [*own, *fields["required"]],
+        **described,
+        "properties": {**own, **described["properties"]},
+        "required": [*own, *described["required"]],
     }
 
 
-def _object(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
+def exactly(required: Mapping[str, Schema]) -> Schema:
     """Describe an object with these fields and no others."""
     return {
         "type": "object",
-        "properties": {**required, **(optional or {})},
+        "properties": dict(required),
         "required": list(required),
         "additionalProperties": False,
     }
 
 
-def _open(required: Mapping[str, Schema]) -> Schema:
+def at_least(required: Mapping[str, Schema]) -> Schema:
     """Describe an object with these fields and others."""
-    return {**_object(required), "additionalProperties": True}
+    return {**exactly(required), "additionalProperties": True}
 
 
-def _list(of: Schema) -> Schema:
+def list_of(of: Schema) -> Schema:
+    """Describe a list of entries of this form."""
     return {"type": "array", "items": of}
 
 
-def _map(of: Schema) -> Schema:
+def map_of(of: Schema) -> Schema:
+    """Describe an object with any names and values of this form."""
     return {"type": "object", "additionalProperties": of}
 
 
@@ -95,7 +137,14 @@ def _or_null(of: Schema) -> Schema:
     return {**of, "type": [of["type"], "null"]}
 
 
-def _fields(names: str, of: Schema) -> dict[str, Schema]:
+def fields(names: str, of: Schema) -> dict[str, Schema]:
+    """Give fields, whose names stand in a text, one form.
+
+    Examples
+    --------
+    >>> fields("low high", NUMBER)
+    {'low': {'type': 'number'}, 'high': {'type': 'number'}}
+    """
     return dict.fromkeys(names.split(), of)
 
 
@@ -116,233 +165,221 @@ def _columns(columns: Mapping[str, Column]) -> dict[str, Schema]:
 
 
 def _run() -> Schema:
-    tables = {name: _list(_object(_columns(found))) for name, found in COLUMNS.items()}
-    return _object({**_columns(RUN), **tables})
+    tables = {name: list_of(exactly(_columns(found))) for name, found in COLUMNS.items()}
+    return exactly({**_columns(RUN), **tables})
 
 
-_INTERVAL = _fields("mean ci95_low ci95_high", _or_null(NUMBER))
+_INTERVAL = fields("mean ci95_low ci95_high", _or_null(NUMBER))
 _ESTIMATE = {**_INTERVAL, "replicates": WHOLE}
-_CELL = _fields("recovery queue env rule", TEXT)
+_CELL = fields("recovery queue env rule", TEXT)
 _IDENTITY = {"replicate": WHOLE, "seed": WHOLE, "trace_hash": TEXT}
 
 
 def _collection(
     summary: Mapping[str, Schema], run: Mapping[str, Schema], more: Mapping[str, Schema]
 ) -> Schema:
-    rows = _object({**summary, **_ESTIMATE})
+    rows = exactly({**summary, **_ESTIMATE})
     # A run has its metrics, too, whose names are those of the summary.
-    runs = {**_open({**run, **_IDENTITY}), "additionalProperties": ANY}
-    return _object(
-        {**more, "complete": TRUTH, "profile": TEXT, "plan": _plan(), "summary": _list(rows),
-         "runs": _list(runs)}
+    runs = {**at_least({**run, **_IDENTITY}), "additionalProperties": ANY}
+    return exactly(
+        {**more, "complete": TRUTH, "profile": TEXT, "plan": _plan(), "summary": list_of(rows),
+         "runs": list_of(runs)}
     )  # fmt: skip
 
 
 def _plan() -> Schema:
-    level = _object({"label": TEXT, "patch": TABLE})
-    joint = _object({"cell": TABLE, "patch": TABLE})
-    return _object(
-        {"base": TABLE, "axes": _map(_list(level)), "replicates": WHOLE, "seed": WHOLE,
-         "joint": _list(joint), "patch": TABLE}
+    level = exactly({"label": TEXT, "patch": TABLE})
+    joint = exactly({"cell": TABLE, "patch": TABLE})
+    return exactly(
+        {"base": TABLE, "axes": map_of(list_of(level)), "replicates": WHOLE, "seed": WHOLE,
+         "joint": list_of(joint), "patch": TABLE}
     )  # fmt: skip
 
 
 def _compare() -> Schema:
-    scores = _object({**_fields("recovery queue metric rule", TEXT),
-                      **_fields("C_a D_a", _or_null(NUMBER))})  # fmt: skip
-    return _collection({**_CELL, "metric": TEXT}, _CELL, {"scores": _list(scores)})
+    scores = exactly({**fields("recovery queue metric rule", TEXT),
+                      **fields("C_a D_a", _or_null(NUMBER))})  # fmt: skip
+    return _collection({**_CELL, "metric": TEXT}, _CELL, {"scores": list_of(scores)})
 
 
 def _against() -> Schema:
     cell = {**_CELL, "flows": WHOLE}
-    return _collection({**cell, "measure": TEXT}, cell, {"against": TEXT, "rules": _list(TEXT)})
+    return _collection({**cell, "measure": TEXT}, cell, {"against": TEXT, "rules": list_of(TEXT)})
 
 
 def _sweep_fields() -> dict[str, Schema]:
-    cell = {"cell": _map(TEXT), "replicate": WHOLE, "error": TEXT}
-    wide = {"cell": _map(TEXT), "replicates": WHOLE, "wide": _list(TEXT), "without": _list(TEXT)}
-    row = _open({"metric": TEXT, **_ESTIMATE})
+    cell = {"cell": map_of(TEXT), "replicate": WHOLE, "error": TEXT}
+    wide = {
+        "cell": map_of(TEXT),
+        "replicates": WHOLE,
+        "wide": list_of(TEXT),
+        "without": list_of(TEXT),
+    }
+    row = at_least({"metric": TEXT, **_ESTIMATE})
     return {
-        "build": TEXT, "sweep": TABLE, "complete": TRUTH, "failed": _list(_object(cell)),
-        "unmet": _list(_object(wide)), "notes": _list(TEXT), "summary": _list(row),
-        "differences": _list(_open({"baseline": _or_null(TEXT), "metric": TEXT, **_ESTIMATE})),
-        "runs": _list(_open(_IDENTITY)),
+        "build": TEXT, "sweep": TABLE, "complete": TRUTH, "failed": list_of(exactly(cell)),
+        "unmet": list_of(exactly(wide)), "notes": list_of(TEXT), "summary": list_of(row),
+        "differences": list_of(at_least({"baseline": _or_null(TEXT), "metric": TEXT, **_ESTIMATE})),
+        "runs": list_of(at_least(_IDENTITY)),
     }  # fmt: skip
 
 
 def _sweep() -> Schema:
-    return _object(_sweep_fields())
+    return exactly(_sweep_fields())
 
 
 def _sweep_event() -> Schema:
     result = {"if": {"properties": {"event": {"const": "result"}}},
               "then": {"required": list(_sweep_fields())}}  # fmt: skip
-    return {**_open({"event": TEXT}), **result}
+    return {**at_least({"event": TEXT}), **result}
 
 
 def _search() -> Schema:
-    estimate = _object(_INTERVAL)
-    return _object(
-        {**_fields("best worst", _or_null(TEXT)), **_fields("metric family setting profile", TEXT),
-         "values": _map(NUMBER), "waveform": TABLE, "met": TRUTH, "margin": estimate,
-         "rules": _map(estimate), **_fields("replicates waveforms_tried runs", WHOLE),
+    estimate = exactly(_INTERVAL)
+    return exactly(
+        {**fields("best worst", _or_null(TEXT)), **fields("metric family setting profile", TEXT),
+         "values": map_of(NUMBER), "waveform": TABLE, "met": TRUTH, "margin": estimate,
+         "rules": map_of(estimate), **fields("replicates waveforms_tried runs", WHOLE),
          "wall_s": NUMBER}
     )  # fmt: skip
 
 
 def _families() -> Schema:
-    parameter = _open({"name": TEXT, "meaning": TEXT, "low": NUMBER, "high": NUMBER, "kind": TEXT})
-    family = _object({"family": TEXT, "meaning": TEXT, "parameters": _list(parameter)})
-    return _object({"families": _list(family)})
+    parameter = at_least(
+        {"name": TEXT, "meaning": TEXT, "low": NUMBER, "high": NUMBER, "kind": TEXT}
+    )
+    family = exactly({"family": TEXT, "meaning": TEXT, "parameters": list_of(parameter)})
+    return exactly({"families": list_of(family)})
 
 
 def _design() -> Schema:
     """Describe a search for rules."""
-    estimate = _object({**_fields("mean low high", _or_null(NUMBER)), "count": WHOLE})
-    sensitivity = _object({"change": TEXT, "value": NUMBER, "before": NUMBER})
-    rule = _object(
-        {"rule": TEXT, "size": WHOLE, "training": _map(_or_null(NUMBER)),
-         "validation": _map(_or_null(NUMBER)), "hidden": _map(estimate),
-         "differences": _map(_map(estimate)), "merged": _list(TEXT),
-         "robustness": _map(sensitivity)}
+    estimate = exactly({**fields("mean low high", _or_null(NUMBER)), "count": WHOLE})
+    sensitivity = exactly({"change": TEXT, "value": NUMBER, "before": NUMBER})
+    rule = exactly(
+        {"rule": TEXT, "size": WHOLE, "training": map_of(_or_null(NUMBER)),
+         "validation": map_of(_or_null(NUMBER)), "hidden": map_of(estimate),
+         "differences": map_of(map_of(estimate)), "merged": list_of(TEXT),
+         "robustness": map_of(sensitivity)}
     )  # fmt: skip
-    return _object(
-        {"specification": TABLE, "space": TEXT, "frontier": _list(rule), "references": _list(rule),
-         "worst_links": _list(TEXT), **_fields("tried runs packets", WHOLE), "wall_s": NUMBER}
+    return exactly(
+        {"specification": TABLE, "space": TEXT, "frontier": list_of(rule),
+         "references": list_of(rule),
+         "worst_links": list_of(TEXT), **fields("tried runs packets", WHOLE), "wall_s": NUMBER}
     )  # fmt: skip
 
 
 def _assessment() -> Schema:
     """Describe an assessment."""
-    interval = _fields("mean low high", _or_null(NUMBER))
-    comparison = _object(
-        {**_fields("test metric verdict", TEXT), "cell": _map(TEXT),
-         "enough": TRUTH, "values": _list(_or_null(NUMBER)),
-         "means": _map(_object({**interval, "count": WHOLE})),
-         "disadvantages": _map(_object({**interval, "count": WHOLE, "margin": NUMBER}))}
+    interval = fields("mean low high", _or_null(NUMBER))
+    comparison = exactly(
+        {**fields("test metric verdict", TEXT), "cell": map_of(TEXT),
+         "enough": TRUTH, "values": list_of(_or_null(NUMBER)),
+         "means": map_of(exactly({**interval, "count": WHOLE})),
+         "disadvantages": map_of(exactly({**interval, "count": WHOLE, "margin": NUMBER}))}
     )  # fmt: skip
-    criterion = _object(
-        {**_fields("section title verdict reason", TEXT), "must": TRUTH, "counts": _map(WHOLE),
-         "comparisons": _list(comparison)}
+    criterion = exactly(
+        {**fields("section title verdict reason", TEXT), "must": TRUTH, "counts": map_of(WHOLE),
+         "comparisons": list_of(comparison)}
     )  # fmt: skip
-    test = _object({**_fields("id section title what", TEXT), "sweep": TABLE})
-    return _object(
-        {**_fields("build rule profile", TEXT),
-         **_fields("references deciding suites", _list(TEXT)),
-         "quick": TRUTH, "seed": WHOLE, "criteria": _list(criterion), "tests": _list(test),
-         "not_run": _map(TEXT),
-         "live": _list(TABLE), "worst_link": {"type": ["object", "null"]}}
+    test = exactly({**fields("id section title what", TEXT), "sweep": TABLE})
+    return exactly(
+        {**fields("build rule profile", TEXT),
+         **fields("references deciding suites", list_of(TEXT)),
+         "quick": TRUTH, "seed": WHOLE, "criteria": list_of(criterion), "tests": list_of(test),
+         "not_run": map_of(TEXT),
+         "live": list_of(TABLE), "worst_link": {"type": ["object", "null"]}}
     )  # fmt: skip
 
 
 def _known_results() -> Schema:
     """Describe the record of known results."""
-    band = _object({"text": TEXT, **_fields("low high", _or_null(NUMBER))})
-    fact = _object(
-        {**_fields("fact source unit scenario_hash verdict", TEXT), "expected": band,
-         "values": _list(_or_null(NUMBER)), **_fields("mean ci95_low ci95_high", _or_null(NUMBER))}
+    band = exactly({"text": TEXT, **fields("low high", _or_null(NUMBER))})
+    fact = exactly(
+        {**fields("fact source unit scenario_hash verdict", TEXT), "expected": band,
+         "values": list_of(_or_null(NUMBER)), **fields("mean ci95_low ci95_high", _or_null(NUMBER))}
     )  # fmt: skip
-    return _object({"build": TEXT, "facts": _list(fact)})
+    return exactly({"build": TEXT, "facts": list_of(fact)})
 
 
 def _conform() -> Schema:
-    script = _object({
-        **_fields("script verdict expected found", TEXT),
+    script = exactly({
+        **fields("script verdict expected found", TEXT),
         "line": _or_null(WHOLE), "checks": WHOLE,
-        **_fields("kernel kernel_reason flow", _or_null(TEXT)), "time_s": _or_null(NUMBER),
+        **fields("kernel kernel_reason flow", _or_null(TEXT)), "time_s": _or_null(NUMBER),
     })  # fmt: skip
-    return _object({"scripts": _list(script)})
+    return exactly({"scripts": list_of(script)})
 
 
 def _matrix() -> Schema:
-    texts = _fields("rule profile check case verdict unit reason", TEXT)
-    numbers = _fields("measured ci95_low ci95_high", _or_null(NUMBER))
+    texts = fields("rule profile check case verdict unit reason", TEXT)
+    numbers = fields("measured ci95_low ci95_high", _or_null(NUMBER))
     case = {**texts, **numbers, "bound": NUMBER, "at_least": TRUTH}
-    return _object({"cases": _list(_object(case))})
+    return exactly({"cases": list_of(exactly(case))})
 
 
 def _results() -> Schema:
-    return _object({"provenance": _open({"runs": WHOLE, "runs_in_store": WHOLE}),
-                    "runs": _list(_open(_IDENTITY))})  # fmt: skip
+    return exactly({"provenance": at_least({"runs": WHOLE, "runs_in_store": WHOLE}),
+                    "runs": list_of(at_least(_IDENTITY))})  # fmt: skip
 
 
 def _stored_run() -> Schema:
-    place = _object({"sweep": TEXT, "definition": TEXT, "cell": _map(TEXT), "replicate": WHOLE})
-    return _open({"key": TEXT, "scenario": TABLE, "result": _run(), "places": _list(place)})
+    place = exactly({"sweep": TEXT, "definition": TEXT, "cell": map_of(TEXT), "replicate": WHOLE})
+    return at_least({"key": TEXT, "scenario": TABLE, "result": _run(), "places": list_of(place)})
 
 
 def _environments() -> Schema:
-    entry = _object({**_fields("name title left_per_flow topology", TEXT), "link_bps": NUMBER})
-    return _object({"environments": _list(entry)})
+    entry = exactly({**fields("name title left_per_flow topology", TEXT), "link_bps": NUMBER})
+    return exactly({"environments": list_of(entry)})
 
 
 def _assumptions() -> Schema:
-    return _object({"assumptions": _list(_open({"name": TEXT, "value": ANY}))})
+    return exactly({"assumptions": list_of(at_least({"name": TEXT, "value": ANY}))})
 
 
 def _rules() -> Schema:
-    parameter = _object(
+    parameter = exactly(
         {"name": TEXT, "meaning": TEXT, "allowed": TEXT, "option": TRUTH,
          "default": {"type": ["number", "string", "null"]}}
     )  # fmt: skip
-    entry = _object(
-        {**_fields("name notation summary source example", TEXT), "parameters": _list(parameter),
+    entry = exactly(
+        {**fields("name notation summary source example", TEXT), "parameters": list_of(parameter),
          "deployed": TRUTH}
     )  # fmt: skip
-    return _object({"rules": _list(entry)})
+    return exactly({"rules": list_of(entry)})
 
 
 def _knobs() -> Schema:
-    entry = _object(
-        {**_fields("name group meaning", TEXT), "values": TABLE,
+    entry = exactly(
+        {**fields("name group meaning", TEXT), "values": TABLE,
          "range": {"type": ["array", "null"], "items": NUMBER}}
     )  # fmt: skip
-    return _object({"knobs": _list(entry)})
+    return exactly({"knobs": list_of(entry)})
 
 
 def _doctor() -> Schema:
-    return _object({"parts": _list(_open({"there": TRUTH}))})
+    return exactly({"parts": list_of(at_least({"there": TRUTH}))})
 
 
 def _kernel() -> Schema:
-    return _object(
-        {**_fields("name release identity source", TEXT), "hz": WHOLE,
-         "congestion_controls": _list(TEXT)}
+    return exactly(
+        {**fields("name release identity source", TEXT), "hz": WHOLE,
+         "congestion_controls": list_of(TEXT)}
     )  # fmt: skip
 
 
 def _topology() -> Schema:
-    return _object({"nodes": _list(TEXT), "links": _list(TABLE), "paths": _list(TABLE)})
-
-
-def _reproduce() -> Schema:
-    return _object(
-        {"paper": TEXT, "quick": TRUTH, "assume": TABLE,
-         "claims": _list(_open({**_fields("id claim statement section verdict", TEXT)})),
-         "published": _list(_open({"id": TEXT, "what": TEXT})), "misfit": _map(TABLE),
-         **_fields("runs runs_done_now runs_failed", WHOLE), **_fields("computed_s wall_s", NUMBER)}
-    )  # fmt: skip
-
-
-def _witness() -> Schema:
-    return _object(
-        {**_fields("paper ns2_version", TEXT), "plans": _map(TABLE), "counts": _map(WHOLE),
-         "left_out": ANY, "claims": _list(TABLE)}
-    )  # fmt: skip
+    return exactly({"nodes": list_of(TEXT), "links": list_of(TABLE), "paths": list_of(TABLE)})
 
 
 def _beside() -> Schema:
     side = {"type": "object", "required": list(_sweep_fields())}
-    return _object({"ns2_version": TEXT, "cwndlab": side, "ns2": side,
-                    "differences": _list(_open({"metric": TEXT, **_ESTIMATE}))})  # fmt: skip
-
-
-def _sensitivity() -> Schema:
-    return _open({"paper": TEXT})
+    return exactly({"ns2_version": TEXT, "cwndlab": side, "ns2": side,
+                    "differences": list_of(at_least({"metric": TEXT, **_ESTIMATE}))})  # fmt: skip
 
 
 def _made(required: Mapping[str, Schema]) -> Callable[[], Schema]:
-    return lambda: _object(required)
+    return lambda: exactly(required)
 
 
 def _live() -> Schema:
@@ -352,17 +389,19 @@ def _live() -> Schema:
 
 
 def _live_beside() -> Schema:
-    judged = {"metric": TEXT, "simulated": _list(NUMBER), "inside": _or_null(TRUTH),
+    judged = {"metric": TEXT, "simulated": list_of(NUMBER), "inside": _or_null(TRUTH),
               **{key: _or_null(NUMBER) for key in ("mean", "low", "high", "live")}}  # fmt: skip
-    return _object({"live": _live(), "simulated": _list(_run()), "judged": _list(_object(judged))})
+    return exactly(
+        {"live": _live(), "simulated": list_of(_run()), "judged": list_of(exactly(judged))}
+    )
 
 
-_ROWS = {"rows": _list(TABLE)}
-OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
+_ROWS = {"rows": list_of(TABLE)}
+OUTPUTS: Outputs = {
     "run": ("`cwndlab run`: a run with its tables, as docs/metrics.md defines them", _run),
     "saved-run": (
         "run.json of `--out`: fields of a run and its scenario; the tables lie beside it",
-        lambda: _object({"run": _open({"name": _or_null(TEXT)}), "scenario": TABLE}),
+        lambda: exactly({"run": at_least({"name": _or_null(TEXT)}), "scenario": TABLE}),
     ),
     "compare": ("`cwndlab compare`, and its comparison.json", _compare),
     "against": ("`cwndlab compare --against`, and its comparison.json", _against),
@@ -386,35 +425,28 @@ OUTPUTS: dict[str, tuple[str, Callable[[], Schema]]] = {
     "knobs": ("`cwndlab knobs`", _knobs),
     "doctor": ("`cwndlab doctor`", _doctor),
     "topology": ("`cwndlab topology`", _topology),
-    "reproduction": (
-        "docs/reproduction.json: verdicts of papers", _made({"papers": _map(TABLE)})
-    ),
-    "reproduce": ("a line of `cwndlab reproduce`, and a paper's claims.json", _reproduce),
-    "witness": ("`cwndlab reproduce --witness ns2`, and its witness.json", _witness),
     "beside": ("`--beside ns2` of `cwndlab run`, `compare` and `sweep`", _beside),
-    "sensitivity": ("a line of `cwndlab reproduce --sensitivity`, and its file", _sensitivity),
-    "readings": ("a line of `cwndlab reproduce --readings`, and its file", _sensitivity),
     "live": ("`cwndlab live linux` and `cwndlab live quic`", _live),
     "live-beside": ("the same with `--beside`", _live_beside),
-    "live-rule": ("`cwndlab live install`", lambda: _open({"rule": TEXT, "name": TEXT})),
-    "live-rules": ("`cwndlab live list`", lambda: _open({})),
+    "live-rule": ("`cwndlab live install`", lambda: at_least({"rule": TEXT, "name": TEXT})),
+    "live-rules": ("`cwndlab live list`", lambda: at_least({})),
     "virtual-kernels": (
-        "`cwndlab virtual-kernel list`", lambda: _object({"kernels": _list(_kernel())})
+        "`cwndlab virtual-kernel list`", lambda: exactly({"kernels": list_of(_kernel())})
     ),
     "theory-phase": (
-        "`cwndlab theory phase`", _made({"capacity": NUMBER, "runs": _list(TABLE)})
+        "`cwndlab theory phase`", _made({"capacity": NUMBER, "runs": list_of(TABLE)})
     ),
-    "theory-fair": ("`cwndlab theory fair`", lambda: _open({"rule": TEXT, "verdict": TEXT})),
+    "theory-fair": ("`cwndlab theory fair`", lambda: at_least({"rule": TEXT, "verdict": TEXT})),
     "theory-rate": (
         "`cwndlab theory rate`",
-        lambda: _object({"rule": TEXT, "values": _list(ANY),
-                         **_fields("p rtt_s rto_s packets_per_ack", NUMBER)}),
+        lambda: exactly({"rule": TEXT, "values": list_of(ANY),
+                         **fields("p rtt_s rto_s packets_per_ack", NUMBER)}),
     ),
-    "theory-friendly": ("`cwndlab theory friendly`", lambda: _open({"d": NUMBER, **_ROWS})),
+    "theory-friendly": ("`cwndlab theory friendly`", lambda: at_least({"d": NUMBER, **_ROWS})),
     "theory-growth": (
         "`cwndlab theory growth`",
-        _made({"from_packets": NUMBER, "to_packets": NUMBER, "round_trips": _map(WHOLE)}),
+        _made({"from_packets": NUMBER, "to_packets": NUMBER, "round_trips": map_of(WHOLE)}),
     ),
-    "theory-bimodal": ("`cwndlab theory bimodal`", lambda: _open({"within": NUMBER, **_ROWS})),
+    "theory-bimodal": ("`cwndlab theory bimodal`", lambda: at_least({"within": NUMBER, **_ROWS})),
 }  # fmt: skip
 """Name to what has the form, and to its schema without the first two fields."""

@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from cwndlab import environments, native
+from cwndlab.arguments import keywords, listed, some, whole
 from cwndlab.documents import is_whole
-from cwndlab.environments.profile import assumed, listed
+from cwndlab.environments.profile import assumed
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.metrics import Metric
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from distributed import Client
     from matplotlib.figure import Figure
 
+    from cwndlab.custom_rules import Rule
     from cwndlab.runs.store import Store
 
 AXES = ("recovery", "queue", "env", "flows", "rule")
@@ -56,7 +58,7 @@ RATE = "20Mbit"
 MOST_FLOWS = 10_000
 
 
-@dataclass
+@dataclass(repr=False)
 class Pairwise(Collection):
     """Results of a plan with the axes recovery, queue, env, flows and rule.
 
@@ -155,9 +157,10 @@ _RUN_SCHEMA: dict[str, Any] = {
 }
 
 
+@keywords()
 def against(
-    rules: str | Sequence[str],
-    other: str,
+    rules: Rule | Sequence[Rule],
+    other: Rule,
     *,
     flows: int | Sequence[int] = FLOWS,
     queue: str | Sequence[str] = "drop-tail",
@@ -185,9 +188,9 @@ def against(
 
     Parameters
     ----------
-    rules : str or sequence of str
-        One rule or several, in any notation that `cwndlab.rule` reads.
-    other : str
+    rules : rule or sequence of rules
+        One rule or several: notations that `cwndlab.rule` reads, classes, or instances.
+    other : rule
         The rule that shares the bottleneck with each of them.
     flows : int or sequence of int
         Flow counts n: n flows of the rule and n of the other.
@@ -261,31 +264,30 @@ def against(
     >>> len(planned.plan), planned.against, planned.plan.labels["rule"]
     (12, 'AIMD(1, 0.5)', ['CUBIC', 'AIMD(1, 0.5)'])
     """
-    other, asked = native.rule(other), list(dict.fromkeys(map(native.rule, listed(rules))))
-    if not asked:
-        raise ScenarioError(invalid("rules", [], "one or more rules"))
-    numbers = flows if isinstance(flows, Sequence) else [flows]
-    counts = list(dict.fromkeys(_checked(count) for count in numbers))
+    beside = native.rule(other)
+    asked = list(dict.fromkeys(map(native.rule, some("rules", rules))))
+    whole("replicates", replicates, 1)
+    counts = list(dict.fromkeys(_checked(count) for count in some("flows", flows)))
     chosen = assumed(assume, profile=profile, duration=duration)
     targets = targets_of(until, BY_KEY)
     first, replicates = replicates, most if targets else replicates
     link = _Bottleneck(chosen, rate)
-    queues = list(dict.fromkeys(listed(queue)))
+    queues = list(dict.fromkeys(some("queue", queue, "queues")))
     homes = listed(home or ())
-    places = [LINK] if env is None else environments.names(listed(env))
+    places = [LINK] if env is None else environments.names(some("env", env, "environments"))
     names = environments.at_homes(places, homes)
     where = list(itertools.product(queues, names, counts))
     axes = {
         "recovery": [
             Level(name, {f"flows.{group}.recovery": name for group in (RULE, AGAINST)})
-            for name in dict.fromkeys(listed(recovery))
+            for name in dict.fromkeys(some("recovery", recovery, "recovery schemes"))
         ],
         "queue": [Level(name, {}) for name in queues],
         "env": [Level(name, {}) for name in names],
         "flows": [Level(str(count), {}) for count in counts],
         # The other rule itself comes last: the baseline of harm.
         "rule": [
-            Level(rule, {f"flows.{RULE}.rule": rule}) for rule in dict.fromkeys((*asked, other))
+            Level(rule, {f"flows.{RULE}.rule": rule}) for rule in dict.fromkeys((*asked, beside))
         ],
     }
     joint = list(_joint(where, link, range(seed, seed + replicates)))
@@ -297,12 +299,12 @@ def against(
         seed,
         joint,
         {
-            f"flows.{AGAINST}.rule": other,
+            f"flows.{AGAINST}.rule": beside,
             **(patch or {}),
             **({"home": homes[0]} if len(homes) == 1 else {}),
         },
     )
-    planned = Pairwise(plan, against=other, rules=asked, targets=targets, first=first)
+    planned = Pairwise(plan, against=beside, rules=asked, targets=targets, first=first)
     if not run:
         return planned
     return collect(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections.abc import Mapping
+from numbers import Integral
+from pathlib import Path
 from typing import Any
 
-from cwndlab.documents import is_list, is_table
+from cwndlab import custom_rules, native
+from cwndlab.documents import is_list, is_mapping, is_sequence, is_table
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 
@@ -32,6 +36,32 @@ def value_from_text(text: str) -> Any:
 def _refuse(constant: str) -> None:
     """NaN and Infinity are not JSON: they stay text, which their key refuses."""
     raise ValueError(constant)
+
+
+def plain(value: Any) -> Any:
+    """Return a document as JSON has it.
+
+    Rules are their notations, numbers that are not finite are text, which their key refuses, and
+    numbers of numpy those of Python.
+
+    Examples
+    --------
+    >>> plain({"flows": ({"rule": "CUBIC", "count": 2},), "duration": float("nan")})
+    {'flows': [{'rule': 'CUBIC', 'count': 2}], 'duration': 'nan'}
+    """
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(float(value))
+    if is_mapping(value):
+        return {key: plain(entry) for key, entry in value.items()}
+    if is_sequence(value):
+        return [plain(entry) for entry in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, int):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return native.rule(value) if custom_rules.is_rule(value) else value
 
 
 def patched(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

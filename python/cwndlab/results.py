@@ -27,7 +27,9 @@ from cwndlab.columns import (
 )
 from cwndlab.files import write_parquet, write_whole
 from cwndlab.jsontext import dumps
+from cwndlab.message import nearest
 from cwndlab.outputs import stamped
+from cwndlab.result_tables import latex_of, markdown_of, pandas_of
 
 if TYPE_CHECKING:
     import pandas as pd  # pyright: ignore[reportMissingTypeStubs]
@@ -143,8 +145,10 @@ class Result:
         run = self.__dict__.get("_run", {})
         if name in run:
             return run[name]
+        near = nearest(name, [*TABLES, "traces", *run])
         raise AttributeError(
             f"a result has no `{name}`; it has {', '.join(TABLES)}, traces, {', '.join(run)}"
+            f"{f' (did you mean {near}?)' if near else ''}"
         )
 
     def __dir__(self) -> list[str]:
@@ -169,7 +173,15 @@ class Result:
 
     def to_pandas(self) -> pd.DataFrame:
         """Return `flows` as a pandas data frame."""
-        return self.flows.to_pandas()
+        return pandas_of(self.flows)
+
+    def to_latex(self, title: str = "") -> str:
+        """Return `table` as LaTeX, with the rules of the package booktabs."""
+        return latex_of(self.table(), title)
+
+    def to_markdown(self, title: str = "") -> str:
+        """Return `table` in the Markdown of GitHub."""
+        return markdown_of(self.table(), title)
 
     def save(self, directory: str | Path) -> Path:
         """Write ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.

@@ -6,14 +6,19 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cwndlab import native, tomltext
-from cwndlab.documents import is_list, is_table, is_whole
+from cwndlab.arguments import keywords, listed
+from cwndlab.documents import is_list, is_mapping, is_table, is_whole
 from cwndlab.errors import ScenarioError
-from cwndlab.message import invalid
-from cwndlab.patching import patched
+from cwndlab.message import invalid, same_name
+from cwndlab.names import queues
+from cwndlab.patching import patched, plain
 from cwndlab.quantities import Quantity, seconds
+
+if TYPE_CHECKING:
+    from cwndlab.custom_rules import Rule
 
 SEEDS = 2**63
 """Upper bound of seeds: integers of TOML and of tables are below it."""
@@ -45,13 +50,12 @@ class Scenario:
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        self._document = copy.deepcopy(dict(document))
+        self._document: dict[str, Any] = copy.deepcopy(dict(document))
         try:
-            text = json.dumps(self._document)
-        except (TypeError, ValueError) as error:
-            raise ScenarioError(
-                f"scenario: {error}: expected tables, lists, text, numbers, true or false"
-            ) from None
+            text = json.dumps(self._document, allow_nan=False)
+        except (TypeError, ValueError):
+            self._document = plain(self._document)
+            text = _json(self._document)
         self.core: native.Scenario = native.Scenario(text, "json")
 
     @classmethod
@@ -227,6 +231,15 @@ class Scenario:
         )
 
 
+def _json(document: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(document)
+    except (TypeError, ValueError) as error:
+        raise ScenarioError(
+            f"scenario: {error}: expected tables, lists, text, numbers, true or false"
+        ) from None
+
+
 def _fitting(node: Any, before: Any) -> Any:
     """Drop the keys that only a table's former kind has."""
     if is_list(node) and is_list(before):
@@ -258,15 +271,16 @@ def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
     return None
 
 
+@keywords(lambda: native.schema()["properties"])
 def dumbbell(
     rate: Quantity | Mapping[str, Any],
     delay: Quantity,
     *,
-    flows: str | Sequence[str | Mapping[str, Any]],
+    flows: Rule | Mapping[str, Any] | Sequence[Rule | Mapping[str, Any]],
     duration: Quantity = "60s",
-    queue: Mapping[str, Any] | None = None,
+    queue: str | Mapping[str, Any] | None = None,
     link: Mapping[str, Any] | None = None,
-    cross: Sequence[Mapping[str, Any]] = (),
+    cross: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
     **settings: Any,
 ) -> Scenario:
     """Build a scenario of flows that share one bottleneck link.
@@ -277,17 +291,18 @@ def dumbbell(
         Rate of the bottleneck (bit/s if a bare number), or a waveform.
     delay : str or float
         One-way propagation delay of the bottleneck (seconds if a bare number).
-    flows : str or sequence
-        A rule such as ``"AIMD(1, 0.5)"``, or a list of rules and tables (``{"rule": ..., "count":
-        10}``). Flows without a name are called ``flow-1``, ``flow-2`` and so on.
+    flows : rule, mapping or sequence
+        A rule such as ``"AIMD(1, 0.5)"``, a class of your own or an instance of it, a table
+        (``{"rule": ..., "count": 10}``), or a list of them. Flows without a name are called
+        ``flow-1``, ``flow-2`` and so on.
     duration : str or float
         Simulated time (seconds if a bare number).
-    queue : mapping, optional
-        The bottleneck's queue; by default drop-tail, one bandwidth-delay product.
+    queue : str or mapping, optional
+        The bottleneck's queue, or its kind; by default drop-tail, one bandwidth-delay product.
     link : mapping, optional
         Other keys of the bottleneck: ``loss``, ``access_delay``, ``access_rate``, ``back_rate``,
         ...
-    cross : sequence of mapping
+    cross : mapping or sequence of mapping
         Constant-bit-rate cross traffic.
     **settings
         Other keys of the scenario: ``name``, ``seed``, ``measure``, ``profile``, ``tcp``,
@@ -303,19 +318,25 @@ def dumbbell(
     >>> dumbbell("10Mbit", "20ms", flows=["AIMD(1, 0.5)", {"rule": "AIAD(1, 3)", "count": 4}])
     <Scenario unnamed: AIMD(1, 0.5), AIAD(1, 3) for 60s>
     """
-    entries = [flows] if isinstance(flows, str) else list(flows)
-    tables = [{"rule": entry} if isinstance(entry, str) else dict(entry) for entry in entries]
+    tables = [
+        dict(entry) if is_mapping(entry) else {"rule": native.rule(entry)}
+        for entry in listed(flows)
+    ]
+    usual = {"kind": "drop-tail", "limit": "1bdp"}
     document: dict[str, Any] = {
         "duration": duration,
         "dumbbell": {
             "rate": rate,
             "delay": delay,
-            "queue": dict(queue or {"kind": "drop-tail", "limit": "1bdp"}),
+            "queue": usual if isinstance(queue, str) or not queue else dict(queue),
             **(link or {}),
         },
         "flows": [{"name": f"flow-{number}", **table} for number, table in enumerate(tables, 1)],
         **settings,
     }
     if cross:
-        document["cross"] = [dict(table) for table in cross]
-    return Scenario(document)
+        document["cross"] = [dict(table) for table in listed(cross)]
+    found = Scenario(document)
+    if not isinstance(queue, str):
+        return found
+    return found.set("dumbbell.queue.kind", same_name(queue, queues()))

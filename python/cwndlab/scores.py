@@ -13,6 +13,7 @@ import polars as pl
 from cwndlab.metrics import METRICS
 
 SETTING = ("recovery", "queue")
+AXES = (*SETTING, "env", "rule")
 """Axes of a plan that scores do not range over."""
 
 

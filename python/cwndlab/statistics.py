@@ -1,4 +1,10 @@
-"""Means and confidence intervals of replicated runs."""
+"""Means and confidence intervals of replicated runs.
+
+>>> from cwndlab import statistics
+>>> found = statistics.estimate([0.9, 1.0, 1.1])
+>>> round(found.low, 2), round(found.mean, 2), round(found.high, 2)
+(0.75, 1.0, 1.25)
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,18 @@ from cwndlab.message import invalid
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+__all__ = [
+    "UNBOUNDED",
+    "Bounds",
+    "Estimate",
+    "bootstrap",
+    "difference_bounds",
+    "estimate",
+    "prediction",
+    "resampled",
+    "simultaneous",
+]
 
 Bounds = tuple[float, float]
 """What the values of a quantity can not lie below and above."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from cwndlab import Scenario
 from cwndlab.ns2.timer_seeds import SEED_OF_ZERO, first_number
-from cwndlab.reproduction import paper
 from cwndlab.runs.plan import Cell
+from cwndlab_papers import paper
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PHASE_S = first_number(SEED_OF_ZERO) * 0.01

@@ -10,8 +10,8 @@ import pytest
 import cwndlab
 from cwndlab.cli.app import app
 from cwndlab.ns2 import Ns2
-from cwndlab.reproduction import paper, witness
 from cwndlab.sweeps import Sweep, run_beside
+from cwndlab_papers import paper, witness
 
 from . import reference
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import cwndlab
+import cwndlab_papers
 from cwndlab.cli.app import app
 
 RULES = ["AIMD(1, 0.5)", "AIAD(1, 3)"]
@@ -34,7 +35,7 @@ COMMANDS = [
     ("sweep", cwndlab.sweep, {}),
     ("assess", cwndlab.assess, {"full": "suites"}),
     ("search", cwndlab.search, {"setting": "queue"}),
-    ("reproduce", cwndlab.reproduce, {}),
+    ("reproduce", cwndlab_papers.reproduce, {}),
     ("live linux", cwndlab.live, {"file": "scenario"}),
     ("live quic", cwndlab.live, {"file": "scenario"}),
 ]  # fmt: skip
@@ -44,7 +45,7 @@ COMMANDS = [
 def test_functions_have_the_words_of_the_command_line(command, function, called):
     found = app
     for word in command.split():
-        found = found.commands[word]
+        found = found.get_command(None, word)
     options = {option.name for option in found.params if option.name not in PRINTED}
     words = {**CALLED, **called}
     asked = {words.get(name, name) for name in options} - {""}
@@ -61,7 +62,7 @@ RESULTS = {
     "search": lambda _: cwndlab.search(
         best=RULES[1], rules=RULES, budget=5, duration="2s", replicates=1, confirm=2
     ),
-    "reproduce": lambda folder: cwndlab.reproduce("akella2002/bounds", out=folder),
+    "reproduce": lambda folder: cwndlab_papers.reproduce("akella2002/bounds", out=folder),
     "assess": lambda _: cwndlab.assess(
         RULES[1], against=["Reno"], sections=["5.1.2"], quick=True, replicates=2
     ),
@@ -137,7 +138,7 @@ def test_a_search_and_a_reproduction_continue_in_a_store_and_run_on_a_cluster(tm
         Client(cluster) as client,
     ):  # fmt: skip
         far = cwndlab.search(on=client, store=tmp_path / "s", **asked)
-        claims = cwndlab.reproduce(
+        claims = cwndlab_papers.reproduce(
             "psaras2009/fig1", quick=True, out=tmp_path / "far", on=client, store=tmp_path / "s"
         )
     near = cwndlab.search(**asked)
@@ -145,7 +146,7 @@ def test_a_search_and_a_reproduction_continue_in_a_store_and_run_on_a_cluster(tm
     with cwndlab.Store(tmp_path / "s") as store:
         runs = len(store)
         assert runs > 0
-    again = cwndlab.reproduce(
+    again = cwndlab_papers.reproduce(
         "psaras2009/fig1", quick=True, out=tmp_path / "near", store=tmp_path / "s"
     )
     assert sum(cost.done_now for cost in again.costs) == 0

@@ -85,6 +85,10 @@ def test_rules_that_shrink_little_win_where_loss_is_random():
     )
     _, b = numbers(found.frontier[0].rule)
     assert b > 0.85
+    table = found.table()
+    assert table["rule"][0] == found.frontier[0].rule
+    assert table.columns == ["no.", "rule", *(aim.title for aim in found.aims)]
+    assert found.to_markdown().count("\n") == table.height + 1
     assert found.verdict(found.frontier[0], "AIMD(1, 0.5)", Aim.read("goodput")) == "better"
 
 

@@ -93,7 +93,7 @@ def test_python_in_the_documents_runs(path, tmp_path, monkeypatch):
 def test_every_public_name_has_an_example_that_is_run():
     page = _read("docs/api.md")
     entries = dict(re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", page, re.DOTALL | re.MULTILINE))
-    assert set(entries) == set(cwndlab.__all__)
+    assert set(entries) == {*cwndlab.__all__, "Reproduction", "reproduce"}
     before = page.partition("<!-- generated")[0]
     for name, text in entries.items():
         assert "\n>>> " in text or name in ("Ack", "__version__"), name
@@ -289,6 +289,12 @@ def test_files_that_a_document_names_exist(path):
 
 def test_files_that_the_architecture_names_exist():
     """The tables name a file below the directory of its part."""
-    places = [ROOT, ROOT / "crates", ROOT / "python/cwndlab", *ROOT.glob("crates/*/src")]
+    places = [
+        ROOT,
+        ROOT / "crates",
+        ROOT / "python/cwndlab",
+        ROOT / "python/cwndlab_papers",
+        *ROOT.glob("crates/*/src"),
+    ]
     for name in re.findall(r"`([\w/]+\.(?:rs|py|sh|toml))`", _read("ARCHITECTURE.md")):
         assert any((place / name).is_file() for place in places), name

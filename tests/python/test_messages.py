@@ -152,7 +152,7 @@ def test_refusals_of_the_command_line(command, small_file, arguments):
     "call",
     [
         lambda: small_sweep(axes={"rule": []}),
-        lambda: small_sweep(axes={"rule": "CUBIC"}),
+        lambda: small_sweep(axes={"rule": 3}),
         lambda: small_sweep(axes={"rule": ["CUBIC", "CUBIC"]}),
         lambda: small_sweep(axes={"seed": [1]}),
         lambda: small_sweep(replicates=0),

@@ -8,12 +8,12 @@ import json
 import numpy as np
 import pytest
 
-from cwndlab import reproduction as reproduce
+import cwndlab_papers as reproduce
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduction import open_values as values
-from cwndlab.reproduction.readings_figure import draw
-from cwndlab.reproduction.results_grid import ResultsGrid
-from cwndlab.reproduction.sensitivity import is_about
+from cwndlab_papers import open_values as values
+from cwndlab_papers.readings_figure import draw
+from cwndlab_papers.results_grid import ResultsGrid
+from cwndlab_papers.sensitivity import is_about
 
 RTT = values.OpenValue("round trip", [{"rtt": "120ms"}, {"rtt": "60ms"}], "not stated")
 STEP = values.OpenValue("step", [{"step": "1s"}, {"step": "5s"}, {"step": "10s"}], "not stated")

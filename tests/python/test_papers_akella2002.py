@@ -14,17 +14,17 @@ import numpy as np
 import polars as pl
 import pytest
 
+import cwndlab_papers as reproduce
 from conftest import ROOT
-from cwndlab import reproduction as reproduce
-from cwndlab.reproduction import Data, reading, readings, running, waveforms
-from cwndlab.reproduction import sensitivity as varied
-from cwndlab.reproduction.readings import VERDICTS
-from cwndlab.reproduction.results_grid import ResultsGrid
 from cwndlab.searches.evolution import SEED_STEP
 from cwndlab.statistics import Estimate
 from cwndlab.sweeps import Sweep
+from cwndlab_papers import Data, reading, readings, running, waveforms
+from cwndlab_papers import sensitivity as varied
+from cwndlab_papers.readings import VERDICTS
+from cwndlab_papers.results_grid import ResultsGrid
 
-FOLDER = ROOT / "python/cwndlab/papers/akella2002"
+FOLDER = ROOT / "python/cwndlab_papers/papers/akella2002"
 # The catalogue of experiments names these of the paper; "bounds" and "ordering" are in its text.
 CATALOGUE = {
     *("fig1a", "fig1b", "fig1c", "fig1d", "fig2a", "fig2b", "fig4", "fig5", "fig6", "fig7", "fig8",

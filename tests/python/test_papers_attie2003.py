@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cwndlab import reproduction as reproduce
-from cwndlab.reproduction import Claim, Data, ResultsGrid, reading
+import cwndlab_papers as reproduce
+from cwndlab_papers import Claim, Data, ResultsGrid, reading
 from whole_papers import check_whole
 
 # The catalogue of experiments has these of the paper; `assumed` shows what is left open.

@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+import cwndlab_papers as reproduce
 from cwndlab import Store, Sweep, link_arrivals, run
-from cwndlab import reproduction as reproduce
 from cwndlab.errors import ScenarioError
-from cwndlab.papers.chandrayana2002 import hurst, measures
-from cwndlab.reproduction import Data, ResultsGrid
+from cwndlab_papers import Data, ResultsGrid
+from cwndlab_papers.papers.chandrayana2002 import hurst, measures
 
 CATALOGUE = {"fig2a", "fig2b", "fig2c", "fig2d", "fig3", "robust", "fig4a", "fig4b", "fig4c"}
 PAPER = reproduce.load("chandrayana2002")

@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cwndlab import reproduction as reproduce
-from cwndlab.papers.yang2000 import measures, windows
-from cwndlab.papers.yang2000.crossing import crossing
-from cwndlab.papers.yang2000.published import published
-from cwndlab.reproduction import Data, ResultsGrid
+import cwndlab_papers as reproduce
+from cwndlab_papers import Data, ResultsGrid
+from cwndlab_papers.papers.yang2000 import measures, windows
+from cwndlab_papers.papers.yang2000.crossing import crossing
+from cwndlab_papers.papers.yang2000.published import published
 
 # The catalogue of experiments has these rows, but for the last two: what the paper leaves open, and
 # what it prints.

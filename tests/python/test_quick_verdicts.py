@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import cwndlab_papers as reproduce
 from conftest import ROOT
-from cwndlab import reproduction as reproduce
-from cwndlab.reproduction import Data, ResultsGrid, running, summary
+from cwndlab_papers import Data, ResultsGrid, running, summary
 
 DECIDED = ("holds", "fails")
 RECORDED = summary.read(ROOT / "docs")["papers"]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from cwndlab import reproduction as reproduce
+import cwndlab_papers as reproduce
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduction import Claim, Data, ResultsGrid, paper, reading
-from cwndlab.reproduction.page import number
-from cwndlab.reproduction.quantities import QUANTITIES, lead
 from cwndlab.statistics import UNBOUNDED, Estimate, bootstrap, estimate, resampled
+from cwndlab_papers import Claim, Data, ResultsGrid, paper, reading
+from cwndlab_papers.page import number
+from cwndlab_papers.quantities import QUANTITIES, lead
 
 RULES = ("A", "B", "C")
 
@@ -117,7 +117,7 @@ def test_a_number_that_values_were_fitted_on_is_not_judged():
 
 
 def test_claims_are_those_that_were_registered_before_their_runs():
-    # After a change of a claim, and before its runs: `python -c "from cwndlab.reproduction import
+    # After a change of a claim, and before its runs: `python -c "from cwndlab_papers import
     # paper; paper.register()"`, in a commit of its own, with the reason in paper.toml's `changes`.
     assert paper.registered() == {key: reproduce.load(key).claims_hash for key in reproduce.names()}
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
+import cwndlab_papers as reproduce
 from conftest import ROOT
-from cwndlab import reproduction as reproduce
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduction import browser, readings, summary, summary_text
-from cwndlab.reproduction.variants import Sensitivity, Variant
+from cwndlab_papers import browser, readings, summary, summary_text
+from cwndlab_papers.variants import Sensitivity, Variant
 
 PAGE = ROOT / "docs" / "reproduction.md"
 
@@ -217,7 +217,7 @@ def test_every_reading_is_used_by_a_paper():
     # Papers whose folder is not whole yet have their readings already.
     waiting = set(readings()) - used
     written = "".join(
-        path.read_text() for path in (ROOT / "python/cwndlab/papers").glob("*/claims.toml")
+        path.read_text() for path in (ROOT / "python/cwndlab_papers/papers").glob("*/claims.toml")
     )
     assert all(f'"{name}"' in written for name in waiting)
 

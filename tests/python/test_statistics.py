@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwndlab.columns import ESTIMATE
-from cwndlab.comparison import AXES
 from cwndlab.metrics import BY_KEY
-from cwndlab.scores import scores
+from cwndlab.scores import AXES, scores
 from cwndlab.statistics import estimate
 
 

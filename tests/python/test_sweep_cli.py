@@ -19,7 +19,7 @@ from conftest import ROOT
 from cwndlab import Store
 from cwndlab.plots import save, sweep_points
 from cwndlab.runs import execution
-from cwndlab.runs.executors import default_jobs
+from cwndlab.runs.execute import default_jobs
 from cwndlab.sweeps import Sweep
 from small_sweeps import TEXT, refused
 from stores import count

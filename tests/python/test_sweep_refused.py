@@ -18,7 +18,7 @@ from small_sweeps import AXES, small_sweep
         ({"axes": {**AXES, "flows.a.rul": ["x"]}}, r"axis `flows.a.rul`: x: .*rul"),
         ({"axes": {"flows.b.rule": ["CUBIC"]}}, r'flows.b.rule: "b" is not valid: expected a, an'),
         ({"axes": {"rule": []}}, r"axes.rule: \[\] is not valid: expected one value or more"),
-        ({"axes": {"rule": "CUBIC"}}, 'axes.rule: "CUBIC" is not valid: expected a list of values'),
+        ({"axes": {"rule": 3}}, 'axes.rule: "3" is not valid: expected a list of values'),
         ({"axes": {"rule": ["CUBIQ"]}}, "CUBIQ"),
         ({"axes": {"rule": ["CUBIC", "CUBIC"]}}, "axis `rule` must not repeat the label `CUBIC`"),
         ({"axes": {"load": {"light": 3}}}, "axes.load.light: \"3\" is not valid"),

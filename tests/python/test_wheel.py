@@ -60,26 +60,31 @@ def test_wheel_runs_without_rust(tmp_path):
     call(binaries / "cwndlab", "examples", "--out", "examples")
     assert _files_of(tmp_path / "examples") == _files_of(ROOT / "examples")
     call(binaries / "cwndlab", "run", "examples/custom-rule.toml")
+    assert "akella2002/fig4" in call(binaries / "cwndlab", "reproduce", "--list")
     where = call(binaries / "python", "-c", "import cwndlab; print(cwndlab.__file__)")
     assert where.startswith(str(tmp_path / "venv"))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="maturin asks cargo for the crates")
-def test_the_sdist_has_the_examples_as_files(tmp_path):
+def test_the_sdist_has_both_packages_and_the_examples_as_files(tmp_path):
     """A wheel is built of it, or of the same list in pyproject.toml."""
     maturin = Path(sys.executable).with_name("maturin")
     subprocess.run([maturin, "sdist", "--out", tmp_path], cwd=ROOT, check=True)
     (archive,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         (folder,) = {name.partition("/")[0] for name in packed.getnames()}
-        place = f"{folder}/python/cwndlab/templates/_examples/"
-        found = {
-            member.name.removeprefix(place): packed.extractfile(member).read()
-            for member in packed.getmembers()
-            if member.name.startswith(place) and member.isfile()
-        }
-    assert found == _files_of(ROOT / "examples")
+        kept = {member.name: member for member in packed.getmembers() if member.isfile()}
+        for inside, outside in (
+            ("cwndlab/templates/_examples", ROOT / "examples"),
+            ("cwndlab_papers", ROOT / "python/cwndlab_papers"),
+        ):
+            place = f"{folder}/python/{inside}/"
+            found = {
+                name.removeprefix(place): packed.extractfile(member).read()
+                for name, member in kept.items() if name.startswith(place)
+            }  # fmt: skip
+            assert found == _files_of(outside)
 
 
 def _files_of(folder: Path) -> dict[str, bytes]:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cwndlab.errors import ScenarioError
-from cwndlab.reproduction import load, witness, witness_page, witness_records, witness_scope
-from cwndlab.reproduction.levels import kept
-from cwndlab.reproduction.results_grid import ResultsGrid
-from cwndlab.reproduction.witness_records import COMPUTED, PlanRecord
+from cwndlab_papers import load, witness, witness_page, witness_records, witness_scope
+from cwndlab_papers.levels import kept
+from cwndlab_papers.results_grid import ResultsGrid
+from cwndlab_papers.witness_records import COMPUTED, PlanRecord
 
 KEY, PLAN = "psaras2009", "fig1"
 # Appendix of akella2002, SACK over DRR.

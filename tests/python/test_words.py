@@ -12,7 +12,7 @@ from conftest import ROOT
 
 SOURCES = sorted(
     path.relative_to(ROOT).as_posix()
-    for path in (*ROOT.glob("crates/*/src/**/*.rs"), *ROOT.glob("python/cwndlab/**/*.py"))
+    for path in (*ROOT.glob("crates/*/src/**/*.rs"), *ROOT.glob("python/*/**/*.py"))
 )
 LITERAL = re.compile(r"""//[^\n]*|'(?:\\.|[^'\\\n])'|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\\n])*'""")
 """A string, or what could be mistaken for the beginning of one."""

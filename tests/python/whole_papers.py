@@ -5,7 +5,7 @@ A paper's folder has what each of its claims and experiments names.
 
 from __future__ import annotations
 
-from cwndlab.reproduction import Paper
+from cwndlab_papers import Paper
 
 
 def check_whole(paper: Paper, catalogue: set[str]) -> None:

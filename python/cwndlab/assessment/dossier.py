@@ -13,6 +13,7 @@ from cwndlab.assessment.judging import Comparison
 from cwndlab.assessment.live import NAMES, LiveRun
 from cwndlab.assessment.result import Assessment, Judged, Tested, named
 from cwndlab.files import write_whole
+from cwndlab.pages import page
 from cwndlab.report import charts, from_sweep, glyphs
 from cwndlab.sweeps.reading import StoredSweep
 from cwndlab.tables import number, with_interval
@@ -38,12 +39,6 @@ def write(
     progress : callable, optional
         Gets "draw", the number of drawn criteria, and of all.
     """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
     parts: list[dict[str, Any]] = []
     for done, one in enumerate(found.judged(), 1):
         parts.append(_criterion(found, one))
@@ -53,9 +48,9 @@ def write(
         {"index": index, "label": label, "sample": glyphs.sample(index)}
         for index, label in enumerate(found.rules)
     ]
-    html = environment.get_template("dossier.html.jinja").render(
-        found=found, parts=parts, rules=rules, signs=SIGNS, counts=counts(found),
-        margins=judging.margins(), live=live_rows(found), worst=_worst(found),
+    html = page(
+        "dossier.html.jinja", found=found, parts=parts, rules=rules, signs=SIGNS,
+        counts=counts(found), margins=judging.margins(), live=live_rows(found), worst=_worst(found),
         runs=sum(len(entry.found) for entry in found.tested),
     )  # fmt: skip
     path = Path(target)

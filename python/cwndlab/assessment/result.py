@@ -89,7 +89,7 @@ class Judged:
         return f"{counted}. Farthest off: {sentence(one)}."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Assessment(ResultTables):
     """Verdicts on a rule by the criteria of RFC 9743.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import custom_rules, native
+from cwndlab.arguments import keywords, listed, some
 from cwndlab.assessment import judging
 from cwndlab.assessment.adversary import BUDGET, QUICK_BUDGET, worst_link
 from cwndlab.assessment.live import live_runs
@@ -21,6 +22,7 @@ from cwndlab.sweeps import SweepResult, execute
 if TYPE_CHECKING:
     from distributed import Client
 
+    from cwndlab.custom_rules import Rule
     from cwndlab.runs.store import Store
 
 REFERENCES = ("Reno", "CUBIC", "BBR3")
@@ -29,12 +31,13 @@ VECTORS = "tcpeval"
 Tell = Callable[[str, int, int], object]
 
 
+@keywords()
 def assess(
-    rule: str,
+    rule: Rule,
     *,
-    against: Sequence[str] = REFERENCES,
-    suites: Sequence[str] = ("rfc9743",),
-    sections: Sequence[str] = (),
+    against: Rule | Sequence[Rule] = REFERENCES,
+    suites: str | Sequence[str] = ("rfc9743",),
+    sections: str | Sequence[str] = (),
     quick: bool = False,
     replicates: int | None = None,
     vectors: str | Path | None = None,
@@ -50,14 +53,15 @@ def assess(
 
     Parameters
     ----------
-    rule : str
-        The rule under test, in any notation that `cwndlab.rule` reads, or ``FILE.py:CLASS``.
-    against : sequence of str
+    rule : rule
+        The rule under test: a notation that `cwndlab.rule` reads, ``FILE.py:CLASS``, a class, or
+        an instance.
+    against : rule or sequence of rules
         The references. NewReno and CUBIC, if among them, decide; others are shown beside.
-    suites : sequence of str
+    suites : str or sequence of str
         Suites of tests (`cwndlab.assessment.SUITES`); ``"adversary"`` is the search for the link
         on which the rule is farthest behind.
-    sections : sequence of str
+    sections : str or sequence of str
         Sections of RFC 9743, such as ``"5.1.2"`` or ``"5.1"``; by default all.
     quick : bool
         Whether to run the short tests.
@@ -97,10 +101,11 @@ def assess(
     >>> [(entry.criterion.section, len(entry.comparisons) > 0) for entry in found.judged()]
     [('5.1.4', True)]
     """
-    own = native.rule(rule)
-    others = [name for name in dict.fromkeys(map(native.rule, against)) if name != own]
+    own, suites, sections = native.rule(rule), some("suites", suites), listed(sections)
+    asked = [native.rule(one) for one in listed(against)]
+    others = [name for name in dict.fromkeys(asked) if name != own]
     if not others:
-        raise ScenarioError(invalid("against", list(against), "a rule other than the one assessed"))
+        raise ScenarioError(invalid("against", asked, "a rule other than the one assessed"))
     if not select(suites, sections=sections) and ADVERSARY not in suites:
         raise ScenarioError(
             f"section: no test of {', '.join(suites)} is about {', '.join(sections)}: expected "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from cwndlab import entry_points
 from cwndlab.cli.assess import assess
 from cwndlab.cli.cellular import cellular
 from cwndlab.cli.compare import compare
@@ -22,7 +23,6 @@ from cwndlab.cli.live import live
 from cwndlab.cli.matrix import matrix
 from cwndlab.cli.options import loudness_options, share_options
 from cwndlab.cli.report import report
-from cwndlab.cli.reproduce import reproduce
 from cwndlab.cli.results import results
 from cwndlab.cli.rules import rules
 from cwndlab.cli.run import run
@@ -45,13 +45,39 @@ def _print_version(context: click.Context, _parameter: click.Parameter, asked: b
 
 
 class Commands(click.Group):
-    """A group that lists its commands in the message for an unknown one."""
+    """A group that lists its commands in the message for an unknown one.
+
+    Commands of other packages (`cwndlab.plugins`) are loaded where they may be meant: finding them
+    takes as long as all else that a command imports.
+    """
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command with what all of them share."""
+        share_options(cmd)
+        complete_names(cmd)
+        super().add_command(cmd, name)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Find a command by its name."""
+        if cmd_name not in self.commands:
+            self._add_others()
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the names of all commands."""
+        self._add_others()
+        return super().list_commands(ctx)
+
+    def _add_others(self) -> None:
+        for name, command in entry_points.load(entry_points.COMMANDS).items():
+            if name not in self.commands:
+                self.add_command(command, name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Look the first argument up."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
 
@@ -77,14 +103,12 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, export, compare, assess, matrix, sweep, results, report, reproduce, known_results,
+    run, export, compare, assess, matrix, sweep, results, report, known_results,
     conform, search,
     design,
     environments, cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live,
     virtual_kernel, doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:
-    share_options(_command)
-    complete_names(_command)
     app.add_command(_command)
 app.params += loudness_options()

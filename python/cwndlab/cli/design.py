@@ -197,16 +197,10 @@ def _print(found: DesignResult) -> None:
         say("no rule meets the constraints on the validation conditions")
         return
     hidden = ", ".join(found.specification.sets["hidden"].labels)
-    rows = [
-        (str(number), one.rule, *(with_interval(one.hidden[aim.text], aim) for aim in found.aims))
-        for number, one in [
-            *enumerate(found.frontier, 1), *(("-", one) for one in found.references)
-        ]
-    ]  # fmt: skip
     print_table(
         f"Frontier on hidden conditions ({hidden}): mean, 95 % CI, "
         f"{found.specification.confirm} replicates",
-        ("no.", "rule", *(aim.title for aim in found.aims)), rows, text_columns=2,
+        ("no.", "rule", *(aim.title for aim in found.aims)), found.table().rows(), text_columns=2,
     )  # fmt: skip
     compared = [
         (str(number), other, *(f"{SIGNS[found.verdict(one, other, aim)]} "

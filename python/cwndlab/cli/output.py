@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from cwndlab.cli import markup
+from cwndlab import markup
 from cwndlab.cli.display import display
 from cwndlab.cli.fitting import EDGES, GAP, NO_BREAK, Column, fit
 

@@ -22,7 +22,7 @@ def schema(output: str | None, is_list: bool) -> None:
     from cwndlab.jsontext import dumps
 
     if is_list:
-        rows = [(name, about) for name, (about, _) in outputs.OUTPUTS.items()]
+        rows = [(name, about) for name, (about, _) in outputs.every().items()]
         print_table("JSON outputs", ("output", "what has it"), rows, text_columns=2)
         return
     click.echo(dumps(native.schema() if output is None else outputs.schema(output)))

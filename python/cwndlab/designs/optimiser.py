@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cwndlab.designs.space import Family, Formulas, Space
-from cwndlab.errors import ScenarioError
+from cwndlab.errors import MissingPackageError
 
 MISSING = "design: expected the package pymoo: pip install 'pymoo>=0.6.1,<0.7'"
 
@@ -42,7 +42,7 @@ def nsga2(
 
     Raises
     ------
-    ScenarioError
+    MissingPackageError
         If pymoo is not installed.
     """
     try:
@@ -50,7 +50,7 @@ def nsga2(
         from pymoo.core.problem import Problem
         from pymoo.core.termination import NoTermination
     except ImportError:
-        raise ScenarioError(MISSING) from None
+        raise MissingPackageError(MISSING) from None
     if isinstance(space, Family):
         start = start or space.starts()
         free = len(space.bounds)

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from cwndlab import pages
 from cwndlab.designs.aims import Aim
 from cwndlab.designs.result import BETTER, EQUAL, UNKNOWN, WORSE, Designed, DesignResult
 from cwndlab.statistics import Estimate
@@ -20,12 +21,6 @@ MOST_TRIED = 2000
 
 def page(found: DesignResult) -> str:
     """Write the page."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
     aims = found.specification.aims
     rules = [
         {"one": one, "number": number, "window": window(one.rule, found.specification.profile),
@@ -44,8 +39,9 @@ def page(found: DesignResult) -> str:
             for row in found.tried[-MOST_TRIED:] if not row["dropped"]
         ],
     }  # fmt: skip
-    return environment.get_template("frontier.html.jinja").render(
-        found=found, given=found.specification, aims=aims, measured=found.aims, rules=rules,
+    return pages.page(
+        "frontier.html.jinja", found=found, given=found.specification, aims=aims,
+        measured=found.aims, rules=rules,
         references=[
             {"one": one, "cells": [_cell(one, aim) for aim in found.aims]}
             for one in found.references

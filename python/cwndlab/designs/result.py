@@ -67,7 +67,7 @@ class Designed:
     robustness: Mapping[str, Sensitivity] = field(default_factory=dict[str, Sensitivity])
 
 
-@dataclass
+@dataclass(repr=False)
 class DesignResult(ResultTables):
     """The frontier of a search for rules.
 
@@ -168,6 +168,23 @@ class DesignResult(ResultTables):
             "differences": pl.DataFrame(differences),
             "tried": pl.DataFrame(self.tried),
         }
+
+    def table(self) -> pl.DataFrame:
+        """One row per rule, those found first: mean and interval on the hidden conditions."""
+        import polars as pl
+
+        from cwndlab.designs.page import with_interval
+
+        titles = [aim.title for aim in self.aims]
+        # Objectives of equal titles differ in their texts.
+        if len(set(titles)) < len(titles):
+            titles = [aim.text for aim in self.aims]
+        names = ("no.", "rule", *titles)
+        rows: list[tuple[str, ...]] = []
+        for number, one in [*enumerate(self.frontier, 1), *(("-", one) for one in self.references)]:
+            cells = (with_interval(one.hidden[aim.text], aim) for aim in self.aims)
+            rows.append((str(number), one.rule, *cells))
+        return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""

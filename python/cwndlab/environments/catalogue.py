@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from cwndlab import native
 from cwndlab.environments.assumptions import Assumptions
@@ -307,7 +307,9 @@ def names(chosen: Iterable[str]) -> list[str]:
     (13, ['CL', 'constant', 'square', 'saw-tooth', 'walk'])
     """
     found: dict[str, None] = {}
-    for given in chosen:
+    for given in cast("Iterable[object]", chosen):
+        if not isinstance(given, str):
+            raise ScenarioError(invalid("env", given, "names of environments"))
         place, home = split_home(given)
         for name in GROUPS.get(same_name(place, GROUPS), (place,)):
             found[replace(environment(name), home=home).label] = None

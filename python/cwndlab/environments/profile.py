@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from cwndlab.environments.assumptions import Assumptions
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.quantities import Quantity, seconds
-
-
-def listed(value: str | Sequence[str]) -> list[str]:
-    """Return one name or several as a list."""
-    return [value] if isinstance(value, str) else list(value)
 
 
 def assumed(

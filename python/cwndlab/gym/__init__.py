@@ -22,7 +22,7 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cwndlab.errors import CwndlabError
+from cwndlab.errors import MissingPackageError
 from cwndlab.gym.actions import ACTIONS
 from cwndlab.gym.interface import Interface
 from cwndlab.gym.observations import OBSERVATIONS, SCALE_FREE
@@ -88,7 +88,7 @@ def make(
     ------
     ScenarioError
         If the scenario, a name or a value is not valid.
-    CwndlabError
+    MissingPackageError
         If Gymnasium is not installed.
     """
     _needs("gymnasium")
@@ -164,6 +164,6 @@ def _needs(package: str) -> None:
     try:
         importlib.import_module(package)
     except ImportError:
-        raise CwndlabError(
+        raise MissingPackageError(
             f"gym: expected the package {package}: pip install '{PACKAGES[package]}'"
         ) from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.known_results import measures
 from cwndlab.known_results.fact import Fact, select
-from cwndlab.runs.execute import Progress, default_jobs, run, side_by_side
+from cwndlab.runs.execute import Progress, run, side_by_side, threads_of
 from cwndlab.scenario import Scenario
 from cwndlab.statistics import UNBOUNDED, Estimate, estimate
 
@@ -103,7 +103,7 @@ def checked(
     waiting: dict[int, dict[tuple[int, int], float | None]] = {
         number: {} for number in range(len(listed))
     }
-    runs = side_by_side(_measure, _tasks(listed), jobs or default_jobs())
+    runs = side_by_side(_measure, _tasks(listed), threads_of(jobs))
     for done, ((number, *place), value) in enumerate(runs, 1):
         fact, values = listed[number], waiting[number]
         values[place[0], place[1]] = value

@@ -11,7 +11,7 @@ from cwndlab.matrix.exceptions import judged
 from cwndlab.matrix.outcomes import Case, Found
 from cwndlab.matrix.path import profiles
 from cwndlab.results import Result
-from cwndlab.runs.execute import Progress, default_jobs, run, side_by_side
+from cwndlab.runs.execute import Progress, run, side_by_side, threads_of
 from cwndlab.scenario import Scenario
 
 
@@ -123,5 +123,5 @@ def answers(
         Gets the number of packets since it was last called; called on the threads.
     """
     tasks = ((case, case) for case in asked)
-    for _, found in side_by_side(answer, tasks, jobs or default_jobs(), packets):
+    for _, found in side_by_side(answer, tasks, threads_of(jobs), packets):
         yield found

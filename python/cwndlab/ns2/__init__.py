@@ -11,6 +11,7 @@ True
 
 from cwndlab.ns2.program import Ns2
 from cwndlab.ns2.results import run
+from cwndlab.ns2.rules import rule_variables
 from cwndlab.ns2.script import export
 
-__all__ = ["Ns2", "export", "run"]
+__all__ = ["Ns2", "export", "rule_variables", "run"]

@@ -13,7 +13,7 @@ from cwndlab.plots.drawing import name, points
 from cwndlab.plots.style import REFERENCE, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.assessment import Assessment
+    from cwndlab.plots.subjects import Assessed
 
 COLORS = {"worse": "#B84E00", "better": "#0B6DB8", "no worse": "#777777", "undecided": "#BBBBBB"}
 MARKERS = {"worse": "v", "better": "^", "no worse": "o", "undecided": "D"}
@@ -23,7 +23,7 @@ FARTHEST = 100.0
 
 
 @styled
-def verdicts(found: Assessment) -> Figure:
+def verdicts(found: Assessed) -> Figure:
     """Draw every comparison of every criterion: its disadvantage in margins of relevance.
 
     Right of the grey band a comparison is worse than every deciding reference, left of it better.
@@ -63,7 +63,7 @@ def verdicts(found: Assessment) -> Figure:
 
 
 @styled
-def league(found: Sequence[Assessment]) -> Figure:
+def league(found: Sequence[Assessed]) -> Figure:
     """Draw a table of criteria and rules: a sign and a colour for each verdict.
 
     Parameters
@@ -113,7 +113,7 @@ def _labelled(axes: Axes, label: str) -> bool:
     return label in axes.get_legend_handles_labels()[1]
 
 
-def _each(found: Assessment) -> str:
+def _each(found: Assessed) -> str:
     return " and ".join(name(rule) for rule in found.deciding)
 
 

@@ -19,14 +19,14 @@ from cwndlab.plots.drawing import figure_legend, name, ordered, whiskers
 from cwndlab.plots.style import look, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.comparison import Comparison
+    from cwndlab.plots.subjects import Means
 
 SHOWN = ("goodput", "fairness_spread", "loss_rate", "mean_queueing_delay_s")
 
 
 @styled
 def comparison_bars(
-    comparison: Comparison,
+    comparison: Means,
     *,
     setting: tuple[str, str] | None = None,
     metrics: Sequence[str] = (),

@@ -18,8 +18,7 @@ from cwndlab.plots.style import REFERENCE, look, panels, styled
 from cwndlab.statistics import Bounds, prediction
 
 if TYPE_CHECKING:
-    from cwndlab.live_runs.result import LiveResult
-    from cwndlab.results import Result
+    from cwndlab.plots.subjects import LiveRun, Run
 
 TITLES = ("simulated: mean, 95 % of runs", "live")
 WARNING = "#B00020"
@@ -30,7 +29,7 @@ LINE = 120
 
 
 @styled
-def beside(live: LiveResult) -> Figure:
+def beside(live: LiveRun) -> Figure:
     """Draw shares and delays of a live run and of simulated ones, and windows and queues.
 
     Parameters
@@ -77,7 +76,7 @@ def _is_narrow() -> bool:
     return room_in(USUAL_IN) < 2 * LEAST_IN
 
 
-def shares(result: Result) -> dict[str, float]:
+def shares(result: Run) -> dict[str, float]:
     """Share of the goodput of each group of flows, 0 to 1.
 
     Labels have the number of flows.
@@ -92,7 +91,7 @@ def shares(result: Result) -> dict[str, float]:
     return found
 
 
-def _shares(axes: Axes, live: Result, simulated: Sequence[Result]) -> None:
+def _shares(axes: Axes, live: Run, simulated: Sequence[Run]) -> None:
     own = shares(live)
     # By place: a rule may have another name in the simulation (kernel:cubic, CUBIC).
     others = [list(shares(run).values()) for run in simulated]
@@ -106,7 +105,7 @@ def _shares(axes: Axes, live: Result, simulated: Sequence[Result]) -> None:
     axes.set_title("Shares")
 
 
-def _delays(axes: Axes, live: Result, simulated: Sequence[Result]) -> None:
+def _delays(axes: Axes, live: Run, simulated: Sequence[Run]) -> None:
     links = [timelines.bottleneck(result) for result in (live, *simulated)]
     keys = ("mean_queueing_delay_s", "p95_queueing_delay_s")
     found = [[link[key] or 0.0 for link in links] for key in keys]

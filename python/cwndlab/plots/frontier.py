@@ -10,7 +10,7 @@ from cwndlab.plots.drawing import name
 from cwndlab.plots.style import panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.designs import DesignResult
+    from cwndlab.plots.subjects import Frontier
 
 FOUND, KNOWN = "#0072b2", "#b84e00"
 PANELS = 3
@@ -18,7 +18,7 @@ PANELS = 3
 
 
 @styled
-def frontier(found: DesignResult) -> Figure:
+def frontier(found: Frontier) -> Figure:
     """Draw objectives over the first one, on the hidden conditions: mean and 95 % interval.
 
     Rules of the frontier have their numbers (`cwndlab design pick N`), references their names.

@@ -12,7 +12,7 @@ from cwndlab.plots.style import look
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from cwndlab.results import Result
+    from cwndlab.plots.subjects import Run
 
 LIMITS = (
     "limited_by_cwnd",
@@ -28,13 +28,13 @@ MAX_BARS = 12
 """With more flows, a bar is the mean of a group."""
 
 
-def are_known(result: Result) -> bool:
+def are_known(result: Run) -> bool:
     """Whether any flow has shares: live flows have none, nor results of earlier versions."""
     flows = result.flows
     return "limited_by_cwnd" in flows.columns and flows["limited_by_cwnd"].count() > 0
 
 
-def limits(axes: Axes, result: Result) -> None:
+def limits(axes: Axes, result: Run) -> None:
     """Draw shares of each flow's time, or of each group's, by what limited it."""
     name = "flow" if result.flows.height <= MAX_BARS else "group"
     known = result.flows.filter(pl.col("limited_by_cwnd").is_not_null())

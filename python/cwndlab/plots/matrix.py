@@ -11,7 +11,7 @@ from cwndlab.plots.drawing import name
 from cwndlab.plots.style import panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.matrix.summary import Summary
+    from cwndlab.plots.subjects import Verdicts
 
 COLORS = {"holds": "#C9D3DC", "excepted": "#5C7A94", "undecided": "#8A8A8A", "fails": "#C23B00"}
 MARKERS = {"holds": ".", "excepted": "o", "undecided": "D", "fails": "X"}
@@ -23,7 +23,7 @@ PANEL_IN, ROW_IN = 1.25, 0.2
 
 
 @styled
-def verdicts(found: Summary) -> Figure:
+def verdicts(found: Verdicts) -> Figure:
     """Draw the worst verdict of each rule, profile and check; a shape and a colour for each.
 
     Parameters

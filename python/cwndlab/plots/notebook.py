@@ -10,12 +10,12 @@ from cwndlab.plots.overview import PANELS, overview
 from cwndlab.plots.style import png_bytes
 
 if TYPE_CHECKING:
-    from cwndlab.results import Result
+    from cwndlab.plots.subjects import Run
 
 MAX_ROWS = 10
 
 
-def notebook_html(result: Result) -> str:
+def notebook_html(result: Run) -> str:
     """Return a result as self-contained HTML."""
     fields, table = result.fields, result.table()
     facts = ", ".join(
@@ -35,7 +35,7 @@ def notebook_html(result: Result) -> str:
     )
 
 
-def _picture(result: Result) -> str:
+def _picture(result: Run) -> str:
     if not any(table in result.traces for table in PANELS):
         return ""
     data = base64.b64encode(png_bytes(overview(result, width=6.5, height=1.6), dpi=80)).decode()

@@ -13,9 +13,9 @@ from cwndlab.plots import limits, timelines
 from cwndlab.plots.style import panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.results import Result
+    from cwndlab.plots.subjects import Run
 
-PANELS: dict[str, Callable[[Axes, Result], object]] = {
+PANELS: dict[str, Callable[[Axes, Run], object]] = {
     "cwnd": timelines.windows,
     "rate": timelines.goodput,
     "queue": timelines.queue,
@@ -23,7 +23,7 @@ PANELS: dict[str, Callable[[Axes, Result], object]] = {
 
 
 @styled
-def overview(result: Result, *, width: float = 9.0, height: float = 2.4) -> Figure:
+def overview(result: Run, *, width: float = 9.0, height: float = 2.4) -> Figure:
     """Draw the traces of a result, one panel each, and shares of time by what limited the flows.
 
     Parameters

@@ -15,7 +15,7 @@ from cwndlab.plots.drawing import as_float, figure_legend, name, ordered, points
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.comparison import Comparison
+    from cwndlab.plots.subjects import Means, Scores
 
 LEAST_IN = 1.6
 """Least width of a panel beside one that has the names of the environments, inches."""
@@ -24,7 +24,7 @@ SPREAD = 0.62
 
 
 @styled
-def goodput_points(comparison: Comparison, *, metric: str = "goodput") -> Figure:
+def goodput_points(comparison: Means, *, metric: str = "goodput") -> Figure:
     """Draw a panel per setting: a row per environment, a marker per rule, whiskers for 95 % CIs.
 
     Parameters
@@ -106,7 +106,7 @@ def _rows(
 
 
 @styled
-def score_points(comparison: Comparison, *, metric: str = "goodput") -> Figure:
+def score_points(comparison: Scores, *, metric: str = "goodput") -> Figure:
     """Draw C_a and D_a of a metric: settings as columns, one marker per rule; zero is best.
 
     Parameters

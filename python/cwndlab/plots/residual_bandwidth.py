@@ -14,7 +14,7 @@ from cwndlab.plots.drawing import label_line, name, ordered, part_labels, points
 from cwndlab.plots.style import FloatArray, look, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.results import Result
+    from cwndlab.plots.subjects import Run
 
 COLUMNS, LEAST_IN = 3, 3.0
 """Most panels beside each other, and the width of one, inches."""
@@ -33,7 +33,7 @@ MEASURED = "Beside short flows (measured)"
 
 
 @styled
-def available_bandwidths(results: Mapping[str, Result], *, group: str = TEST_FLOWS) -> Figure:
+def available_bandwidths(results: Mapping[str, Run], *, group: str = TEST_FLOWS) -> Figure:
     """Draw the residual bandwidth per flow of each run, one panel for each kind of waveform.
 
     It is nominal, or measured if finite flows are the cross traffic.
@@ -93,7 +93,7 @@ def _plain(value: float, _: int | None) -> str:
     return f"{value:g}"
 
 
-def _kind(result: Result) -> str:
+def _kind(result: Run) -> str:
     """Say what the bandwidth does over time."""
     if result.arrivals.height > 0:
         return MEASURED
@@ -102,7 +102,7 @@ def _kind(result: Result) -> str:
     return KINDS.get(kind, kind)
 
 
-def _per_flow(result: Result, group: str) -> tuple[FloatArray, FloatArray]:
+def _per_flow(result: Run, group: str) -> tuple[FloatArray, FloatArray]:
     """Return times, and the rates from each on, in Mbit/s; the last rate lasts to the end."""
     times, rates = _left(result) if result.arrivals.height > 0 else _asked(result)
     flows = max(1, result.flows.filter(group=group).height)
@@ -110,12 +110,12 @@ def _per_flow(result: Result, group: str) -> tuple[FloatArray, FloatArray]:
     return np.append(times, result.simulated_s), np.append(rates, rates[-1])
 
 
-def _asked(result: Result) -> tuple[FloatArray, FloatArray]:
+def _asked(result: Run) -> tuple[FloatArray, FloatArray]:
     frame = result.traces["available"].filter(pl.col("link") == "bottleneck")
     return frame["time_s"].to_numpy(), frame["available_bps"].to_numpy()
 
 
-def _left(result: Result) -> tuple[FloatArray, FloatArray]:
+def _left(result: Run) -> tuple[FloatArray, FloatArray]:
     """Rate of the bottleneck less what finite flows carried, in the same bins."""
     times, rates = _asked(result)
     carried = result.traces["cross"].group_by("time_s").agg(pl.col("carried_bps").sum())

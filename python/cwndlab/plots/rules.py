@@ -13,19 +13,19 @@ from cwndlab.plots.drawing import name, ordered, points
 from cwndlab.plots.style import Look, look, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.results import Result
+    from cwndlab.plots.subjects import Run
 
-Draw = Callable[[Axes, "Result", Look], None]
+Draw = Callable[[Axes, "Run", Look], None]
 
 
 @styled
-def windows_by_rule(results: Mapping[str, Result]) -> Figure:
+def windows_by_rule(results: Mapping[str, Run]) -> Figure:
     """Draw every flow's window (thin) and their mean (bold), one panel per rule."""
     return _stack(results, _windows, "window [packets]", "Windows; bold: mean of all flows")
 
 
 @styled
-def goodput_by_rule(results: Mapping[str, Result]) -> Figure:
+def goodput_by_rule(results: Mapping[str, Run]) -> Figure:
     """Draw the flows' total goodput against the available bandwidth, one panel per rule."""
     return _stack(
         results, _goodput, "goodput [Mbit/s]", "Goodput of all flows; dashed: available bandwidth"
@@ -33,12 +33,12 @@ def goodput_by_rule(results: Mapping[str, Result]) -> Figure:
 
 
 @styled
-def queue_by_rule(results: Mapping[str, Result]) -> Figure:
+def queue_by_rule(results: Mapping[str, Run]) -> Figure:
     """Draw the bottleneck's queue against its limit, one panel per rule."""
     return _stack(results, _queue, "queue [packets]", "Queue at the bottleneck; dashed: its limit")
 
 
-def _stack(results: Mapping[str, Result], draw: Draw, quantity: str, title: str) -> Figure:
+def _stack(results: Mapping[str, Run], draw: Draw, quantity: str, title: str) -> Figure:
     figure, axes = panels(len(results), sharex=True, sharey=True, width=6.4, height=1.5)
     for index, (rule, panel) in enumerate(zip(ordered(results), axes, strict=True)):
         result = results[rule]
@@ -56,16 +56,16 @@ def _stack(results: Mapping[str, Result], draw: Draw, quantity: str, title: str)
     return figure
 
 
-def _windows(axes: Axes, result: Result, style: Look) -> None:
+def _windows(axes: Axes, result: Run, style: Look) -> None:
     mean = timelines.faint_windows(
         axes, result.traces["cwnd"], result.flows["flow"].to_list(), style
     )
     axes.plot(mean["time_s"], mean["cwnd_packets"], color=style.color, linewidth=1.6)
 
 
-def _goodput(axes: Axes, result: Result, style: Look) -> None:
+def _goodput(axes: Axes, result: Run, style: Look) -> None:
     timelines.goodput(axes, result, style=style)
 
 
-def _queue(axes: Axes, result: Result, style: Look) -> None:
+def _queue(axes: Axes, result: Run, style: Look) -> None:
     timelines.queue(axes, result, style=style)

@@ -13,7 +13,7 @@ from cwndlab.plots.drawing import figure_legend, name, ordered, points, whiskers
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.pairwise import Pairwise
+    from cwndlab.plots.subjects import Pairs
 
 SPREAD = 0.05
 """Distance between neighbouring series, as a share of a doubling of flows."""
@@ -22,7 +22,7 @@ LONG = 24
 
 
 @styled
-def shares(pairwise: Pairwise) -> Figure:
+def shares(pairwise: Pairs) -> Figure:
     """Draw share above and harm below, over the number of flows of each rule.
 
     For one rule, every setting (queue, recovery, environment) is a line. For several rules, every

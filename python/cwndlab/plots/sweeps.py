@@ -14,7 +14,7 @@ from cwndlab.plots.style import look, panels, styled
 from cwndlab.quantities import bits_per_second, seconds
 
 if TYPE_CHECKING:
-    from cwndlab.sweeps import SweepResult
+    from cwndlab.plots.subjects import Swept
 
 MOST_METRICS = 4
 MOST_COLUMNS = 4
@@ -25,7 +25,7 @@ CHARACTER_IN = 0.065
 
 
 @styled
-def sweep_points(findings: SweepResult) -> Figure:
+def sweep_points(findings: Swept) -> Figure:
     """Draw the mean of every metric with its 95 % confidence interval, if it has one.
 
     The compared axis gives the series, unless it is the only one: that is the x axis. Of several
@@ -34,7 +34,7 @@ def sweep_points(findings: SweepResult) -> Figure:
 
     Parameters
     ----------
-    findings : SweepResult
+    findings : Swept
         Its `summary` and its sweep's names are read.
 
     Raises
@@ -95,7 +95,7 @@ def sweep_points(findings: SweepResult) -> Figure:
     return figure
 
 
-def _series(findings: SweepResult) -> str | None:
+def _series(findings: Swept) -> str | None:
     """Column of the compared axis; the first one of zipped axes; None if there is no other."""
     compared = findings.sweep.compared
     if compared is None or len(findings.axes) == 1:
@@ -107,7 +107,7 @@ def _series(findings: SweepResult) -> str | None:
     )
 
 
-def _first(findings: SweepResult, axis: str) -> dict[str, str]:
+def _first(findings: Swept, axis: str) -> dict[str, str]:
     return {axis: findings.sweep.plan.axes[axis][0].label}
 
 
@@ -115,7 +115,7 @@ def _short(name: str) -> str:
     return name.rsplit(".", 1)[-1]
 
 
-def _title(findings: SweepResult) -> str:
+def _title(findings: Swept) -> str:
     summary = findings.summary
     drawn = summary.drop_nulls("ci95_low")["replicates"]
     replicates = (

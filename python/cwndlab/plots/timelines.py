@@ -14,7 +14,7 @@ from cwndlab.plots.drawing import RISING, as_float, name, ordered, points
 from cwndlab.plots.style import REFERENCE, Look, look
 
 if TYPE_CHECKING:
-    from cwndlab.results import Result
+    from cwndlab.plots.subjects import Run
 
 MAX_SINGLE_FLOWS = 6
 """Largest number of flows with their own lines and legend entries; more are drawn by group."""
@@ -34,7 +34,7 @@ class Series(NamedTuple):
     look: Look
 
 
-def bottleneck(result: Result) -> dict[str, Any]:
+def bottleneck(result: Run) -> dict[str, Any]:
     """Pick the link that matters most.
 
     It is the one named ``bottleneck``, otherwise the one with the most drops.
@@ -44,7 +44,7 @@ def bottleneck(result: Result) -> dict[str, Any]:
     return named[0] if named else max(rows, key=lambda row: row["total_dropped_packets"])
 
 
-def groups(result: Result) -> list[Series]:
+def groups(result: Run) -> list[Series]:
     """Flows by group, in the scenario's order.
 
     A group has the look of its first flow among single flows.
@@ -63,14 +63,14 @@ def groups(result: Result) -> list[Series]:
     return series
 
 
-def _flows(result: Result) -> list[tuple[str, str]]:
+def _flows(result: Run) -> list[tuple[str, str]]:
     """Flows with their rules, in the order of `groups`, so that both have the same looks."""
     rules = dict(result.flows.select("flow", "rule").iter_rows())
     flows = [flow for series in groups(result) for flow in series.flows]
     return [(flow, rules[flow]) for flow in ordered(flows)]
 
 
-def windows(axes: Axes, result: Result) -> None:
+def windows(axes: Axes, result: Run) -> None:
     """Draw congestion windows over time.
 
     Many flows are faint lines, with each group's mean in bold.
@@ -111,7 +111,7 @@ PHASE_COLORS = {
 """Shades of phases; congestion avoidance, and cruising, are the background."""
 
 
-def shade_phases(axes: Axes, result: Result) -> None:
+def shade_phases(axes: Axes, result: Run) -> None:
     """Shade the phases of a single flow's rule or sender, each with an entry in the legend."""
     trace = result.traces["rule"].select("time_s", pl.col("phase").cast(pl.String))
     spans = trace.with_columns(
@@ -159,7 +159,7 @@ def _line(axes: Axes, frame: pl.DataFrame, style: Look, width: float, label: str
     )
 
 
-def clip_start_up(axes: Axes, results: list[Result]) -> str:
+def clip_start_up(axes: Axes, results: list[Run]) -> str:
     """Scale windows to the measured time if start-up is far above it.
 
     Return a note about it.
@@ -176,7 +176,7 @@ def clip_start_up(axes: Axes, results: list[Result]) -> str:
     return ""
 
 
-def goodput(axes: Axes, result: Result, *, style: Look | None = None) -> None:
+def goodput(axes: Axes, result: Run, *, style: Look | None = None) -> None:
     """Draw goodput over time, of each group, or of all flows if there is only one group."""
     trace = result.traces["rate"]
     several = groups(result)
@@ -201,7 +201,7 @@ def _drawn(style: Look) -> dict[str, Any]:
     return {"color": style.color, "linestyle": style.linestyle}
 
 
-def _steps(axes: Axes, frame: pl.DataFrame, result: Result, label: str, **line: Any) -> None:
+def _steps(axes: Axes, frame: pl.DataFrame, result: Run, label: str, **line: Any) -> None:
     total = frame.group_by("time_s").agg(pl.col("goodput_bps").sum()).sort("time_s")
     times, rates = total["time_s"].to_numpy(), total["goodput_bps"].to_numpy() / 1e6
     if len(times) > 1:
@@ -211,7 +211,7 @@ def _steps(axes: Axes, frame: pl.DataFrame, result: Result, label: str, **line: 
     axes.step(times, rates, where="post", label=label, **line)
 
 
-def available(axes: Axes, result: Result) -> None:
+def available(axes: Axes, result: Run) -> None:
     """Draw the available bandwidth.
 
     It is drawn over time if it was traced, otherwise as its mean.
@@ -227,7 +227,7 @@ def available(axes: Axes, result: Result) -> None:
         axes.axhline(link["available_bps"] / 1e6, label="available, mean", **line)
 
 
-def queue(axes: Axes, result: Result, *, style: Look | None = None) -> None:
+def queue(axes: Axes, result: Run, *, style: Look | None = None) -> None:
     """Draw the bottleneck's queue over time, and its limit."""
     link = bottleneck(result)
     trace = result.traces["queue"].filter(pl.col("link") == link["link"])

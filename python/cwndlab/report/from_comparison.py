@@ -13,8 +13,7 @@ from typing import Any
 import polars as pl
 
 from cwndlab import native, plots
-from cwndlab.comparison import AXES, Comparison
-from cwndlab.differences import differences
+from cwndlab.comparison import Comparison
 from cwndlab.environments import environment
 from cwndlab.errors import StoreError
 from cwndlab.message import invalid
@@ -23,7 +22,7 @@ from cwndlab.report.chapter import Chapter
 from cwndlab.report.from_sweep import MOST_RUNS, digest
 from cwndlab.results import Result
 from cwndlab.runs.plan import Plan
-from cwndlab.scores import SETTING
+from cwndlab.scores import AXES, SETTING
 from cwndlab.tables import number
 
 TRACES = {
@@ -63,7 +62,7 @@ def chapter_of(
         baseline=rules[0] if len(rules) > 1 else None,
         measures=comparison.metrics,
         summary=comparison.summary,
-        differences=differences(comparison.runs, rules[0], comparison.metrics),
+        differences=comparison.differences(),
         lead="Every rule ran in the same networks with the same random numbers.",
         missing=_missing(comparison),
         facts=_facts(comparison),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cwndlab.files import write_whole
+from cwndlab.pages import page
 from cwndlab.report import charts, glyphs, tables
 from cwndlab.report.chapter import MOST_PANELS, Chapter, Measure, named, short
 from cwndlab.tables import SIGNS, WORDS
@@ -28,20 +29,10 @@ def write(
             done += 1
             tell("draw", done, steps)
         drawn.append(_content(chapter, number, parts))
-    html = _environment().get_template(TEMPLATE).render(title=title, chapters=drawn)
+    html = page(TEMPLATE, title=title, chapters=drawn)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, html.encode("utf-8"))
     return target
-
-
-def _environment() -> Any:
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("cwndlab"), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
 
 
 def _content(chapter: Chapter, number: int, metrics: list[dict[str, Any]]) -> dict[str, Any]:

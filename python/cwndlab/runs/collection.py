@@ -14,6 +14,7 @@ from cwndlab.columns import ESTIMATE
 from cwndlab.errors import RunError, ScenarioError
 from cwndlab.files import write_parquet, write_whole
 from cwndlab.jsontext import dumps
+from cwndlab.message import unknown
 from cwndlab.metrics import Metric
 from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass
+@dataclass(repr=False)
 class Collection(ResultTables):
     """A plan with its finished runs.
 
@@ -138,7 +139,18 @@ class Collection(ResultTables):
         return [self.measured[index] for index in sorted(self.measured)]
 
     def result(self, replicate: int = 0, **cell: str) -> Result | None:
-        """Find one finished result by its cell (``rule=..., env=...``) and replicate."""
+        """Find one finished result by its cell (``rule=..., env=...``) and replicate.
+
+        Raises
+        ------
+        ScenarioError
+            If the plan has no such axis, or the axis no such level.
+        """
+        for axis, label in cell.items():
+            if axis not in self.plan.axes:
+                raise ScenarioError(unknown("axis", axis, self.plan.axes))
+            if label not in self.plan.labels[axis]:
+                raise ScenarioError(unknown(axis, label, self.plan.labels[axis]))
         for run in self.plan:
             if run.replicate == replicate and cell.items() <= run.cell.items():
                 return self.results.get(run.index)

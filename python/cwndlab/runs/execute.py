@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cwndlab.arguments import MOST_JOBS, keywords, whole
 from cwndlab.columns import tables_from
 from cwndlab.errors import ScenarioError
 from cwndlab.files import written_whole
@@ -26,6 +28,14 @@ Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
+OTHERS = {
+    **dict.fromkeys(("axes", "base", "compare", "metrics", "replicates", "zip"), "sweep"),
+    **dict.fromkeys(("against", "family", "formulas", "objectives", "training"), "design"),
+}
+"""Keys of other files, and the function that takes these."""
+
+
+@keywords()
 def run(
     scenario: Source,
     *,
@@ -100,6 +110,7 @@ def run(
     return Result.from_run(done, found.to_dict())
 
 
+@keywords()
 def run_many(
     scenarios: Iterable[tuple[Key, Source]],
     *,
@@ -131,7 +142,7 @@ def run_many(
     >>> sorted(key for key, _ in run_many([("a", base), ("b", base.set("seed", 2))], jobs=2))
     ['a', 'b']
     """
-    return side_by_side(_run, scenarios, jobs or default_jobs(), progress)
+    return side_by_side(_run, scenarios, threads_of(jobs), progress)
 
 
 def _run(scenario: Source, progress: Progress) -> Result:
@@ -197,6 +208,22 @@ def default_jobs() -> int:
     return os.cpu_count() or 1
 
 
+def threads_of(jobs: int | None) -> int:
+    """Return the number of threads that was asked for, by default one for each processor.
+
+    Raises
+    ------
+    ScenarioError
+        If it is no whole number from 1 to 1024.
+
+    Examples
+    --------
+    >>> threads_of(3)
+    3
+    """
+    return default_jobs() if jobs is None else whole("jobs", jobs, 1, MOST_JOBS)
+
+
 class _Stopped(Exception):
     """Raised in a run's progress call to end it; signals reach the main thread only."""
 
@@ -228,4 +255,13 @@ def as_scenario(source: Source) -> Scenario:
         return source
     if isinstance(source, Mapping):
         return Scenario.from_dict(source)
-    return Scenario.load(source)
+    try:
+        return Scenario.load(source)
+    except ScenarioError as error:
+        found = re.search(r'scenario: key "(\w+)" is not known', str(error))
+        kind = OTHERS.get(found[1]) if found is not None else None
+        if kind is None:
+            raise
+        raise ScenarioError(
+            f'{source} is a {kind}: expected a scenario (`cwndlab.{kind}("{source}")` runs it)'
+        ) from None

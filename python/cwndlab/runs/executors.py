@@ -24,7 +24,7 @@ from cwndlab import native
 from cwndlab.columns import tables_from
 from cwndlab.errors import LiveError, RunError, ScenarioError
 from cwndlab.kernel_runs import outcomes, virtual
-from cwndlab.runs.execute import Progress, default_jobs, side_by_side
+from cwndlab.runs.execute import Progress, side_by_side, threads_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,7 +127,7 @@ class Threads:
     def __init__(
         self, jobs: int | None = None, packets: Callable[[int], object] | None = None
     ) -> None:
-        self.jobs: int = jobs or default_jobs()
+        self.jobs: int = threads_of(jobs)
         self._packets = packets
 
     def __call__(self, tasks: Iterable[tuple[Any, str]], /) -> Generator[tuple[Any, Outcome]]:

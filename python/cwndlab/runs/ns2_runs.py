@@ -13,7 +13,7 @@ from cwndlab.errors import RunError, ScenarioError
 from cwndlab.ns2 import Ns2, export
 from cwndlab.ns2.results import perform
 from cwndlab.runs.cell_scenarios import CellScenarios
-from cwndlab.runs.execute import Progress, default_jobs, side_by_side
+from cwndlab.runs.execute import Progress, side_by_side, threads_of
 from cwndlab.runs.executors import Outcome, machine
 from cwndlab.runs.plan import named
 from cwndlab.scenario import Scenario
@@ -45,7 +45,7 @@ class Ns2Runs:
         packets: Callable[[int], object] | None = None,
     ) -> None:
         self.program: Ns2 = program
-        self.jobs: int = jobs or default_jobs()
+        self.jobs: int = threads_of(jobs)
         self._packets = packets
 
     @property

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass
+@dataclass(repr=False)
 class SearchResult(ResultTables):
     """The best waveform of a search, and its margins on seeds that the search did not use.
 

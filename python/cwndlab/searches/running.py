@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import environments
-from cwndlab.environments.profile import assumed, listed
+from cwndlab import environments, native
+from cwndlab.arguments import keywords, some
+from cwndlab.environments.profile import assumed
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.quantities import Quantity
@@ -24,14 +25,16 @@ from cwndlab.sweeps import Sweep
 if TYPE_CHECKING:
     from distributed import Client
 
+    from cwndlab.custom_rules import Rule
     from cwndlab.runs.store import Store
 
 
+@keywords()
 def search(
     *,
-    best: str | None = None,
-    worst: str | None = None,
-    rules: str | Sequence[str] = REPRESENTATIVES,
+    best: Rule | None = None,
+    worst: Rule | None = None,
+    rules: Rule | Sequence[Rule] = REPRESENTATIVES,
     family: str = "square",
     bound: Mapping[str, str | float | tuple[float, float]] | None = None,
     recovery: str = "sack",
@@ -53,9 +56,9 @@ def search(
 
     Parameters
     ----------
-    best, worst : str, optional
+    best, worst : rule, optional
         Rule to be best and rule to be worst; at least one of the two.
-    rules : str or sequence of str
+    rules : rule or sequence of rules
         The rules that are compared; by default the four linear ones of Akella et al.
     family : str
         The family of waveforms (`cwndlab.searches.FAMILIES`).
@@ -105,7 +108,12 @@ def search(
     >>> found.tried, found.values["duty"], found.table()["rule"].sort().to_list()
     (5, 0.5, ['AIAD(1, 3)', 'AIMD(1, 0.8)'])
     """
-    objective = Objective(best or "", worst or "", tuple(listed(rules)), metric)
+    objective = Objective(
+        "" if best is None else native.rule(best),
+        "" if worst is None else native.rule(worst),
+        tuple(map(native.rule, some("rules", rules))),
+        metric,
+    )
     if budget < MEMBERS[0]:
         raise ScenarioError(invalid("budget", budget, f"{MEMBERS[0]} waveforms or more"))
     chosen = assumed(assume, profile=profile, duration=duration)

@@ -4,6 +4,11 @@ They survive crashes, add replicates until intervals are narrow, and can run on 
 
 `Sweep` defines the runs, `cwndlab.runs.store.Store` keeps finished ones, an executor
 (`cwndlab.runs.executors`) does them, and `SweepResult` has the results.
+
+>>> from cwndlab import dumbbell, sweeps
+>>> base = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="2s")
+>>> sweeps.Sweep(base=base.to_dict(), axes={"rule": ["AIMD(1, 0.5)", "CUBIC"]}).axes
+{'rule': ['AIMD(1, 0.5)', 'CUBIC']}
 """
 
 from __future__ import annotations

@@ -84,6 +84,8 @@ def base(
 
 def _base(given: Any, folder: Path | None) -> dict[str, Any]:
     where = Path() if folder is None else folder
+    if isinstance(given, Scenario):
+        return given.to_dict()
     if isinstance(given, str):
         return Scenario.load(where / given).to_dict()
     if not is_mapping(given):

@@ -32,7 +32,7 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "zip": (Sequence, "a list of tables, [[zip]]"),
     "replicates": (int, "a whole number from 1"),
     "seed": (int, "a whole number from 0"),
-    "metrics": (Sequence, "a list of names"),
+    "metrics": ((str, Sequence), "a name, or a list of names"),
     "link": (str, _TEXT),
     "group": (str, _TEXT),
     "compare": (str, _TEXT),
@@ -59,10 +59,10 @@ def check_kinds(fields: Mapping[str, Any]) -> None:
 
     Examples
     --------
-    >>> check_kinds({"metrics": "goodput"})
+    >>> check_kinds({"metrics": 3})
     Traceback (most recent call last):
     ...
-    cwndlab.ScenarioError: metrics: "goodput" is not valid: expected a list of names
+    cwndlab.ScenarioError: metrics: 3 is not valid: expected a name, or a list of names
     """
     for key, value in fields.items():
         kind, words = _KINDS[key]

@@ -126,6 +126,12 @@ class Sweep:
     yes: bool = False
 
     def __post_init__(self) -> None:
+        base: Any = self.base
+        if isinstance(base, Scenario):
+            object.__setattr__(self, "base", base.to_dict())
+        if isinstance(self.metrics, str):
+            names = [name.strip() for name in self.metrics.split(",")]
+            object.__setattr__(self, "metrics", names)
         check_kinds(vars(self))
         if self.seed is None:
             object.__setattr__(self, "seed", self.base.get("seed", 1))

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cwndlab import tomltext
+from cwndlab.custom_rules import is_rule
 from cwndlab.documents import is_list, is_mapping, is_sequence
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
+from cwndlab.patching import plain
 
 MOST = 1_000_000
 """Values of a range at most."""
@@ -56,10 +58,12 @@ def expanded(axes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _values(name: str, values: Any) -> Any:
+    if isinstance(values, str) or is_rule(values):
+        values = [values]
     if isinstance(values, np.ndarray):
         return values.tolist()
     if isinstance(values, range) or is_sequence(values):
-        return [*values]
+        return plain([*values])
     if not is_mapping(values) or len(values) != 1:
         return values
     ((kind, ends),) = values.items()

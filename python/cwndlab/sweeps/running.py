@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.arguments import keywords, listed
 from cwndlab.errors import ScenarioError
 from cwndlab.message import missing
 from cwndlab.runs.cell_scenarios import CellScenarios
@@ -38,6 +39,7 @@ CHECKED = 10_000
 """Number of cells checked before the first run; the others are checked when their runs are due."""
 
 
+@keywords(lambda: [entry.name for entry in dataclasses.fields(Sweep)])
 def sweep(
     source: Sweep | Scenario | Mapping[str, Any] | str | Path | None = None,
     *,
@@ -120,7 +122,7 @@ def sweep(
     >>> found.table()["dumbbell.queue.limit"].to_list()
     ['5pkt', '10pkt', '20pkt']
     """
-    homes = [home] if isinstance(home, str) else list(home or ())
+    homes = listed(home or ())
     settings = {**(patch or {}), **({} if profile is None else {"profile": profile})}
     chosen = as_sweep(
         source, axes=axes, replicates=replicates, until=until, most=most, seed=seed,

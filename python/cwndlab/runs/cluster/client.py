@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
-from cwndlab.errors import ClusterError
+from cwndlab.errors import ClusterError, MissingPackageError
 from cwndlab.message import invalid
 from cwndlab.runs.cluster import worker
 from cwndlab.runs.cluster.executor import Dask
@@ -37,14 +37,18 @@ def connect(on: str | Client, tell: Callable[..., object] | None = None) -> Gene
 
     Raises
     ------
+    MissingPackageError
+        If dask.distributed is not installed.
     ClusterError
-        If dask.distributed is not installed, no scheduler answers, or a worker has another build of
+        If no scheduler answers, or a worker has another build of
         the engine or none.
     """
     try:
         import distributed
     except ImportError as error:
-        raise ClusterError(f"on: a cluster needs dask.distributed ({error}): {INSTALL}") from None
+        raise MissingPackageError(
+            f"on: a cluster needs dask.distributed ({error}): {INSTALL}"
+        ) from None
 
     if isinstance(on, distributed.Client):
         if on.asynchronous:

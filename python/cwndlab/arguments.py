@@ -1,0 +1,126 @@
+"""Arguments of the package's functions: one or several, whole numbers, keywords by their names."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypeVar, cast
+
+from cwndlab.documents import is_whole
+from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid, unknown
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+MOST_JOBS = 1024
+
+
+def listed(value: Any) -> list[Any]:
+    """Return one or several as a list: a text, a class or any other object is one.
+
+    Examples
+    --------
+    >>> listed("CUBIC"), listed(["CUBIC", "Reno"]), listed(int), listed(3)
+    (['CUBIC'], ['CUBIC', 'Reno'], [<class 'int'>], [3])
+    """
+    # A class may be iterable, as an enumeration is, and a rule is none for that.
+    if isinstance(value, str | bytes | type | Mapping) or not isinstance(value, Iterable):
+        return [value]
+    return [*cast("Iterable[Any]", value)]
+
+
+def some(key: str, value: Any, what: str = "") -> list[Any]:
+    """Return one or several as a list that is not empty.
+
+    Parameters
+    ----------
+    key : str
+        What a message calls it.
+    value : object or iterable
+        One or several.
+    what : str
+        What is expected, by default the key.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none.
+
+    Examples
+    --------
+    >>> some("queue", "red")
+    ['red']
+    >>> some("rules", [])
+    Traceback (most recent call last):
+    ...
+    cwndlab.ScenarioError: rules: [] is not valid: expected one or more rules
+    """
+    found = listed(value)
+    if not found:
+        raise ScenarioError(invalid(key, [], f"one or more {what or key}"))
+    return found
+
+
+def whole(key: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return a whole number within bounds.
+
+    Raises
+    ------
+    ScenarioError
+        If it is none.
+
+    Examples
+    --------
+    >>> whole("replicates", 3, 1)
+    3
+    >>> whole("jobs", 0, 1, 1024)
+    Traceback (most recent call last):
+    ...
+    cwndlab.ScenarioError: jobs: 0 is not valid: expected a whole number from 1 to 1024
+    """
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        upto = "" if most is None else f" to {most}"
+        raise ScenarioError(invalid(key, value, f"a whole number from {least}{upto}"))
+    return value
+
+
+def keywords(
+    more: Callable[[], Iterable[str]] | None = None,
+) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
+    """Let a function refuse an unknown keyword with the nearest known one.
+
+    Parameters
+    ----------
+    more : callable, optional
+        Returns the names that ``**keywords`` of the function may have.
+
+    Examples
+    --------
+    >>> @keywords()
+    ... def area(width, *, height=1):
+    ...     return width * height
+    >>> area(2, height=3)
+    6
+    >>> area(2, heigth=3)
+    Traceback (most recent call last):
+    ...
+    TypeError: area: "heigth" is not known: expected width or height (did you mean height?)
+    """
+
+    def of(function: Callable[Given, Found]) -> Callable[Given, Found]:
+        code: Any = getattr(function, "__code__")  # noqa: B009
+        own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+        @functools.wraps(function)
+        def call(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+            other = [name for name in kwargs if name not in own]
+            if other:
+                known = list(dict.fromkeys((*own, *(more() if more is not None else ()))))
+                for name in other:
+                    if name not in known:
+                        raise TypeError(unknown(function.__name__, name, known))
+            return function(*args, **kwargs)
+
+        return call
+
+    return of

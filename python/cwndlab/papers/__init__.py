@@ -1,1 +1,0 @@
-"""Papers, one folder each, found by `cwndlab.reproduction`; nothing imports them."""

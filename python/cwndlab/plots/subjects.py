@@ -1,0 +1,151 @@
+"""What plots read of results, so that no plot imports one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Run(Protocol):
+    """The result of a run; its own fields are attributes."""
+
+    flows: pl.DataFrame
+    links: pl.DataFrame
+    arrivals: pl.DataFrame
+    traces: dict[str, pl.DataFrame]
+    scenario: dict[str, Any]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Its own fields."""
+        ...
+
+    def table(self) -> pl.DataFrame:
+        """One row per flow."""
+        ...
+
+    def __getattr__(self, name: str, /) -> Any: ...
+
+
+class LiveRun(Run, Protocol):
+    """A live run, with simulated ones of its scenario."""
+
+    @property
+    def simulated(self) -> Sequence[Run] | None:
+        """Simulated runs, if there are any."""
+        ...
+
+    @property
+    def verdict(self) -> str:
+        """Where the live run is among them."""
+        ...
+
+
+class Means(Protocol):
+    """Results of many runs."""
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """Means with their intervals."""
+        ...
+
+
+class Scores(Protocol):
+    """Rules with their distances from the best."""
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """C_a and D_a by setting, metric and rule."""
+        ...
+
+
+class Pairs(Means, Protocol):
+    """Rules beside another."""
+
+    @property
+    def against(self) -> str:
+        """The other rule."""
+        ...
+
+    @property
+    def rules(self) -> Sequence[str]:
+        """The rules."""
+        ...
+
+
+class Swept(Means, Protocol):
+    """Results of a sweep."""
+
+    @property
+    def axes(self) -> Sequence[str]:
+        """Names of its columns of levels."""
+        ...
+
+    @property
+    def sweep(self) -> Any:
+        """Its definition."""
+        ...
+
+
+class Assessed(Protocol):
+    """A rule judged by criteria."""
+
+    @property
+    def rule(self) -> str:
+        """The rule."""
+        ...
+
+    @property
+    def deciding(self) -> Sequence[str]:
+        """The references that decide."""
+        ...
+
+    def judged(self) -> Sequence[Any]:
+        """Return each criterion with its comparisons."""
+        ...
+
+
+class Frontier(Protocol):
+    """Rules that a search found, with their objectives."""
+
+    @property
+    def specification(self) -> Any:
+        """What was searched."""
+        ...
+
+    @property
+    def frontier(self) -> Sequence[Any]:
+        """The rules."""
+        ...
+
+    @property
+    def references(self) -> Sequence[Any]:
+        """Rules to compare them with."""
+        ...
+
+
+class Verdicts(Protocol):
+    """Checks of rules under profiles."""
+
+    @property
+    def checks(self) -> Sequence[Any]:
+        """The checks."""
+        ...
+
+    @property
+    def rules(self) -> Sequence[str]:
+        """The rules."""
+        ...
+
+    @property
+    def profiles(self) -> Sequence[str]:
+        """The profiles."""
+        ...
+
+    @property
+    def cells(self) -> Callable[[], Mapping[Any, Any]]:
+        """Returns the verdict of each check, rule and profile."""
+        ...

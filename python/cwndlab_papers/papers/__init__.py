@@ -1,0 +1,1 @@
+"""Papers, one folder each, found by `cwndlab_papers`; nothing imports them."""
