@@ -71,7 +71,7 @@ class Scenario:
         self,
         group: int,
         start_s: float,
-        acks: Sequence[tuple[float, int, Sequence[tuple[int, int]], bool, int, int]],
+        acks: Sequence[tuple[float, int, Sequence[tuple[int, int]], bool, int | None, int, int]],
         until_s: float,
         draws: Sequence[int],
     ) -> list[tuple[float, str, int | None, float, float]]: ...

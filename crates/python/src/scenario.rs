@@ -34,7 +34,7 @@ pub struct PyScenario {
 }
 
 /// A recorded ACK, and an event of a replay, as Python has them.
-type Acked = (f64, i64, Vec<(i64, i64)>, bool, u64, u64);
+type Acked = (f64, i64, Vec<(i64, i64)>, bool, Option<u32>, u64, u64);
 type Replayed = (f64, &'static str, Option<i64>, f64, f64);
 
 #[pymethods]
@@ -73,9 +73,9 @@ impl PyScenario {
         until_s: f64,
         draws: Vec<u32>,
     ) -> Vec<Replayed> {
-        let of = |(time_s, ack, sack, ece, rate_bytes_s, min_rtt_us)| {
+        let of = |(time_s, ack, sack, ece, window_bytes, rate_bytes_s, min_rtt_us)| {
             let measured = Measured { rate_bytes_s, min_rtt_us };
-            RecordedAck { time_s, ack, sack, ece, measured }
+            RecordedAck { time_s, ack, sack, ece, window_bytes, measured }
         };
         let acks: Vec<RecordedAck> = acks.into_iter().map(of).collect();
         let row = |event| match event {

@@ -1,6 +1,7 @@
 //! A sender alone, driven by recorded ACKs at their times: what it sends tells how far it is from
 //! the recorded sender, ACK by ACK, without the network's answer to every difference.
 
+use crate::build::NetworkPlan;
 use crate::echoed_times::EchoedTimes;
 use cwndlab_rules::Arithmetic;
 use cwndlab_scenario::CheckedScenario;
@@ -19,6 +20,8 @@ pub struct RecordedAck {
     pub sack: Vec<(i64, i64)>,
     /// ECE.
     pub ece: bool,
+    /// Window that it offers, bytes.
+    pub window_bytes: Option<u32>,
     /// What the recorded sender measured with it.
     pub measured: Measured,
 }
@@ -82,7 +85,7 @@ pub fn replay(
     draws: &[u32],
 ) -> Vec<ReplayEvent> {
     let Some(spec) = scenario.flows.get(group) else { return Vec::new() };
-    let config = scenario.tcp_config(&spec.tcp);
+    let config = NetworkPlan::new(scenario).tcp_config(spec);
     let arithmetic = if config.quirks.ns2_arithmetic { Arithmetic::Ns2 } else { Arithmetic::Plain };
     let (packets, short) = spec.segments(&config);
     let recovery = Recovery::from(spec.recovery);
@@ -99,6 +102,9 @@ pub fn replay(
         log.events.push(ReplayEvent::Acked { time_s, cwnd, ssthresh });
         sender.note_measured(ack.measured);
         let segment = log.acked(ack, config.ack_wire_size());
+        if let Some(bytes) = ack.window_bytes {
+            sender.set_receiver_window(time_s, ack.ack, bytes, &config);
+        }
         let mut sack = SackBlocks::default();
         ack.sack.iter().for_each(|&block| sack.push(block));
         let sack = (!sack.is_empty()).then_some(&sack);
@@ -142,6 +148,7 @@ mod tests {
             ack,
             sack: Vec::new(),
             ece: false,
+            window_bytes: None,
             measured: Measured::default(),
         };
         let events = replay(&scenario, 0, 0.0, &[ack(0.02, 0), ack(0.05, 1)], 0.05, &[]);

@@ -108,8 +108,9 @@ class Recording:
         Of each transmission its time in nanoseconds and the packet.
     acks : sequence
         Of each ACK its time in nanoseconds, the packet, cwnd and ssthresh before it, whether it has
-        ECE, and its SACK blocks; for a rule that draws also what the kernel had measured before it,
-        delivery rate in bytes/s and minimum RTT in microseconds.
+        ECE, its SACK blocks, and the receiver's window in bytes before it; for a rule that draws
+        also what the kernel had measured before it, delivery rate in bytes/s and minimum RTT in
+        microseconds.
     draws : sequence of int
         Random numbers that the kernel drew.
     """
@@ -122,7 +123,8 @@ class Recording:
     def of(cls, rows: pl.DataFrame, scenario: Scenario, group: int) -> Recording:
         """Take a flow's rows of the packet trace; look for the random numbers that it drew."""
         rows = rows.with_columns(time_ns=(pl.col("time_s") * 1e9).round().cast(pl.Int64))
-        columns = ["time_ns", "seq", "cwnd_packets", "ssthresh_packets", "marked", "sack"]
+        columns = ["time_ns", "seq", "cwnd_packets", "ssthresh_packets", "marked", "sack",
+                   "receiver_window_bytes"]  # fmt: skip
         draws = scenario.to_dict()["flows"][group]["rule"] in DRAWING
         if draws:
             # No RTT is the largest number.
@@ -149,18 +151,18 @@ class Recording:
 
     def events(self, scenario: Scenario, group: int) -> list[Event]:
         """Play the ACKs to a simulated sender: of the first flow of entry `group`."""
-        # What the kernel measured with an ACK is seen before the next one.
-        measured = [(row[6], row[7]) if len(row) > 6 else (0, 0) for row in self.acks[1:]]
+        # What an ACK offered, and what the kernel measured with it, is seen before the next one.
+        after = [(row[6], *(row[7:] or (0, 0))) for row in self.acks[1:]]
         acks = [
             (
                 row[0] / 1e9,
                 row[1],
                 [(block[0], block[1]) for block in row[5] or ()],
-                row[4],
-                rate,
-                rtt,
+                # ECE of a SYN-ACK is no mark (RFC 3168 section 6.1.1).
+                row[4] and row[1] > 0,
+                *seen,
             )
-            for row, (rate, rtt) in zip(self.acks, [*measured, (0, 0)], strict=True)
+            for row, seen in zip(self.acks, [*after, (None, 0, 0)], strict=True)
         ]
         start_s, until_s = self.sent[0][0] / 1e9, (self.sent[-1][0] + LATE_NS) / 1e9
         return scenario.core.replay(group, start_s, acks, until_s, list(self.draws))

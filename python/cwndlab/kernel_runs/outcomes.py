@@ -17,7 +17,8 @@ _TRACES = {
                 "size_bytes": pl.UInt32, "cwnd_packets": pl.Float64,
                 "ssthresh_packets": pl.Float64, "retransmission": pl.Boolean,
                 "marked": pl.Boolean, "sack": pl.List(pl.List(pl.Int64)),
-                "delivery_rate_bytes_s": pl.UInt64, "min_rtt_us": pl.UInt32},
+                "receiver_window_bytes": pl.UInt32, "delivery_rate_bytes_s": pl.UInt64,
+                "min_rtt_us": pl.UInt32},
     "queue": {"time_s": pl.Float64, "link": pl.UInt32, "queue_packets": pl.UInt32},
     "rate": {"time_s": pl.Float64, "flow": pl.UInt32, "goodput_bps": pl.Float64},
 }  # fmt: skip

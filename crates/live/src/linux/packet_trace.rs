@@ -20,8 +20,9 @@ struct Row {
     size_bytes: u16,
     /// cwnd and ssthresh before an ACK, packets.
     window: Option<(f64, f64)>,
-    /// Delivery rate of the last sample, bytes/s, and minimum RTT, microseconds, before an ACK.
-    measured: Option<(u64, u32)>,
+    /// The receiver's window, bytes, delivery rate of the last sample, bytes/s, and minimum RTT,
+    /// microseconds, before an ACK.
+    measured: Option<(u32, u64, u32)>,
     retransmission: bool,
     marked: bool,
     /// Ranges of packets that an ACK reports as received.
@@ -116,7 +117,7 @@ impl PacketTrace {
             seq: flow.packets(position) - 1,
             size_bytes: meta.size_bytes,
             window,
-            measured: info.map(|info| (info.delivery_rate, info.min_rtt)),
+            measured: info.map(|info| (info.snd_wnd, info.delivery_rate, info.min_rtt)),
             retransmission: false,
             marked: more.ece,
             sack,
@@ -129,8 +130,9 @@ impl PacketTrace {
         let event = |row: &Row| PacketEvent::NAMES[row.event as usize];
         let cwnd = |row: &Row| row.window.map(|(cwnd, _)| cwnd);
         let ssthresh = |row: &Row| row.window.map(|(_, ssthresh)| ssthresh);
-        let rate = |row: &Row| row.measured.map(|(bytes_s, _)| bytes_s);
-        let min_rtt = |row: &Row| row.measured.map(|(_, us)| us);
+        let receiver_window = |row: &Row| row.measured.map(|(bytes, ..)| bytes);
+        let rate = |row: &Row| row.measured.map(|(_, bytes_s, _)| bytes_s);
+        let min_rtt = |row: &Row| row.measured.map(|(.., us)| us);
         json!({
             "time_s": rows.iter().map(|row| row.time_s).collect::<Vec<_>>(),
             "event": rows.iter().map(event).collect::<Vec<_>>(),
@@ -142,6 +144,7 @@ impl PacketTrace {
             "retransmission": rows.iter().map(|row| row.retransmission).collect::<Vec<_>>(),
             "marked": rows.iter().map(|row| row.marked).collect::<Vec<_>>(),
             "sack": rows.iter().map(|row| &row.sack).collect::<Vec<_>>(),
+            "receiver_window_bytes": rows.iter().map(receiver_window).collect::<Vec<_>>(),
             "delivery_rate_bytes_s": rows.iter().map(rate).collect::<Vec<_>>(),
             "min_rtt_us": rows.iter().map(min_rtt).collect::<Vec<_>>(),
         })

@@ -24,3 +24,4 @@ pub use drawn_network::{
 };
 pub use info::{GroupInfo, LinkInfo, Options};
 pub use network::{BuiltNetwork, build};
+pub use network_plan::NetworkPlan;
