@@ -29,7 +29,7 @@ from virtual.beside import simulated
 from virtual.kept import course, courses, traced
 
 FOLDER = Path(__file__).with_name("reference")
-COUNTS = {"one flow": 250, "several flows": 175}
+COUNTS = {"one flow": 100, "several flows": 40}
 """Scenarios per rule that are kept."""
 KINDS = {"one flow": one_flow, "several flows": several_flows}
 AROUND = 3
