@@ -40,12 +40,12 @@ class RecordedRun:
         except (OSError, ValueError, KeyError, polars.exceptions.PolarsError) as error:
             raise ScenarioError(f"{folder}: cannot be read: {error}") from error
         packets = result.traces.get("packets")
-        if packets is None or "sack" not in packets.columns:
+        if packets is None or "receiver_window_bytes" not in packets.columns:
             raise ScenarioError(f"{folder}: is not valid: expected {_EXPECTED}")
         self.folder = folder
         self.flows: list[tuple[str, str]] = result.flows.select("flow", "group").rows()
-        self.packets = packets
-        self.scenario = Scenario.from_dict(result.scenario)
+        self.packets: pl.DataFrame = packets
+        self.scenario: Scenario = Scenario.from_dict(result.scenario)
 
     @staticmethod
     def is_at(path: Path) -> bool:

@@ -152,7 +152,7 @@ class Recording:
     def events(self, scenario: Scenario, group: int) -> list[Event]:
         """Play the ACKs to a simulated sender: of the first flow of entry `group`."""
         # What an ACK offered, and what the kernel measured with it, is seen before the next one.
-        after = [(row[6], *(row[7:] or (0, 0))) for row in self.acks[1:]]
+        after = [(row[6], *(row[7:9] or (0, 0))) for row in self.acks[1:]]
         acks = [
             (
                 row[0] / 1e9,
@@ -160,9 +160,11 @@ class Recording:
                 [(block[0], block[1]) for block in row[5] or ()],
                 # ECE of a SYN-ACK is no mark (RFC 3168 section 6.1.1).
                 row[4] and row[1] > 0,
-                *seen,
+                window,
+                rate,
+                rtt,
             )
-            for row, seen in zip(self.acks, [*after, (None, 0, 0)], strict=True)
+            for row, (window, rate, rtt) in zip(self.acks, [*after, (None, 0, 0)], strict=True)
         ]
         start_s, until_s = self.sent[0][0] / 1e9, (self.sent[-1][0] + LATE_NS) / 1e9
         return scenario.core.replay(group, start_s, acks, until_s, list(self.draws))
