@@ -133,14 +133,14 @@ fn an_ack_delivers_what_its_sack_blocks_newly_report() {
     let recorder = Recorder { recovery: true, ..Recorder::default() };
     let mut tcp = eight_packets(
         Rule::custom(recorder.clone()),
-        tcp_config!(rfc(), recovery.limited_transmit = false),
+        tcp_config!(rfc(), recovery.rack = true),
         &[1, 2, 3, 4, 5, 6, 7, 8],
     );
-    tcp.at(0.20).receive(0, &[(4, 5), (2, 3)], 0.1, false, &[]);
-    tcp.at(0.21).receive(0, &[(8, 9), (4, 7), (2, 3)], 0.1, false, &[]);
+    tcp.at(0.20).receive(0, &[(4, 5), (2, 3)], 0.1, false, &[9, 10]);
+    tcp.at(0.21).receive(0, &[(8, 9), (4, 7), (2, 3)], 0.1, false, &[1, 3]);
     tcp.at(0.22).receive(0, &[(8, 9), (4, 7), (2, 3)], 0.1, false, &[]);
-    tcp.at(0.23).receive(0, &[(2, 7), (8, 9)], 0.1, false, &[1, 9, 10]);
-    tcp.at(0.33).receive(8, &[], 0.23, false, &[11, 12]);
+    tcp.at(0.23).receive(0, &[(2, 7), (8, 9)], 0.1, false, &[7]);
+    tcp.at(0.33).receive(8, &[], 0.23, false, &[9, 10, 11, 12]);
     let heard = recorder.heard.lock().unwrap().clone();
     // The SYN is the first packet delivered; 1 and 7 are acknowledged at last.
     let delivered: Vec<u64> = heard.iter().map(|ack| ack.delivered_packets).collect();

@@ -64,7 +64,7 @@ def conform(
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Hold the sender against scripts of packetdrill, or recorded runs of a kernel.
+    """Hold the sender against scripts or runs of a kernel.
 
     PATH is a script, the folder of a run in virtual time with `trace = { packets = true }`
     (`live linux --virtual --out`), or a folder in which both are looked for. A script says what an

@@ -191,7 +191,8 @@ impl LossRecovery {
                 .sum::<u64>()
     }
 
-    /// Packets that an ACK newly reports as delivered, if SACK blocks report them.
+    /// Packets that an ACK newly reports as delivered, if the sender remembers what was: RFC 6675's
+    /// scoreboard forgets at a timeout (section 5.1).
     pub(crate) fn newly_reported(
         &self,
         tcb: &Tcb,
@@ -199,9 +200,8 @@ impl LossRecovery {
         sack: Option<&SackBlocks>,
     ) -> Option<u64> {
         let reports = match self {
-            Self::Tahoe | Self::Reno(_) => false,
-            Self::Sack(_) => true,
             Self::RackTlp(scheme) => scheme.has_sack,
+            Self::Tahoe | Self::Reno(_) | Self::Sack(_) => false,
         };
         reports.then(|| self.newly_delivered(tcb, ack, sack))
     }
