@@ -7,7 +7,7 @@ colour AND by line style or marker.
 >>> trace = {"cwnd": "10ms", "queue": "10ms", "rate": "500ms"}
 >>> result = run(dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)", duration="5s", trace=trace))
 >>> figure = plots.overview(result)
->>> [axes.get_ylabel() for axes in figure.axes]
+>>> [axes.get_ylabel() for axes in figure.axes[:3]]
 ['window [packets]', 'goodput [Mbit/s]', 'queue [packets]']
 """
 
