@@ -14,6 +14,7 @@ import argparse
 import gzip
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -82,10 +83,35 @@ def read(kind: str, rule: str) -> list[dict[str, Any]]:
     return json.loads(gzip.decompress(file_of(kind, rule).read_bytes()))["runs"]
 
 
-def equal_flows(kind: str, rule: str, number: int, kept: dict[str, Any]) -> list[bool]:
+def equal_flows(case: dict[str, Any], kept: dict[str, Any]) -> list[bool]:
     """Simulate a scenario; whether each flow's course is that of the kernel."""
-    found = courses(run(simulated(KINDS[kind](rule, number))))
+    found = courses(run(simulated(case)))
     return [a == b for a, b in zip(kept["courses"], found, strict=True)]
+
+
+def classes_of(case: dict[str, Any]) -> list[str]:
+    """Return what a scenario of one flow has that may part it from the kernel."""
+    tcp, link = case["tcp"], case["dumbbell"]
+    has = {
+        "a small receive window": "window" in tcp,
+        "no delayed ACKs": not tcp.get("delayed_ack", True),
+        "reordering": "jitter" in link,
+        "losses": "loss" in link,
+        "a transfer": "packets" in case["flows"][0],
+    }
+    return [name for name, is_so in has.items() if is_so] or ["none of these"]
+
+
+def print_classes(rules: list[str]) -> None:
+    """Print how many flows of each class part, of scenarios of one flow."""
+    apart, every = Counter[str](), Counter[str]()
+    for rule in rules:
+        for number, kept in enumerate(read("one flow", rule)):
+            for name in ["all", *classes_of(one_flow(rule, number))]:
+                every[name] += 1
+                apart[name] += bool(kept["apart"])
+    for name, count in every.items():
+        print(f"{name}: {apart[name]} of {count} part")
 
 
 def show(kind: str, rule: str, number: int) -> None:
@@ -108,7 +134,13 @@ def main() -> int:
     parser.add_argument("--show", type=int, metavar="NUMBER")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--kept", action="store_true")
+    parser.add_argument(
+        "--classes", action="store_true", help="what the kept flows have that part; no BBR"
+    )
     asked = parser.parse_args()
+    if asked.classes:
+        print_classes(asked.rule or [rule for rule in RULES if rule != "bbr"])
+        return 0
     kind = "several flows" if asked.several else "one flow"
     count = asked.count or COUNTS[kind]
     for rule in asked.rule or RULES:
@@ -117,7 +149,7 @@ def main() -> int:
             continue
         if asked.kept:
             runs = read(kind, rule)[:count]
-            flags = [equal_flows(kind, rule, i, kept) for i, kept in enumerate(runs)]
+            flags = [equal_flows(KINDS[kind](rule, i), kept) for i, kept in enumerate(runs)]
         else:
             kernel = kernels.find()
             runs = list(recorded(kind, rule, count, kernel))

@@ -54,7 +54,6 @@ def _scenario(draw: random.Random, rules: list[str]) -> Toml:
         tcp["window"] = draw.choice([4, 10, 20, 60])
     if rules[0] == "dctcp" or (dumbbell["queue"].get("ecn") and draw.random() < 0.5):
         tcp["ecn"] = True
-    # A third of the packets for connecting and for what the queue does not let through.
     seconds = min(10.0, max(1.0, MOST_PACKETS * PACKET_BITS / (rate * 1e6)))
     return {
         **scenario(dumbbell, made, f"{round(1e3 * seconds)}ms", seed=draw.randrange(1, 10_000)),

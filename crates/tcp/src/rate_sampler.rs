@@ -12,7 +12,8 @@ pub(crate) struct RateSampler {
     min_rtt_s: f64,
     /// RTT of each ACK, smoothed as RFC 6298 does; 0 before the first, seconds.
     smoothed_rtt_s: f64,
-    /// Packets delivered so far (C.delivered): without SACK each ACK reports at least one.
+    /// Packets delivered so far (C.delivered): where the sender does not know how many, each ACK
+    /// reports one at least.
     delivered: u64,
     /// When `delivered` last changed, seconds (C.delivered_time).
     delivered_s: f64,
@@ -110,9 +111,8 @@ impl RateSampler {
     }
 
     /// Takes samples from an ACK, before anything else that it does. `delivered`: packets that it
-    /// newly reports, where SACK blocks do. `round_end`: the highest packet
-    /// sent, for rules that count round trips by sequence numbers; others count them by delivered
-    /// packets.
+    /// newly reports, where the sender knows. `round_end`: the highest packet sent, for rules that
+    /// count round trips by sequence numbers; others count them by delivered packets.
     pub(crate) fn on_ack(
         &mut self,
         now_s: f64,
