@@ -71,7 +71,8 @@ pub struct Phase {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VectorFile {
-    /// File name, relative to the scenario file, in the original format of Tmix.
+    /// File name, relative to the scenario file, in the original or the alternate
+    /// format of Tmix.
     pub file: String,
     /// The parsed file.
     #[serde(skip)]
