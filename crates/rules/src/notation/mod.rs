@@ -12,6 +12,7 @@
 //! Any other text with a colon, such as `my_rules.py:Patient(3)`, names a custom rule, which the
 //! caller resolves.
 
+mod other_files;
 mod values;
 
 use crate::rule::KERNEL_MODELS;
@@ -158,6 +159,9 @@ impl FromStr for RuleSpec {
             return kernel(text, name);
         }
         if text.contains(':') {
+            if let Some(instead) = other_files::instead_of_place(text) {
+                return Err(RuleError(format!("rule: \"{text}\": {instead}")));
+            }
             return Ok(Self::custom(text, CustomRuleFactory::default()));
         }
         let (name, inside) = match text.split_once('(') {
@@ -291,6 +295,9 @@ fn wrong_count(text: &str, family: &Family, got: usize) -> RuleError {
 
 /// Says which rules there are.
 fn unknown(name: &str) -> RuleError {
+    if let Some(instead) = other_files::instead(name) {
+        return RuleError(format!("rule: \"{name}\": {instead}"));
+    }
     let families = FAMILIES.iter().map(|family| family.name);
     let names: Vec<&str> = families.chain(OTHER_NAMES.iter().map(|&(other, _)| other)).collect();
     RuleError(message::unknown("rule", name, &names))
