@@ -1,7 +1,7 @@
 //! The request of a run, as JSON on standard input.
 
 use crate::events::Failure;
-use cwndlab_scenario::{CheckedScenario, Resolver, Scenario};
+use cwndlab_scenario::{CheckedScenario, Resolver, Scenario, text_of};
 use serde::Deserialize;
 use std::io::Read;
 
@@ -37,7 +37,7 @@ struct Files;
 
 impl Resolver for Files {
     fn read(&self, path: &str) -> Result<String, String> {
-        std::fs::read_to_string(path).map_err(|error| error.to_string())
+        text_of(std::fs::read(path).map_err(|error| error.to_string())?)
     }
 
     fn rule(&self, _text: &str) -> Result<cwndlab_rules::RuleSpec, String> {

@@ -3,13 +3,10 @@
 use crate::custom_rule::{PythonRule, Raised, explain, is_interrupt};
 use crate::errors::RunError;
 use cwndlab_rules::{CustomRuleFactory, RuleSpec};
-use cwndlab_scenario::Resolver;
+use cwndlab_scenario::{Resolver, text_of};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// First bytes of a gzip file (RFC 1952, section 2.3.1).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Resolves names of one scenario, and keeps the exceptions of its rules.
 pub struct PythonResolver {
@@ -27,11 +24,7 @@ impl Resolver for PythonResolver {
     }
 
     fn read(&self, path: &str) -> Result<String, String> {
-        let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-        if bytes.starts_with(&GZIP) {
-            return Err("it is compressed: expected the text, as `gunzip` writes it".into());
-        }
-        String::from_utf8(bytes).map_err(|_| "it is not text: expected UTF-8".into())
+        text_of(std::fs::read(path).map_err(|error| error.to_string())?)
     }
 
     fn rule(&self, text: &str) -> Result<RuleSpec, String> {

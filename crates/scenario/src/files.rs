@@ -9,6 +9,8 @@ const OPPORTUNITY_BITS: u128 = 12_000;
 const MAX_TRACE_MS: u64 = 10_000_000_000;
 /// Valid lines of a trace.
 const MILLISECONDS: &str = "an integer not below the line before";
+/// What reads lines of several columns.
+const LOG: &str = "; kind = \"log\" reads columns of times and rates";
 /// Valid lines of a distribution.
 const SHARES: &str = "a value and its cumulative probability, such as \"10 0.25\", neither ever \
  decreasing, up to probability 1";
@@ -37,9 +39,11 @@ impl DeliveryOpportunities {
                 }
                 Ok(ms) => last = ms,
                 Err(_) => {
+                    let has_columns = line.contains([',', ';', '\t', ' ']);
                     return Err(format!(
-                        "line {number}: {} is not valid: expected {MILLISECONDS}, {last}",
-                        quoted(line)
+                        "line {number}: {} is not valid: expected {MILLISECONDS}, {last}{}",
+                        quoted(line),
+                        if has_columns { LOG } else { "" }
                     ));
                 }
             }
@@ -65,6 +69,11 @@ impl DeliveryOpportunities {
     /// Length of the trace, milliseconds.
     pub fn length_ms(&self) -> u64 {
         self.0.last().copied().unwrap_or_default()
+    }
+
+    /// Length of the trace.
+    pub fn length(&self) -> Time {
+        Time::ns(self.length_ms().saturating_mul(1_000_000))
     }
 
     /// Mean time between opportunities.

@@ -94,7 +94,15 @@ fn inside_table(written: &serde_json::Value, path: &str, message: &str) -> Optio
         .map(|part| format!("/{part}"))
         .collect();
     let table = written.pointer(&pointer)?.as_object()?;
-    let mut quoted = table.iter().filter(|(_, value)| message.contains(&value.to_string()));
+    // Of a name that is none of the known ones serde quotes the text in its own way; `kind` says
+    // what the table is, and is the table's error.
+    let is_unknown_name = |key: &str, value: &serde_json::Value| {
+        let name = value.as_str().filter(|_| key != "kind");
+        name.is_some_and(|name| message.starts_with(&format!("unknown variant `{name}`")))
+    };
+    let mut quoted = table.iter().filter(|&(key, value)| {
+        message.contains(&value.to_string()) || is_unknown_name(key, value)
+    });
     match (quoted.next(), quoted.next()) {
         (Some((key, _)), None) => Some(format!("{path}.{key}")),
         _ => None,

@@ -8,6 +8,8 @@ use crate::connection_vectors::ConnectionVectors;
 use crate::distribution::{Distribution, Law};
 use crate::error::ScenarioError;
 use crate::files::{DeliveryOpportunities, EmpiricalCdf};
+use crate::other_files;
+use crate::rate_log::RateLog;
 use crate::scenario::Scenario;
 use crate::traffic::RuleText;
 use crate::waveform::{Shape, Waveform};
@@ -60,17 +62,29 @@ impl Reader<'_> {
         key: impl fmt::Display,
         waveform: &mut Waveform,
     ) -> Result<(), ScenarioError> {
-        let Waveform::Shape(Shape::Trace { file, opportunities, .. }) = waveform else {
-            return Ok(());
-        };
-        *file = self.source.locate(file);
-        *opportunities = load(
-            &mut self.recordings,
-            self.source,
-            &format!("{key}.file"),
-            file,
-            DeliveryOpportunities::parse,
-        )?;
+        let file_key = format!("{key}.file");
+        match waveform {
+            Waveform::Shape(Shape::Trace { file, opportunities, .. }) => {
+                *file = self.source.locate(file);
+                *opportunities = load(
+                    &mut self.recordings,
+                    self.source,
+                    &file_key,
+                    file,
+                    DeliveryOpportunities::parse,
+                )?;
+            }
+            Waveform::Shape(Shape::Log(spec)) => {
+                spec.file = self.source.locate(&spec.file);
+                let columns = spec.columns(&key.to_string())?;
+                // Each link may read other columns of a file.
+                let mut unknown = BTreeMap::new();
+                let parse = |text: &str| RateLog::parse(text, &columns);
+                let log = load(&mut unknown, self.source, &file_key, &spec.file, parse)?;
+                spec.take(log);
+            }
+            Waveform::Constant(_) | Waveform::Shape(_) => {}
+        }
         Ok(())
     }
 
@@ -115,6 +129,9 @@ fn load<C: Clone>(
 ) -> Result<C, ScenarioError> {
     if let Some(content) = known.get(file) {
         return Ok(content.clone());
+    }
+    if let Some(instead) = other_files::instead(file) {
+        return Err(ScenarioError::at(key, format!("\"{file}\" cannot be read: {instead}")));
     }
     let text = source
         .read(file)

@@ -1,7 +1,7 @@
 //! Where in a trace a run starts: at a given time, or at one drawn from the seed.
 
 use crate::check::conditions::{Checked, invalid};
-use crate::{DeliveryOpportunities, word_or_time};
+use crate::word_or_time;
 use cwndlab_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,16 +31,15 @@ impl TraceStart {
         *self == Self::default()
     }
 
-    /// Checks that it is in the trace.
-    pub(crate) fn check(&self, key: &str, opportunities: &DeliveryOpportunities) -> Checked {
+    /// Checks that it is in a trace of this length.
+    pub(crate) fn check(&self, key: &str, length: Time) -> Checked {
         let Self::At(time) = self else { return Ok(()) };
-        let length_ns = opportunities.length_ms().saturating_mul(MILLISECOND_NS);
-        let is_in_trace = time.nanoseconds() < length_ns || self.is_beginning();
+        let is_in_trace = *time < length || self.is_beginning();
         if is_in_trace && time.nanoseconds().is_multiple_of(MILLISECOND_NS) {
             return Ok(());
         }
         let expected = "\"random\", or whole milliseconds below the trace's length";
-        invalid(key, time, format!("{expected}, {}", Time::ns(length_ns)))
+        invalid(key, time, format!("{expected}, {length}"))
     }
 }
 

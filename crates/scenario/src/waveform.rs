@@ -1,7 +1,7 @@
 //! Waveforms of a scenario: piecewise constant rates over time.
 
 use crate::check::conditions::{Checked, at_least, conflict, invalid, low_first};
-use crate::{DeliveryOpportunities, TraceStart};
+use crate::{DeliveryOpportunities, LogSpec, TraceStart};
 use cwndlab_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -83,6 +83,8 @@ pub enum Shape {
         #[schemars(skip)]
         opportunities: DeliveryOpportunities,
     },
+    /// A recorded rate: a text file of times and rates, or of times and amounts.
+    Log(Box<LogSpec>),
     /// A synthetic cellular link: delivery opportunities of 1500 bytes are a Poisson process whose
     /// rate does a Brownian motion, with outages (after Winstein et al. 2013).
     Cellular {
@@ -133,7 +135,7 @@ fn cellular_peak(mean: Rate, outage_share: f64) -> Rate {
 }
 
 impl Waveform {
-    /// The initial rate, which sizes buffers; of a trace or a cellular link the mean.
+    /// The initial rate, which sizes buffers; of a trace, a log or a cellular link the mean.
     pub fn first(&self) -> Rate {
         match self {
             Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
@@ -142,6 +144,7 @@ impl Waveform {
             Self::Shape(Shape::Walk { start, .. }) => *start,
             Self::Shape(Shape::Uniform { high, .. }) => *high,
             Self::Shape(Shape::Trace { opportunities, .. }) => opportunities.mean(),
+            Self::Shape(Shape::Log(spec)) => spec.log().mean(),
             Self::Shape(Shape::Cellular { mean, .. }) => *mean,
             Self::Shape(Shape::Grants { rate, .. }) => *rate,
             Self::Shape(Shape::Points { points, .. }) => {
@@ -160,6 +163,7 @@ impl Waveform {
             Self::Shape(Shape::Walk { max, .. }) => *max,
             Self::Shape(Shape::Uniform { high, .. }) => *high,
             Self::Shape(Shape::Trace { opportunities, .. }) => opportunities.mean(),
+            Self::Shape(Shape::Log(spec)) => spec.log().largest(),
             Self::Shape(Shape::Cellular { mean, outage_share, .. }) => {
                 cellular_peak(*mean, *outage_share)
             }
@@ -170,7 +174,8 @@ impl Waveform {
         }
     }
 
-    /// The smallest rate; of a trace or a cellular link 1 bit/s, since it has gaps.
+    /// The smallest rate; of a trace, a cellular link or a log with outages 1 bit/s, since it has
+    /// gaps.
     pub fn smallest(&self) -> Rate {
         match self {
             Self::Constant(rate) | Self::Shape(Shape::Constant { rate }) => *rate,
@@ -180,6 +185,7 @@ impl Waveform {
             Self::Shape(Shape::Walk { min, .. }) => *min,
             Self::Shape(Shape::Uniform { low, .. }) => *low,
             Self::Shape(Shape::Trace { .. } | Shape::Cellular { .. }) => Rate::bits_per_second(1),
+            Self::Shape(Shape::Log(spec)) => spec.smallest(),
             Self::Shape(Shape::Grants { rate, .. }) => *rate,
             Self::Shape(Shape::Points { points, .. }) => {
                 points.iter().map(|point| point.1).min().unwrap_or(Rate::bits_per_second(1))
@@ -202,6 +208,7 @@ impl Waveform {
         match shape {
             Shape::Constant { .. } | Shape::Points { repeat: None, .. } => None,
             Shape::Trace { opportunities, .. } => Some(("file", opportunities.mean_gap())),
+            Shape::Log(spec) => spec.mean_piece().map(|piece| ("file", piece)),
             Shape::Cellular { mean, outage_share, .. } => {
                 let peak_bps = cellular_peak(*mean, *outage_share).bps().max(1);
                 Some(("mean", Time::ns(12_000_000_000_000 / peak_bps)))
@@ -226,7 +233,10 @@ impl Waveform {
         let Self::Shape(shape) = self else { return Ok(()) };
         match shape {
             Shape::Constant { .. } => Ok(()),
-            Shape::Trace { start, opportunities, .. } => start.check(&at("start"), opportunities),
+            Shape::Trace { start, opportunities, .. } => {
+                start.check(&at("start"), opportunities.length())
+            }
+            Shape::Log(spec) => spec.check(key),
             Shape::Cellular { outage_share, outage_length, .. } => {
                 if !(0.0..=0.5).contains(outage_share) {
                     return invalid(at("outage_share"), outage_share, "a number from 0 to 0.5");

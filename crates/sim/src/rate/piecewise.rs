@@ -3,7 +3,7 @@
 use crate::random::stream::RandomStream;
 use crate::rate::opportunities::{Opportunities, TRACE_BYTES};
 use crate::rate::outages::Outages;
-use cwndlab_scenario::{Shape, Waveform};
+use cwndlab_scenario::{Shape, TraceStart, Waveform};
 
 /// Length of a piece without end, nanoseconds: a sum of several still fits.
 const ENDLESS_NS: u64 = u64::MAX / 4;
@@ -29,6 +29,8 @@ pub struct PiecewiseRate {
     /// Of a trace or a cellular link: its opportunities, and the time of the next one.
     opportunities: Option<Opportunities>,
     next_ns: Option<u64>,
+    /// Of a log: its time at which the run starts.
+    skipped_ns: u64,
 }
 
 impl PiecewiseRate {
@@ -42,7 +44,8 @@ impl PiecewiseRate {
         let level = if let Shape::Walk { start, .. } = &shape { start.bps() as f64 } else { 0.0 };
         let mut opportunities = Opportunities::of(waveform, stream.clone());
         let next_ns = opportunities.as_mut().and_then(Opportunities::next).map(|(ns, _)| ns);
-        let drawn = Self { opportunities, next_ns, ..Self::silent() };
+        let skipped_ns = skipped_ns(&shape, stream.clone());
+        let drawn = Self { opportunities, next_ns, skipped_ns, ..Self::silent() };
         Self { shape: Some(shape), stream, link_rate_bps, level, ..drawn }
     }
 
@@ -65,6 +68,7 @@ impl PiecewiseRate {
             level: 0.0,
             opportunities: None,
             next_ns: None,
+            skipped_ns: 0,
         }
     }
 
@@ -158,6 +162,9 @@ impl PiecewiseRate {
             ),
             Shape::Trace { .. } | Shape::Cellular { .. } => self.opportunity_piece(),
             Shape::Grants { rate, .. } => (rate.bps(), ENDLESS_NS),
+            Shape::Log(spec) => {
+                spec.log().piece(self.begin_ns.saturating_add(self.skipped_ns), spec.end)
+            }
             Shape::Points { points, repeat } => {
                 let count = points.len() as u64;
                 let place = (self.index % count) as usize;
@@ -188,6 +195,15 @@ impl PiecewiseRate {
                 self.opportunities.as_mut().and_then(Opportunities::next).map(|(ns, _)| ns);
         }
         (0, ENDLESS_NS)
+    }
+}
+
+/// The time of a log at which a run starts, drawn from `stream` if at random.
+fn skipped_ns(shape: &Shape, mut stream: RandomStream) -> u64 {
+    let Shape::Log(spec) = shape else { return 0 };
+    match spec.start {
+        TraceStart::At(time) => time.nanoseconds(),
+        TraceStart::Random => (stream.uniform() * spec.log().length_ns() as f64) as u64,
     }
 }
 
@@ -247,7 +263,7 @@ mod tests {
         let file = cwndlab_scenario::DeliveryOpportunities::parse("0\n2\n2\n5\n").unwrap();
         let trace = Waveform::Shape(Shape::Trace {
             file: "x".into(),
-            start: cwndlab_scenario::TraceStart::default(),
+            start: TraceStart::default(),
             opportunities: file,
         });
         let rate = || PiecewiseRate::new(&trace, RandomStream::new(1, "x"), None);
