@@ -12,6 +12,7 @@ from cwndlab import native, tomltext
 from cwndlab.arguments import keywords, listed
 from cwndlab.documents import is_list, is_mapping, is_table, is_whole
 from cwndlab.errors import ScenarioError
+from cwndlab.foreign_files import instead
 from cwndlab.message import invalid, same_name
 from cwndlab.names import queues
 from cwndlab.patching import patched, plain
@@ -87,6 +88,8 @@ class Scenario:
         if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
             return cls.from_text(source, "json" if source.lstrip().startswith("{") else "toml")
         path = Path(source)
+        if found := instead(path):
+            raise ScenarioError(f"{path}: {found}")
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:

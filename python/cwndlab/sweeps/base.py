@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cwndlab.documents import is_list, is_mapping, is_table
 from cwndlab.errors import ScenarioError
+from cwndlab.foreign_files import instead
 from cwndlab.message import invalid, missing, plural
 from cwndlab.metrics import patch_of
 from cwndlab.names import HERE, TRACE, known_value
@@ -40,6 +41,8 @@ class Built(NamedTuple):
 
 def read(path: Path) -> dict[str, Any]:
     """Read a TOML or JSON file as a dictionary."""
+    if found := instead(path):
+        raise ScenarioError(found)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
