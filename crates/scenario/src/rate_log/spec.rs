@@ -58,7 +58,7 @@ pub struct LogSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<(Column, String)>,
     /// What follows the last row: the log again ("repeat"), or its last rate ("hold").
-    #[serde(default, skip_serializing_if = "LogEnd::repeats")]
+    #[serde(default)]
     pub end: LogEnd,
     /// Time in the log at which the run starts, in whole milliseconds, or "random": drawn from the
     /// seed.
