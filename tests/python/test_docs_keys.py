@@ -5,6 +5,7 @@ Each has an example there, and each example is allowed.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 
@@ -40,6 +41,12 @@ TOGETHER = {
         ("Page", key): {"main": 20, "embedded": 5, "size": 9, key: KEYS["Page"][key]}
         for key in ("main", "embedded", "size", "chained", "parse", "think")
     },
+    **{
+        ("Shape log", key): {"format": "ucc-5g"}
+        for key in KEYS["Shape log"]
+        if key not in ("kind", "format")
+    },
+    ("Shape log", "kind"): {"unit": "kbit/s", "every": "1s", "value": 2},
     ("QueueSpec codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
     ("QueueSpec fq-codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
 }
@@ -60,6 +67,9 @@ def test_every_key_of_a_scenario_is_documented_with_an_example():
 @pytest.mark.parametrize(("name", "key"), EXAMPLES, ids=[f"{name}.{key}" for name, key in EXAMPLES])
 def test_every_example_of_a_key_is_allowed(name, key, tmp_path):
     (tmp_path / "cellular.down").write_text("1\n5\n")
+    rows = [f"2020-01-01 0:0:{second},{8 * second},3,D,9,1" for second in range(9)]
+    text = "\n".join(["Timestamp,DL_bitrate,run_num,State,UL_bitrate,elapsed", *rows])
+    (tmp_path / "bus.csv.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     (tmp_path / "lengths.txt").write_text("1 0.5\n9 1\n")
     (tmp_path / "vectors.tmix").write_text("SEQ 1000 1 1 1\n> 300\n< 900\n")
     scenario = tmp_path / "scenario.json"
