@@ -149,6 +149,11 @@ EXAMPLES = {
     },
     "Shape uniform": {"kind": "uniform", "low": "1Mbit", "high": "10Mbit", "every": "1s"},
     "Shape trace": {"kind": "trace", "file": "cellular.down", "start": "random"},
+    "Shape log": {
+        "kind": "log", "file": "bus.csv.gz", "format": "ucc-5g", "time": "Timestamp",
+        "time_unit": "date", "elapsed": 6, "every": "100ms", "value": "DL_bitrate", "unit": "kbit/s", "holds": "until",
+        "only": ["run_num", "3"], "end": "hold", "start": "random",
+    },
     "Shape cellular": {
         "kind": "cellular", "mean": "10Mbit", "noise": "4Mbit", "outage_share": 0.05,
         "outage_length": "1s",

@@ -60,6 +60,8 @@ KINDS = {
     "Sampling": "time or `\"all\"`", "TraceStart": "time or `\"random\"`",
     "Home": "name", "ProfileName": "name", "RecoveryName": "name", "Packets": "number",
     "OutagePolicy": "`\"wait\"` or `\"lost\"`",
+    "LogFormat": "name", "Column": "integer or name", "TimeUnit": "name", "ValueUnit": "name",
+    "Holds": "`\"from\"` or `\"until\"`", "LogEnd": "`\"repeat\"` or `\"hold\"`",
     "Excess": "`\"drop\"` or `\"mark\"`",
     "EcnMangling": "`\"bleach\"`, `\"clear-ce\"` or `\"mark-all\"`",
     "Distribution": "number or distribution", "Distribution2": "time or distribution",

@@ -16,9 +16,7 @@ _TABLE = (
     "a table is no scenario: name it in one, as the rate of a link with "
     'rate = { kind = "log", file = "FILE", unit = "Mbit/s" }'
 )
-_NS3 = (
-    "a program for ns-3 is not read: write the network as a scenario in TOML (`cwndlab init`)"
-)
+_NS3 = "a program for ns-3 is not read: write the network as a scenario in TOML (`cwndlab init`)"
 INSTEAD = {
     ".tcl": "a script of ns-2 is not read: write the network as a scenario in TOML (`cwndlab "
     "init`), and `cwndlab export FILE.toml` writes the script for it",

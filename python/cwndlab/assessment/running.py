@@ -68,7 +68,7 @@ def assess(
     replicates : int, optional
         Runs of each cell, instead of the tests' numbers.
     vectors : str or Path, optional
-        A file of connection vectors, in Tmix's original format, as the traffic of ``tcpeval``.
+        A file of connection vectors, in a format of Tmix, as the traffic of ``tcpeval``.
     live : bool
         Whether to run the rule in the kernel and in QUIC, too, where the machine can.
     profile : str
