@@ -151,7 +151,8 @@ EXAMPLES = {
     "Shape trace": {"kind": "trace", "file": "cellular.down", "start": "random"},
     "Shape log": {
         "kind": "log", "file": "bus.csv.gz", "format": "ucc-5g", "time": "Timestamp",
-        "time_unit": "date", "elapsed": 6, "every": "100ms", "value": "DL_bitrate", "unit": "kbit/s", "holds": "until",
+        "time_unit": "date", "elapsed": 6, "every": "100ms", "value": "DL_bitrate",
+        "unit": "kbit/s", "holds": "until",
         "only": ["run_num", "3"], "end": "hold", "start": "random",
     },
     "Shape cellular": {
