@@ -9,7 +9,6 @@ use crate::distribution::{Distribution, Law};
 use crate::error::ScenarioError;
 use crate::files::{DeliveryOpportunities, EmpiricalCdf};
 use crate::other_files;
-use crate::rate_log::RateLog;
 use crate::scenario::Scenario;
 use crate::traffic::RuleText;
 use crate::waveform::{Shape, Waveform};
@@ -76,10 +75,9 @@ impl Reader<'_> {
             }
             Waveform::Shape(Shape::Log(spec)) => {
                 spec.file = self.source.locate(&spec.file);
-                let columns = spec.columns(&key.to_string())?;
+                let parse = spec.parser(&key.to_string())?;
                 // Each link may read other columns of a file.
                 let mut unknown = BTreeMap::new();
-                let parse = |text: &str| RateLog::parse(text, &columns);
                 let log = load(&mut unknown, self.source, &file_key, &spec.file, parse)?;
                 spec.take(log);
             }

@@ -76,13 +76,17 @@ impl LogSpec {
         &self.log
     }
 
-    /// The same with these rates.
-    pub fn with_log(self, log: RateLog) -> Self {
-        Self { log, ..self }
+    /// What reads its file. `key`: the key that it stands at.
+    pub(crate) fn parser(
+        &self,
+        key: &str,
+    ) -> Result<impl Fn(&str) -> Result<RateLog, String> + use<>, ScenarioError> {
+        let columns = self.columns(key)?;
+        Ok(move |text: &str| RateLog::parse(text, &columns))
     }
 
-    /// The columns to read, of its keys and its format. `key`: the key that it stands at.
-    pub(crate) fn columns(&self, key: &str) -> Result<Columns, ScenarioError> {
+    /// The columns to read, of its keys and its format.
+    fn columns(&self, key: &str) -> Result<Columns, ScenarioError> {
         let form = self.format.map(LogFormat::form);
         let form = form.as_ref();
         let Some(unit) = self.unit.or(form.map(|form| form.unit)) else {
