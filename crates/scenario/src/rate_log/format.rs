@@ -14,7 +14,8 @@ pub enum LogFormat {
     /// until its time, as Pensieve's simulator reads it.
     Pensieve,
     /// HSDPA in Norway (Riiser, Vigmostad, Griwodz, Halvorsen 2013): seconds since 1970,
-    /// milliseconds since a start, latitude, longitude, bytes and milliseconds since the row before.
+    /// milliseconds since a start, latitude, longitude, bytes and milliseconds since the row
+    /// before.
     NorwayHsdpa,
     /// 4G in Ghent (van der Hooft et al. 2016): the same with milliseconds since 1970.
     #[serde(rename = "ghent-4g")]

@@ -1,4 +1,5 @@
-//! Bandwidth logs: text files of a rate over time, as measurements of mobile networks are published.
+//! Bandwidth logs: text files of a rate over time, as measurements of mobile networks are
+//! published.
 
 mod column;
 mod format;
