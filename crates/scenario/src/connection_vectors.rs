@@ -2,15 +2,15 @@
 //!
 //! M. C. Weigle, P. Adurthi, F. Hernández-Campos, K. Jeffay, F. D. Smith, *Tmix: a tool for
 //! generating realistic TCP application workloads in ns-2*, CCR 36(3), 2006; the formats are in
-//! section "Connection Vectors" of the ns manual. In the original one a vector begins with
-//! `SEQ START EPOCHS ID ID` (also `S`), or, of a connection whose sides do not wait for each other,
+//! section "Connection Vectors" of the ns manual. In the original one a vector begins with `SEQ
+//! START EPOCHS ID ID` (also `S`), or, of a connection whose sides do not wait for each other,
 //! `CONC START ADUS ADUS ID ID` (also `C`); times are microseconds. Then follow application data
-//! units (ADUs): `> BYTES` of the initiator, `< BYTES` of the acceptor, and `t TIME`, the time until
-//! the next one. In concurrent vectors these are `c>`, `c<`, `t>` and `t<`. In the alternate one,
-//! which begins with `S` or `C`, an ADU of the initiator is `I SENT RECEIVED BYTES` and one of the
-//! acceptor `A SENT RECEIVED BYTES`: it leaves that long after the last one that its side sent, or
-//! after the last one that it received, and one without bytes ends the connection. The lines `w`,
-//! `r`, `m` and `l` describe the recorded windows, round trip, segment size and losses.
+//! units (ADUs): `> BYTES` of the initiator, `< BYTES` of the acceptor, and `t TIME`, the time
+//! until the next one. In concurrent vectors these are `c>`, `c<`, `t>` and `t<`. In the alternate
+//! one, which begins with `S` or `C`, an ADU of the initiator is `I SENT RECEIVED BYTES` and one of
+//! the acceptor `A SENT RECEIVED BYTES`: it leaves that long after the last one that its side sent,
+//! or after the last one that it received, and one without bytes ends the connection. The lines
+//! `w`, `r`, `m` and `l` describe the recorded windows, round trip, segment size and losses.
 //!
 //! Kept is what the acceptor sends and how long it waits before: a simulated flow is one direction
 //! of a connection. Windows, round trips and losses are those of the scenario.
