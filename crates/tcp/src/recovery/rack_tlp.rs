@@ -177,9 +177,12 @@ impl RackTlp {
                     self.control_by_sample(tcb, &sample);
                 }
             }
+            // Congestion control begins when the connection is set up (Linux `tcp_init_transfer`):
+            // it does not see the RTT of a SYN, unless it paces by it (`bbr_init`).
+            _ if is_syn_ack && config.handshake.delay_growth && !tcb.needs.delivery_rate => {}
             _ => self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost > 0, config),
         }
-        if advanced && ack.ack == 0 && config.handshake.delay_growth {
+        if is_syn_ack && config.handshake.delay_growth {
             // A SYN that was lost tells nothing of the path's capacity (Linux `tcp_init_metrics`).
             (tcb.cwnd, tcb.ssthresh) = (tcb.initial_window(config), initial_ssthresh(config));
         }
@@ -475,8 +478,9 @@ impl RackTlp {
                 }
                 // The handshake needs no data.
                 let is_data = is_new && !(number == 0 && config.handshake.syn);
+                let pushes_one = is_data && std::mem::take(&mut pushes);
                 let mut burst = if is_data {
-                    self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config)
+                    self.next_burst(tcb, now_s, pushes_one, config)
                 } else if is_new || !tcb.is_paced_as_linux() {
                     1
                 } else {
@@ -501,6 +505,9 @@ impl RackTlp {
                 tcb.snd_nxt = tcb.snd_nxt.max(number + burst);
                 (0..burst).for_each(|_| tcb.count_prr_out());
                 count += burst as u32;
+                if pushes_one && writes {
+                    break;
+                }
             }
             // Then the application writes, once it is connected.
             if tcb.last_ack < 0 && config.handshake.syn {
