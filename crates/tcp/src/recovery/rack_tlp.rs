@@ -466,6 +466,8 @@ impl RackTlp {
         let (mut sent, mut count) = (Transmitted { from_idle, ..Transmitted::default() }, 0);
         // Packets wait for cwnd; the next burst leaves without waiting for more; a write goes on.
         let (mut waits, mut pushes, mut writes) = (false, false, false);
+        // A single burst was pushed in the middle of a write: others may follow when that waits.
+        let mut is_cut = false;
         loop {
             tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
@@ -505,7 +507,8 @@ impl RackTlp {
                 tcb.snd_nxt = tcb.snd_nxt.max(number + burst);
                 (0..burst).for_each(|_| tcb.count_prr_out());
                 count += burst as u32;
-                if pushes_one && writes {
+                if pushes_one {
+                    is_cut = true;
                     break;
                 }
             }
@@ -520,6 +523,7 @@ impl RackTlp {
             let (half_window, size) = (half_window(tcb, config), config.segment.packet_size);
             let most = GSO_MAX_BYTES as i64 / i64::from(size);
             match self.queue.write(left, most, half_window, writes, size) {
+                Written::Nothing if std::mem::take(&mut is_cut) => {}
                 Written::Nothing => break,
                 written => (pushes, writes) = (written == Written::Full, true),
             }
