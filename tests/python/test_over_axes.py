@@ -1,10 +1,13 @@
 """Figures of a sweep over the axes that its reader chooses."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from cwndlab.plots import FigureStyleError
-from small_sweeps import small_sweep
+from small_sweeps import TEXT, refused, small_sweep
 
 X = "dumbbell.queue.limit"
 
@@ -43,3 +46,15 @@ def test_panels_share_their_scale(found):
 def test_wrong_names_are_refused(found, asked, message):
     with pytest.raises(FigureStyleError, match=message):
         found.plot(**asked)
+
+
+def test_the_command_refuses_a_wrong_axis_before_the_first_run(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(TEXT)
+    answer = subprocess.run(
+        [sys.executable, "-m", "cwndlab", "sweep", file, "--store", tmp_path / "store"]
+        + ["--plot", tmp_path / "a.png", "--x", "rul"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "did you mean rule" in refused(answer)
+    assert not (tmp_path / "store").exists()
