@@ -52,8 +52,22 @@ def test_the_command_refuses_a_wrong_axis_before_the_first_run(tmp_path):
     file = tmp_path / "small.toml"
     file.write_text(TEXT)
     answer = subprocess.run(
-        [sys.executable, "-m", "cwndlab", "sweep", file, "--store", tmp_path / "store", "--plot", tmp_path / "a.png", "--x", "rul"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "cwndlab",
+            "sweep",
+            file,
+            "--store",
+            tmp_path / "store",
+            "--plot",
+            tmp_path / "a.png",
+            "--x",
+            "rul",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "did you mean rule" in refused(answer)
     assert not (tmp_path / "store").exists()

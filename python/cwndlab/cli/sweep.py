@@ -145,7 +145,7 @@ def sweep(
     values = [value for columns in found for value in columns.values()]
     figure_options.check(look, [*(name for columns in found for name in columns), *values], values)
     findings = SweepResult(chosen)
-    over = {"x": x, "hue": hue, "panel": panel, "y": y}
+    over: dict[str, Any] = {"x": x, "hue": hue, "panel": panel, "y": y}
     if any(over.values()):
         _check_over(chosen, over, labels, plot)
     folder = store or Path("out") / chosen.name
