@@ -71,3 +71,19 @@ def test_the_command_refuses_a_wrong_axis_before_the_first_run(tmp_path):
     )
     assert "did you mean rule" in refused(answer)
     assert not (tmp_path / "store").exists()
+
+
+def test_one_replicate_has_no_interval(found):
+    one = small_sweep(replicates=1).run()
+    (axes,) = one.plot(x=X, hue="rule", y="loss_rate").axes
+    _, _, (bars,) = axes.containers[0].lines
+    lengths = [np.ptp(segment[:, 1]) for segment in bars.get_segments()]
+    assert not any(length > 0 for length in lengths)
+
+
+def test_axes_are_no_comparison_with_ns2(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(TEXT)
+    command = [sys.executable, "-m", "cwndlab", "sweep", file, "--beside", "ns2", "--x", X]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "`--x` cannot be used with `--beside`" in refused(answer)

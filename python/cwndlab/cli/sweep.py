@@ -105,7 +105,8 @@ def sweep(
     options.check_plot(plot)
     options.check_format(as_json)
     options.check_cluster(on, jobs)
-    besides.check_beside(beside, ns, until=until, on=on, plot=plot, expect=expected.all)
+    over: dict[str, Any] = {"x": x, "hue": hue, "panel": panel, "y": y}
+    besides.check_beside(beside, ns, until=until, on=on, plot=plot, expect=expected.all, **over)
 
     from cwndlab.sweeps import SweepResult, as_sweep, at_homes
 
@@ -145,7 +146,6 @@ def sweep(
     values = [value for columns in found for value in columns.values()]
     figure_options.check(look, [*(name for columns in found for name in columns), *values], values)
     findings = SweepResult(chosen)
-    over: dict[str, Any] = {"x": x, "hue": hue, "panel": panel, "y": y}
     if any(over.values()):
         _check_over(chosen, over, labels, plot)
     folder = store or Path("out") / chosen.name
