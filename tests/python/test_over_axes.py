@@ -73,7 +73,7 @@ def test_the_command_refuses_a_wrong_axis_before_the_first_run(tmp_path):
     assert not (tmp_path / "store").exists()
 
 
-def test_one_replicate_has_no_interval(found):
+def test_one_replicate_has_no_interval():
     one = small_sweep(replicates=1).run()
     (axes,) = one.plot(x=X, hue="rule", y="loss_rate").axes
     _, _, (bars,) = axes.containers[0].lines
