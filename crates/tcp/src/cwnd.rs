@@ -248,7 +248,7 @@ impl Tcb {
             let window = (self.cwnd + self.window_inflation as f64).min(config.limits.window);
             (window / 2.0, self.rule.decrease(window, congestion))
         } else {
-            let window = self.send_window();
+            let window = self.window_to_reduce(config);
             ((window / 2) as f64, self.rule.decrease(window as f64, congestion).trunc())
         };
         let slow_start = self.cwnd < self.ssthresh;
@@ -281,6 +281,12 @@ impl Tcb {
         self.check_fault();
     }
 
+    /// The window of whole packets that a reduction begins from: Linux does not ask how much of it
+    /// the receiver allows (`tcp_init_cwnd_reduction`).
+    fn window_to_reduce(&self, config: &TcpConfig) -> i64 {
+        if config.recovery.rack { self.congestion_window() } else { self.send_window() }
+    }
+
     /// Whether the rule sets ssthresh itself, at no reduction: BBR of Linux.
     fn keeps_ssthresh(&self) -> bool {
         self.needs.samples && self.needs.recovery
@@ -301,7 +307,7 @@ impl Tcb {
         self.reduce_cwnd(Reduction::ToTarget(congestion), config);
         if config.recovery.prr && !self.needs.recovery {
             self.cwnd = before;
-            let prr = Prr::begin(self.send_window());
+            let prr = Prr::begin(self.window_to_reduce(config));
             **self.prr.get_or_insert_default() = prr;
         }
     }

@@ -114,7 +114,8 @@ impl ReceiveBuffer {
             (buffer.clamp, buffer.is_fixed) = (asked as i64, true);
             buffer.window = buffer.window.min(buffer.clamp);
             buffer.scale = scale_of(most_size.min(buffer.clamp));
-            (buffer.wanted, buffer.size) = (buffer.clamp, 2 * (4 * buffer.clamp).max(1 << 20));
+            buffer.wanted = buffer.window;
+            buffer.size = 2 * (4 * buffer.clamp).max(1 << 20);
         }
         buffer
     }
@@ -158,13 +159,13 @@ impl ReceiveBuffer {
         }
     }
 
-    /// A packet arrives. The first one tells how much memory data take, and takes back the window
+    /// A packet arrives. The first one tells how much memory data take, and takes back the limit
     /// that the application set, until that sets it again as it reads.
     pub(crate) fn note_memory(&mut self) {
         let share = (self.packet_bytes << 8) / self.packet_memory;
         self.is_set = self.is_fixed && share == self.data_share;
         if self.is_set {
-            self.wanted = self.clamp;
+            self.wanted = self.wanted.min(self.clamp);
         } else if share != self.data_share {
             self.data_share = share;
             if !self.is_fixed {
@@ -188,9 +189,10 @@ impl ReceiveBuffer {
     /// A packet joins so many others in the buffer, or is about to: the window that is wanted grows
     /// by two, as far as the buffer allows. Returns whether it did.
     pub(crate) fn grow(&mut self, packets: i64) -> bool {
-        let clamp = if self.is_fixed { self.data_in(self.size) } else { self.clamp };
+        let is_taken_back = self.is_fixed && !self.is_set;
+        let clamp = if is_taken_back { self.data_in(self.size) } else { self.clamp };
         let room = clamp.min(self.space(packets)) - self.wanted;
-        if room <= 0 || self.is_set {
+        if room <= 0 {
             return false;
         }
         self.wanted += room.min(2 * self.packet_bytes);
@@ -356,5 +358,18 @@ mod tests {
         assert!(!buffer.grow(1));
         buffer.offer(65_160, 0);
         assert_eq!(buffer.window_bytes() / 1448, 20);
+    }
+
+    /// A limit of 60 packets, 86,880 bytes, is above the first window of 65,160: that grows towards
+    /// it by two packets at a time, eight times.
+    #[test]
+    fn the_window_grows_towards_the_limit_that_is_set() {
+        let mut buffer = buffer(60.0);
+        assert_eq!((buffer.window_bytes(), buffer.wanted), (65_160, 65_160));
+        buffer.note_memory();
+        assert!(buffer.grow(1) && buffer.wanted == 68_056);
+        buffer.note_memory();
+        assert_eq!((0..9).filter(|_| buffer.grow(1)).count(), 7);
+        assert_eq!(buffer.wanted, 86_880);
     }
 }

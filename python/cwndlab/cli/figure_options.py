@@ -25,6 +25,10 @@ OPTIONS = {
     "style": "--style",
     "labels": "--label",
     "order": "--order",
+    "x": "--x",
+    "hue": "--hue",
+    "panel": "--panel",
+    "y": "--y",
 }
 """Value of a style to its option."""
 
@@ -103,14 +107,14 @@ def save(look: FigureStyle | None, path: Path, draw: Callable[..., Figure], *wha
     """Draw a figure in a style, write it, and say so."""
     from cwndlab import plots
 
-    figure = draw(*what) if look is None else _refused(look.draw, draw, *what)
+    figure = draw(*what) if look is None else refused(look.draw, draw, *what)
     say(f"wrote {plots.save(figure, path)}")
 
 
 def check(look: FigureStyle | None, names: Iterable[str], series: Iterable[str]) -> None:
     """Refuse a label or an order of what the figure will not have, before any run."""
     if look is not None:
-        _refused(look.check, names, series)
+        refused(look.check, names, series)
 
 
 def _look(asked: dict[str, Any]) -> FigureStyle | None:
@@ -129,7 +133,7 @@ def _look(asked: dict[str, Any]) -> FigureStyle | None:
                 invalid("--order", ",".join(asked["order"]), "names joined by commas, none empty")
             )
         asked["order"] = names
-    return _refused(FigureStyle.of, **asked)
+    return refused(FigureStyle.of, **asked)
 
 
 def _label_of(text: str) -> tuple[str, str]:
@@ -141,7 +145,7 @@ def _label_of(text: str) -> tuple[str, str]:
     return "=".join(name), label
 
 
-def _refused(ask: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+def refused(ask: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """Call it; an error of the style names the option."""
     from cwndlab.plots import FigureStyleError
 

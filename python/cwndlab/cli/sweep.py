@@ -60,6 +60,15 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
     metavar="FILE",
     help="Plot means and intervals (.png, .svg, .pdf).",
 )
+@click.option("--x", metavar="AXIS", help="Axis of the sweep on x of the plot.")
+@click.option("--hue", metavar="AXIS", help="With --x: axis whose levels have a line each.")
+@click.option("--panel", metavar="AXIS", help="With --x: axis whose levels have a panel each.")
+@click.option(
+    "--y",
+    multiple=True,
+    metavar="METRIC",
+    help="With --x: metric of the plot; repeatable.  [default: the first]",
+)
 @figure_options.figure_options
 @expect_options.expect_options
 @besides.beside_options
@@ -79,6 +88,10 @@ def sweep(
     yes: bool,
     as_json: bool,
     plot: Path | None,
+    x: str | None,
+    hue: str | None,
+    panel: str | None,
+    y: tuple[str, ...],
     look: FigureStyle | None,
     expected: expect_options.Expected,
     beside: str | None,
@@ -92,7 +105,8 @@ def sweep(
     options.check_plot(plot)
     options.check_format(as_json)
     options.check_cluster(on, jobs)
-    besides.check_beside(beside, ns, until=until, on=on, plot=plot, expect=expected.all)
+    over: dict[str, Any] = {"x": x, "hue": hue, "panel": panel, "y": y}
+    besides.check_beside(beside, ns, until=until, on=on, plot=plot, expect=expected.all, **over)
 
     from cwndlab.sweeps import SweepResult, as_sweep, at_homes
 
@@ -132,6 +146,8 @@ def sweep(
     values = [value for columns in found for value in columns.values()]
     figure_options.check(look, [*(name for columns in found for name in columns), *values], values)
     findings = SweepResult(chosen)
+    if any(over.values()):
+        _check_over(chosen, over, labels, plot)
     folder = store or Path("out") / chosen.name
     _execute(chosen, findings, folder, jobs=jobs, on=on, again=again, as_json=as_json)
     if as_json:
@@ -139,10 +155,24 @@ def sweep(
     else:
         print_findings(findings)
     if plot is not None:
-        figure_options.save(look, plot, findings.plot)
+        figure_options.save(look, plot, lambda: findings.plot(**over))
     is_met = expected.judge(findings.summary, findings.runs, f"sweep {chosen.name}")
     _end_incomplete(findings)
     expect_options.end(is_met=is_met)
+
+
+def _check_over(
+    chosen: Sweep, over: dict[str, Any], labels: dict[str, list[str]], plot: Path | None
+) -> None:
+    """Refuse axes and metrics that the plot cannot have, before any run."""
+    if plot is None or over["x"] is None:
+        given = next(key for key, value in over.items() if value)
+        needed = "--plot" if plot is None else "--x"
+        raise click.UsageError(f"`--{given}` needs `{needed}`")
+    from cwndlab.plots.over_axes import Over
+
+    several = [axis for axis, levels in labels.items() if len(set(levels)) > 1]
+    figure_options.refused(Over(**over).check, list(labels), chosen.metrics, several)
 
 
 MOST_FAILURES = 5

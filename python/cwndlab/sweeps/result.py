@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -218,17 +218,43 @@ class SweepResult(ResultTables):
         """One row per cell, a column per metric: mean ± 95 % CI in the units of the terminal."""
         return by_cell(self.summary, self.axes, "metric", self.sweep.measures)
 
-    def plot(self, **figure: Any) -> Figure:
-        """Plot every metric's mean with its 95 % confidence interval (matplotlib).
+    def plot(
+        self,
+        *,
+        x: str | None = None,
+        hue: str | None = None,
+        panel: str | None = None,
+        y: str | Sequence[str] = (),
+        **figure: Any,
+    ) -> Figure:
+        """Plot means with their 95 % confidence intervals (matplotlib).
 
         Parameters
         ----------
+        x : str, optional
+            The axis of the sweep on x; without it, the figure chooses, and draws every metric.
+        hue, panel : str, optional
+            With `x`: the axes whose levels have a line and a panel each.
+        y : str or sequence of str
+            With `x`: metrics, a row of panels each; by default the first.
         **figure
             `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
-        """
-        from cwndlab.plots import FigureStyle, sweep_points
 
-        return FigureStyle.of(**figure).draw(sweep_points, self)
+        Raises
+        ------
+        FigureStyleError
+            For an axis or a metric that the sweep does not have.
+        """
+        from cwndlab.plots import FigureStyle, FigureStyleError, sweep_points
+        from cwndlab.plots.over_axes import Over, over_axes
+
+        style = FigureStyle.of(**figure)
+        if x is None:
+            if hue or panel or y:
+                raise FigureStyleError("x", "is missing: expected an axis beside hue, panel or y")
+            return style.draw(sweep_points, self)
+        over = Over(x, hue, panel, (y,) if isinstance(y, str) else tuple(y))
+        return style.draw(over_axes, self, over)
 
     def extremes(self) -> dict[str, dict[str, Any]] | None:
         """Return the cells with the best and the worst mean of the first metric so far.

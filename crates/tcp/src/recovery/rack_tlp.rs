@@ -177,9 +177,12 @@ impl RackTlp {
                     self.control_by_sample(tcb, &sample);
                 }
             }
+            // Congestion control begins when the connection is set up (Linux `tcp_init_transfer`):
+            // it does not see the RTT of a SYN, unless it paces by it (`bbr_init`).
+            _ if is_syn_ack && config.handshake.delay_growth && !tcb.needs.delivery_rate => {}
             _ => self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost > 0, config),
         }
-        if advanced && ack.ack == 0 && config.handshake.delay_growth {
+        if is_syn_ack && config.handshake.delay_growth {
             // A SYN that was lost tells nothing of the path's capacity (Linux `tcp_init_metrics`).
             (tcb.cwnd, tcb.ssthresh) = (tcb.initial_window(config), initial_ssthresh(config));
         }
@@ -463,6 +466,8 @@ impl RackTlp {
         let (mut sent, mut count) = (Transmitted { from_idle, ..Transmitted::default() }, 0);
         // Packets wait for cwnd; the next burst leaves without waiting for more; a write goes on.
         let (mut waits, mut pushes, mut writes) = (false, false, false);
+        // A single burst was pushed in the middle of a write: others may follow when that waits.
+        let mut is_cut = false;
         loop {
             tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
@@ -475,8 +480,9 @@ impl RackTlp {
                 }
                 // The handshake needs no data.
                 let is_data = is_new && !(number == 0 && config.handshake.syn);
+                let pushes_one = is_data && std::mem::take(&mut pushes);
                 let mut burst = if is_data {
-                    self.next_burst(tcb, now_s, std::mem::take(&mut pushes), config)
+                    self.next_burst(tcb, now_s, pushes_one, config)
                 } else if is_new || !tcb.is_paced_as_linux() {
                     1
                 } else {
@@ -501,6 +507,10 @@ impl RackTlp {
                 tcb.snd_nxt = tcb.snd_nxt.max(number + burst);
                 (0..burst).for_each(|_| tcb.count_prr_out());
                 count += burst as u32;
+                if pushes_one {
+                    is_cut = true;
+                    break;
+                }
             }
             // Then the application writes, once it is connected.
             if tcb.last_ack < 0 && config.handshake.syn {
@@ -513,6 +523,7 @@ impl RackTlp {
             let (half_window, size) = (half_window(tcb, config), config.segment.packet_size);
             let most = GSO_MAX_BYTES as i64 / i64::from(size);
             match self.queue.write(left, most, half_window, writes, size) {
+                Written::Nothing if std::mem::take(&mut is_cut) => {}
                 Written::Nothing => break,
                 written => (pushes, writes) = (written == Written::Full, true),
             }

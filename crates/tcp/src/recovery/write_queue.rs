@@ -13,18 +13,28 @@ const FEW_BYTES: i64 = MANY_BYTES / 2;
 pub(crate) enum Written {
     /// Nothing: too much waits, or there is no more.
     Nothing,
-    /// The next burst leaves if it would without the write.
+    /// What waits leaves as it would without the write.
     Some,
-    /// The next burst leaves without waiting for more (`tcp_push_one`): its buffer is full.
+    /// One burst leaves without waiting for more (`tcp_push_one`): the first buffer is full.
     Full,
+}
+
+/// A buffer.
+#[derive(Clone, Copy, Debug, Default)]
+struct Buffer {
+    packets: i64,
+    /// Its last packet has PSH.
+    is_pushed: bool,
 }
 
 /// The packets that wait, by buffer: mostly there is one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteQueue {
-    first: i64,
+    first: Buffer,
     /// Those behind it, in order.
-    others: Vec<i64>,
+    others: Vec<Buffer>,
+    /// Packets written since the last one with PSH.
+    since_push: i64,
     /// All data of the application is written: its writes are known one by one.
     writes_are_given: bool,
 }
@@ -36,7 +46,7 @@ impl WriteQueue {
     }
 
     fn written(&self) -> i64 {
-        self.first + self.others.iter().sum::<i64>()
+        self.first.packets + self.others.iter().map(|buffer| buffer.packets).sum::<i64>()
     }
 
     /// Whether what waits is the rest of the application's data.
@@ -46,7 +56,7 @@ impl WriteQueue {
 
     /// Packets of the first buffer. `left`: packets of the application's data not sent yet.
     pub(crate) fn first(&self, left: i64) -> i64 {
-        if self.writes_are_given { left } else { self.first }
+        if self.writes_are_given { left } else { self.first.packets }
     }
 
     /// Whether writes cannot add to the first buffer.
@@ -54,14 +64,17 @@ impl WriteQueue {
         !self.others.is_empty()
     }
 
-    /// A packet leaves. Returns whether it is the last of its buffer.
+    /// A packet leaves. Returns whether it ends its buffer, with PSH.
     pub(crate) fn sent(&mut self) -> bool {
-        let ends = self.first == 1;
-        self.first = (self.first - 1).max(0);
-        if ends && !self.others.is_empty() {
-            self.first = self.others.remove(0);
+        let ends = self.first.packets == 1;
+        let is_pushed = ends && self.first.is_pushed;
+        self.first.packets = (self.first.packets - 1).max(0);
+        if ends {
+            let next =
+                if self.others.is_empty() { Buffer::default() } else { self.others.remove(0) };
+            self.first = next;
         }
-        ends
+        is_pushed
     }
 
     /// A step of a write, or its begin if it does not go on. `left`: packets of the application's
@@ -82,16 +95,28 @@ impl WriteQueue {
         let most = most.min(half_window).max(1);
         let more = left - waiting;
         let last = self.others.last_mut().unwrap_or(&mut self.first);
-        if (1..most).contains(last) {
-            *last += more.min(most - *last);
+        let added = if (1..most).contains(&last.packets) {
+            more.min(most - last.packets)
         } else if bytes >= MANY_BYTES {
+            // The write waits for room, and pushes what it has.
+            (last.is_pushed, self.since_push) = (true, 0);
             return Written::Nothing;
-        } else if self.first == 0 {
-            self.first = more.min(most);
         } else {
-            self.others.push(more.min(most));
+            if self.first.packets > 0 {
+                self.others.push(Buffer::default());
+            }
+            more.min(most)
+        };
+        let is_only = self.others.is_empty();
+        let last = self.others.last_mut().unwrap_or(&mut self.first);
+        last.packets += added;
+        self.since_push += added;
+        // More than half of a window since the last push (`forced_push`), or the end.
+        if self.since_push > half_window || added == more {
+            (last.is_pushed, self.since_push) = (true, 0);
+            return Written::Some;
         }
-        if self.others.is_empty() && self.first >= most { Written::Full } else { Written::Some }
+        if is_only && last.packets >= most { Written::Full } else { Written::Some }
     }
 }
 
@@ -110,12 +135,28 @@ mod tests {
         assert_eq!(write(&mut queue, 1000, 22, false), (Written::Full, 22));
         assert_eq!(write(&mut queue, 1000, 22, true), (Written::Nothing, 22));
         (0..17).for_each(|_| assert!(!queue.sent()));
+        // 22 and 40 packets are less than half of a window since the last push.
         assert_eq!(write(&mut queue, 1000, 70, false), (Written::Full, 45));
-        assert_eq!(write(&mut queue, 1000, 73, false), (Written::Nothing, 45));
+        // The write waits for room, and pushes.
+        assert_eq!(write(&mut queue, 1000, 73, true), (Written::Nothing, 45));
         (0..44).for_each(|_| assert!(!queue.sent()));
         assert!(queue.sent());
         assert_eq!(write(&mut queue, 5, 202, false), (Written::Some, 5));
         assert_eq!(write(&mut queue, 5, 202, false), (Written::Nothing, 5));
+    }
+
+    /// Half of the window is five packets: of the first buffer two leave, the write fills it up, and
+    /// seven since the last push are more than half of the window. The next five are not.
+    #[test]
+    fn more_than_half_of_the_window_is_pushed() {
+        let mut queue = WriteQueue::default();
+        let write = |queue: &mut WriteQueue| queue.write(1000, 45, 5, true, 1448);
+        assert_eq!(write(&mut queue), Written::Full);
+        assert!(!queue.sent() && !queue.sent());
+        assert_eq!((write(&mut queue), queue.written()), (Written::Some, 5));
+        assert_eq!([(); 5].map(|()| queue.sent()), [false, false, false, false, true]);
+        assert_eq!(write(&mut queue), Written::Full);
+        assert_eq!([(); 5].map(|()| queue.sent()), [false; 5]);
     }
 
     /// Ten packets are less than 16 kB: another buffer begins behind them.

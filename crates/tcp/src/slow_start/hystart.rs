@@ -25,6 +25,8 @@ pub(crate) struct HyStart {
     sample_cnt: u32,
     /// Minimum RTT of the connection.
     delay_min_s: f64,
+    /// It has ended slow start, and does so once.
+    found: bool,
 }
 
 impl Default for HyStart {
@@ -36,6 +38,7 @@ impl Default for HyStart {
             curr_rtt_s: f64::INFINITY,
             sample_cnt: 0,
             delay_min_s: f64::INFINITY,
+            found: false,
         }
     }
 }
@@ -44,7 +47,7 @@ impl HyStart {
     /// `in_slow_start`: outside it only the minimum RTT is measured.
     pub(crate) fn on_ack(&mut self, ack: SlowStartAck, in_slow_start: bool) -> Decision {
         self.delay_min_s = self.delay_min_s.min(ack.rtt_s);
-        if !in_slow_start {
+        if !in_slow_start || self.found {
             return Decision::STANDARD;
         }
         if ack.highest_ack + 1 > self.end_seq {
@@ -55,11 +58,8 @@ impl HyStart {
         if ack.cwnd < LOW_WINDOW {
             return Decision::STANDARD;
         }
-        if self.train_is_long(ack) || self.rtt_has_risen(ack) {
-            Decision::Leave
-        } else {
-            Decision::STANDARD
-        }
+        self.found = self.train_is_long(ack) || self.rtt_has_risen(ack);
+        if self.found { Decision::Leave } else { Decision::STANDARD }
     }
 
     /// ACKs without a pause span half of the minimum RTT plus the delay by bursts; all of it where
