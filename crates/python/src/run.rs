@@ -41,11 +41,19 @@ impl PyRun {
     /// The fields of the run itself as one line of JSON, without its tables.
     fn fields(&self) -> PyResult<String> {
         let RunResult {
-            flows: _, links: _, cross: _, arrivals: _, ref name, ref trace_hash, ..
+            flows: _,
+            links: _,
+            cross: _,
+            arrivals: _,
+            ref name,
+            ref trace_hash,
+            ref accounts,
+            ..
         } = self.result;
         let bare = RunResult {
             name: name.clone(),
             trace_hash: trace_hash.clone(),
+            accounts: accounts.clone(),
             flows: Vec::new(),
             links: Vec::new(),
             cross: Vec::new(),

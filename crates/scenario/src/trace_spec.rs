@@ -30,6 +30,9 @@ pub struct TraceSpec {
     /// Starvation and convergence of each flow, as columns of the flows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shares: bool,
+    /// An account of each flow: what it did while what limited it, for `explain`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub account: bool,
 }
 
 impl TraceSpec {

@@ -154,7 +154,7 @@ impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
 fn network_run(scenario: &CheckedScenario, options: Options) -> Box<dyn Run> {
     let trace = &scenario.trace;
     let samples = trace.cwnd.is_some() || trace.rule.is_some() || trace.rate.is_some();
-    if trace.packets || trace.rtt || trace.shares || samples {
+    if trace.packets || trace.rtt || trace.shares || trace.account || samples {
         return Box::new(NetworkRun {
             built: build::<TraceRecorder>(scenario, options, TraceRecorder::new(scenario)),
         });

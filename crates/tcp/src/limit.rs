@@ -37,6 +37,19 @@ impl Limit {
         Self::SlowStart,
         Self::Cwnd,
     ];
+
+    /// Name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Recovery => "recovery",
+            Self::Application => "application",
+            Self::Receiver => "receiver",
+            Self::Pacing => "pacing",
+            Self::SlowStart => "slow_start",
+            Self::Cwnd => "cwnd",
+        }
+    }
 }
 
 /// Time by limit, in the order of [`Limit::ALL`], seconds.

@@ -20,6 +20,12 @@ impl Sender {
         self.tcb.limitation.as_ref().map_or_else(Default::default, |limits| limits.times(now_s))
     }
 
+    /// What limits the flow now; none before [`Sender::count_limits`], and before it has started.
+    pub fn limit(&self) -> Option<Limit> {
+        let is_counted = self.tcb.has_started();
+        self.tcb.limitation.as_ref().filter(|_| is_counted).map(|known| known.by)
+    }
+
     /// What limits the sender once `snd_nxt` is the next packet to send.
     #[inline]
     fn limit_before(&self, snd_nxt: i64, timeout_until: i64) -> Limit {

@@ -33,6 +33,8 @@ impl Builder<'_> {
             rule: spec.rule.0.to_string(),
             recovery: recovery.name_under(&config),
             count: spec.count,
+            links: group.path.forward.clone(),
+            access_bps: self.plan.access_rates(spec).into_iter().flatten().min(),
         });
         let flows = spec.count as usize;
         engine.senders.reserve_exact(flows);
@@ -40,6 +42,7 @@ impl Builder<'_> {
         let stages = self.stages(group);
         engine.network.access_links.reserve(flows * stages.1.len());
         infos.base_rtts_s.reserve_exact(flows);
+        infos.forward_delays_s.reserve_exact(flows);
         let video = self.video_law(group, engine.network.receivers.window);
         let first_flow = engine.senders.len() as u32;
         let transfers = spec.has_transfers().then(|| {
@@ -105,6 +108,7 @@ impl Builder<'_> {
             }
             engine.network.receivers.list.push(receiver);
             infos.base_rtts_s.push(base_rtt_s);
+            infos.forward_delays_s.push(self.plan.forward_delay_s(&group.path) + delay_s);
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct FlowInfos {
     groups: Vec<(u32, Arc<GroupInfo>)>,
     /// Round trip propagation delay of every flow, seconds.
     pub base_rtts_s: Vec<f64>,
+    /// Propagation delay in the direction of data of every flow, seconds.
+    pub forward_delays_s: Vec<f64>,
 }
 
 /// What flows of a group have in common.
@@ -50,6 +52,10 @@ pub struct GroupInfo {
     pub recovery: &'static str,
     /// Number of flows.
     pub count: u64,
+    /// Numbers of the links that data crosses.
+    pub links: Vec<u32>,
+    /// Rate of the slower of the links of its hosts, bit/s, if they have any.
+    pub access_bps: Option<u64>,
 }
 
 impl GroupInfo {

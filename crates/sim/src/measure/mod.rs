@@ -1,5 +1,6 @@
 //! What a run measures and records.
 
+pub mod account;
 pub mod goodput_bins;
 pub mod histogram;
 pub mod shares;

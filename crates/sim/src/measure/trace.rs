@@ -1,6 +1,7 @@
 //! Traces: what a run records beside its metrics. The tracer is a type parameter of the engine, so
 //! that a run without traces pays nothing.
 
+use super::account::FlowAccount;
 use super::histogram::Histogram;
 use super::shares::ShareRecord;
 use super::window::MeasurementWindow;
@@ -62,6 +63,13 @@ pub struct PacketRow {
     pub echo_s: f64,
     /// Index of SACK blocks in the recorder, plus one; 0 for none.
     pub sack: u32,
+    /// Number of the link that dropped it, or [`PacketRow::NO_LINK`].
+    pub link: u32,
+}
+
+impl PacketRow {
+    /// No link: it was not dropped, or not on a link.
+    pub const NO_LINK: u32 = u32::MAX;
 }
 
 /// A row of the packet trace, without the fields that only the sender knows.
@@ -81,6 +89,7 @@ pub fn row(event: PacketEvent, flow: FlowId, packet: &Packet) -> PacketRow {
         marked: packet.flags.is_ce() || packet.flags.echo() == EcnEcho::ECE,
         echo_s: packet.sent_s,
         sack: 0,
+        link: PacketRow::NO_LINK,
     }
 }
 
@@ -211,6 +220,10 @@ pub trait Tracer {
     fn shares(&self) -> Option<&ShareRecord> {
         None
     }
+    /// Accounts of the listed flows, if they are kept.
+    fn accounts(&self) -> &[FlowAccount] {
+        &[]
+    }
     /// The sender of `flow` is about to process an event at `now_s`.
     fn before(&mut self, _now_s: f64, _flow: FlowId, _sender: &Sender, _config: &TcpConfig) {}
     /// The sender of `flow` has processed an event.
@@ -290,6 +303,8 @@ pub struct TraceRecorder {
     rtts: Vec<Histogram>,
     /// Goodput of each flow in bins, if starvation and convergence are measured.
     share_record: Option<ShareRecord>,
+    /// Account of each flow; empty unless wanted.
+    accounts: Vec<FlowAccount>,
     measured: MeasurementWindow,
     /// Packet events.
     pub packets: Vec<PacketRow>,
@@ -326,6 +341,8 @@ impl TraceRecorder {
         let flows = scenario.flows.iter().map(|flow| flow.count as usize).sum();
         let (lines, arrivals) = (scenario.cross.len(), scenario.arrivals.len());
         let [from_s, to_s] = scenario.window().map(|time| time.seconds());
+        let measured = MeasurementWindow { from_s, to_s };
+        let accounts = if scenario.trace.account { flows } else { 0 };
         Self {
             packets_wanted: scenario.trace.packets,
             losses_wanted: scenario.trace.cwnd.is_some(),
@@ -338,7 +355,8 @@ impl TraceRecorder {
                 .trace
                 .shares
                 .then(|| ShareRecord::new(scenario.shares.bin.seconds(), flows)),
-            measured: MeasurementWindow { from_s, to_s },
+            accounts: vec![FlowAccount::new(measured); accounts],
+            measured,
             rates: vec![Vec::new(); flows],
             carried: vec![Vec::new(); lines + arrivals],
             groups: TrafficGroups { lines: lines as u32, ..TrafficGroups::default() },
@@ -395,7 +413,10 @@ impl Tracer for TraceRecorder {
 
     #[inline]
     fn records_deliveries(&self) -> bool {
-        self.packets_wanted || self.rate_bin_s.is_some() || self.share_record.is_some()
+        self.packets_wanted
+            || self.rate_bin_s.is_some()
+            || self.share_record.is_some()
+            || !self.accounts.is_empty()
     }
 
     fn packet(&mut self, row: PacketRow) {
@@ -403,6 +424,13 @@ impl Tracer for TraceRecorder {
             return;
         }
         let PacketRow { time_s, event, flow, .. } = row;
+        if let Some(account) = self.accounts.get_mut(flow as usize) {
+            match event {
+                PacketEvent::Receive => account.received(time_s, time_s - row.echo_s),
+                PacketEvent::Drop => account.dropped(time_s, row.link),
+                PacketEvent::Send | PacketEvent::Ack | PacketEvent::Timeout => {}
+            }
+        }
         if self.losses_wanted && matches!(event, PacketEvent::Drop | PacketEvent::Timeout) {
             let is_timeout = event == PacketEvent::Timeout;
             self.losses.push(LossRow { time_s, flow, is_timeout });
@@ -437,11 +465,18 @@ impl Tracer for TraceRecorder {
         self.share_record.as_ref()
     }
 
+    fn accounts(&self) -> &[FlowAccount] {
+        &self.accounts
+    }
+
     /// Records the state that has held at each sampling time since the last event.
     #[inline]
     fn before(&mut self, now_s: f64, flow: FlowId, sender: &Sender, config: &TcpConfig) {
         if let Some(record) = &mut self.share_record {
             record.note_start(now_s, flow.number());
+        }
+        if let Some(account) = self.accounts.get_mut(flow.index()) {
+            account.before(now_s, sender, config);
         }
         while let Some(time_s) = self.window_samples.next_s(flow, now_s) {
             self.window(time_s, flow, sender, config);
@@ -453,6 +488,9 @@ impl Tracer for TraceRecorder {
 
     #[inline]
     fn after(&mut self, now_s: f64, flow: FlowId, sender: &Sender, config: &TcpConfig) {
+        if let Some(account) = self.accounts.get_mut(flow.index()) {
+            account.after(now_s, sender, config);
+        }
         if self.window_samples.sampling == Some(Sampling::All) && self.lists(flow.number()) {
             self.window(now_s, flow, sender, config);
         }
@@ -499,6 +537,7 @@ impl Tracer for TraceRecorder {
     /// Sorts the rows by time and flow: stations and senders run ahead of each other. At one instant
     /// a sender's rows come first, then drops, then arrivals at the receiver.
     fn finish(&mut self) {
+        self.accounts.iter_mut().for_each(FlowAccount::finish);
         let place = |event: PacketEvent| match event {
             PacketEvent::Send | PacketEvent::Ack | PacketEvent::Timeout => 0,
             PacketEvent::Drop => 1,

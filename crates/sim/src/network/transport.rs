@@ -10,7 +10,7 @@ use crate::endpoint::tcp::ack_options;
 use crate::event::arrival_queue::NEVER;
 use crate::event::timers::TimerKind;
 use crate::id::{FlowId, HopId, Source};
-use crate::measure::trace::{PacketEvent, Tracer, row};
+use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::network::Network;
 use crate::network::link::Transit;
 use crate::network::route::{Entry, Hop, Stage};
@@ -338,7 +338,9 @@ impl<T: Tracer> Network<T> {
             sink.total_dropped += 1;
             sink.dropped += inside;
             if T::ON {
-                self.trace.packet(row(PacketEvent::Drop, flow, &packet));
+                let link = self.hops[hop.index()].stage.link();
+                let link = link.map_or(PacketRow::NO_LINK, |link| link.index() as u32);
+                self.trace.packet(PacketRow { link, ..row(PacketEvent::Drop, flow, &packet) });
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Results of a run. Names and units are defined here for JSON, Parquet, data frames and docs
 //! alike.
 
+mod accounts;
 mod applications;
+mod explanation;
 mod flows;
 mod limited_by;
 mod links;
@@ -12,7 +14,9 @@ mod traces;
 mod traffic;
 mod unfinished;
 
+pub use accounts::{Account, LimitRow, LinkDrops, MovementRow};
 pub use applications::{PageResult, VideoResult};
+pub use explanation::{Explanation, GoodputParts, LimitPart, LossParts, RttParts, explain};
 pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index, lowest_share};
 pub use limited_by::LimitedBy;
 pub use links::LinkResult;

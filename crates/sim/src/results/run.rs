@@ -1,5 +1,6 @@
 //! Result of a run.
 
+use super::accounts::{Account, accounts};
 use super::flows::{FlowResult, fairness_spread, flow_results, jain_index, lowest_share};
 use super::links::{LinkResult, link_results};
 use super::traffic::{ArrivalResult, CrossResult, arrival_results, cross_results};
@@ -50,6 +51,9 @@ pub struct RunResult {
     pub cross: Vec<CrossResult>,
     /// Arriving flows and responses, by group.
     pub arrivals: Vec<ArrivalResult>,
+    /// Accounts of the listed flows, where `trace.account` asks for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<Account>,
 }
 
 fn trace_hash<T: Tracer>(engine: &Engine<T>) -> String {
@@ -86,5 +90,6 @@ pub fn collect<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> RunRe
         links: link_results(built, &arrivals),
         cross: cross_results(built, scenario),
         arrivals,
+        accounts: accounts(built),
     }
 }

@@ -1,0 +1,276 @@
+//! An account of a flow: what it did while what limited it, and what moved its congestion window.
+//!
+//! An event belongs to what limited the flow before it: an ACK that ends recovery was earned in
+//! recovery. A flow's accounts add up: times to the time it was there, acknowledged packets to all,
+//! movements of cwnd to its difference between the ends of the window.
+
+use super::window::MeasurementWindow;
+use cwndlab_tcp::{CaState, Limit, Phase, Sender, TcpConfig};
+
+/// What a flow did while one thing limited it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LimitAccount {
+    /// Time, seconds.
+    pub seconds: f64,
+    /// Packets that became cumulatively acknowledged.
+    pub acknowledged_packets: i64,
+    /// Data packets sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Packets dropped.
+    pub dropped_packets: u64,
+    /// Integral of the packets sent and not cumulatively acknowledged, packet seconds.
+    pub outstanding_packet_s: f64,
+    /// Integral of cwnd, packet seconds.
+    pub cwnd_packet_s: f64,
+}
+
+/// What moves cwnd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mover {
+    /// Slow start raises it.
+    SlowStart,
+    /// The rule raises it after slow start.
+    Growth,
+    /// Losses found by duplicate ACKs, SACK or RACK, until they are repaired.
+    Loss,
+    /// ECN feedback.
+    Ecn,
+    /// A retransmission timeout.
+    Timeout,
+    /// A reduction is undone.
+    Undo,
+    /// Cwnd validation after the application paused (RFC 7661).
+    Idle,
+    /// The rule lowers it on its own: on delay, on a rate, for a probe.
+    Rule,
+}
+
+impl Mover {
+    /// All, with their names.
+    pub const ALL: [(Self, &str); 8] = [
+        (Self::SlowStart, "slow_start"),
+        (Self::Growth, "growth"),
+        (Self::Loss, "loss"),
+        (Self::Ecn, "ecn"),
+        (Self::Timeout, "timeout"),
+        (Self::Undo, "undo"),
+        (Self::Idle, "idle"),
+        (Self::Rule, "rule"),
+    ];
+}
+
+/// By how much one thing moved cwnd.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Movement {
+    /// Number of reductions or undone reductions; of all else, events that moved it.
+    pub times: u64,
+    /// Sum of its movements, packets.
+    pub packets: f64,
+}
+
+/// State of a sender between two events.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    limit: Option<Limit>,
+    is_connected: bool,
+    cwnd: f64,
+    is_slow_start: bool,
+    is_reducing: bool,
+    acknowledged: i64,
+    outstanding: i64,
+    sent: u64,
+    reductions: [u32; 4],
+}
+
+impl State {
+    fn of(sender: &Sender, config: &TcpConfig, now_s: f64) -> Self {
+        let counters = sender.counters(now_s);
+        let state = sender.tcp_info(config).ca_state;
+        Self {
+            limit: sender.limit(),
+            is_connected: !config.handshake.syn || sender.is_connected(),
+            cwnd: sender.cwnd(),
+            is_slow_start: sender.phase() == Phase::SlowStart || sender.cwnd() < sender.ssthresh(),
+            is_reducing: matches!(state, CaState::Cwr | CaState::Recovery),
+            // Before the first ACK there is none to start from: the SYN is not data.
+            acknowledged: (sender.snd_una() - i64::from(config.handshake.syn)).max(0),
+            outstanding: sender.outstanding_packets(),
+            sent: counters.sent,
+            reductions: [
+                counters.timeouts,
+                counters.fast_retransmits,
+                counters.ecn_reductions,
+                counters.undone_reductions,
+            ],
+        }
+    }
+}
+
+/// Account of one flow, within the measurement window.
+#[derive(Clone, Debug)]
+pub struct FlowAccount {
+    window: MeasurementWindow,
+    since_s: f64,
+    state: Option<State>,
+    /// What began the reduction that goes on.
+    reduced_by: Mover,
+    /// In the order of [`Limit::ALL`].
+    pub limits: [LimitAccount; Limit::ALL.len()],
+    /// In the order of [`Mover::ALL`].
+    pub movements: [Movement; Mover::ALL.len()],
+    /// cwnd at the start of the window, or of a flow that connects within it, packets.
+    pub first_cwnd: Option<f64>,
+    /// cwnd at the end of the window, packets.
+    pub last_cwnd: f64,
+    /// Sum of the times from the last transmission of packets to their arrival, seconds.
+    pub one_way_sum_s: f64,
+    /// Number of terms in [`Self::one_way_sum_s`].
+    pub one_way_count: u64,
+    /// When what limits the flow changed, seconds, and to what.
+    changes: Vec<(f64, Limit)>,
+    /// When packets were dropped, seconds, and on which link.
+    drops: Vec<(f64, u32)>,
+}
+
+impl FlowAccount {
+    /// An account of a flow that has not started.
+    pub fn new(window: MeasurementWindow) -> Self {
+        Self {
+            window,
+            since_s: 0.0,
+            state: None,
+            reduced_by: Mover::Loss,
+            limits: Default::default(),
+            movements: Default::default(),
+            first_cwnd: None,
+            last_cwnd: 0.0,
+            one_way_sum_s: 0.0,
+            one_way_count: 0,
+            changes: Vec::new(),
+            drops: Vec::new(),
+        }
+    }
+
+    /// The sender is about to process an event: counts the time since the last one.
+    pub fn before(&mut self, now_s: f64, sender: &Sender, config: &TcpConfig) {
+        let state = State::of(sender, config, now_s);
+        if let Some(limit) = state.limit {
+            let from_s = self.since_s.max(self.window.from_s);
+            let seconds = (now_s.min(self.window.to_s) - from_s).max(0.0);
+            let account = &mut self.limits[limit as usize];
+            account.seconds += seconds;
+            account.outstanding_packet_s += seconds * state.outstanding as f64;
+            account.cwnd_packet_s += seconds * state.cwnd;
+            if now_s >= self.window.from_s && state.is_connected {
+                self.first_cwnd.get_or_insert(state.cwnd);
+            }
+        }
+        self.since_s = now_s;
+        self.state = Some(state);
+    }
+
+    /// The sender has processed an event: counts what it changed.
+    pub fn after(&mut self, now_s: f64, sender: &Sender, config: &TcpConfig) {
+        let Some(old) = self.state else { return };
+        let new = State::of(sender, config, now_s);
+        if new.limit != old.limit || self.changes.is_empty() {
+            self.changes.extend(new.limit.map(|limit| (now_s, limit)));
+        }
+        let inside = self.window.contains(now_s);
+        if inside || now_s < self.window.from_s {
+            self.last_cwnd = new.cwnd;
+        }
+        let (mover, times) = self.mover(&old, &new);
+        if !inside {
+            return;
+        }
+        let begins = new.is_connected && (old.limit.is_none() || !old.is_connected);
+        if begins {
+            self.first_cwnd = Some(new.cwnd);
+        }
+        // What a flow does as it starts, it does limited by what limits it then.
+        let Some(limit) = old.limit.or(new.limit) else { return };
+        let account = &mut self.limits[limit as usize];
+        account.acknowledged_packets += new.acknowledged - old.acknowledged;
+        account.sent_packets += new.sent - old.sent;
+        if !begins && old.limit.is_some() && (times > 0 || new.cwnd != old.cwnd) {
+            let movement = &mut self.movements[mover as usize];
+            movement.times += times;
+            movement.packets += new.cwnd - old.cwnd;
+        }
+    }
+
+    /// What moved cwnd from one state to the next, and how often.
+    fn mover(&mut self, old: &State, new: &State) -> (Mover, u64) {
+        const COUNTED: [Mover; 4] = [Mover::Timeout, Mover::Loss, Mover::Ecn, Mover::Undo];
+        for (index, mover) in COUNTED.into_iter().enumerate() {
+            let times = u64::from(new.reductions[index] - old.reductions[index]);
+            if times > 0 {
+                self.reduced_by = mover;
+                return (mover, times);
+            }
+        }
+        if old.is_reducing {
+            return (self.reduced_by, 0);
+        }
+        let mover = match (new.cwnd < old.cwnd, old.limit) {
+            (true, Some(Limit::Application)) => Mover::Idle,
+            (true, _) => Mover::Rule,
+            (false, _) if old.is_slow_start => Mover::SlowStart,
+            (false, _) => Mover::Growth,
+        };
+        (mover, u64::from(new.cwnd != old.cwnd))
+    }
+
+    /// A packet reached its receiver, so long after its transmission.
+    pub fn received(&mut self, now_s: f64, one_way_s: f64) {
+        if self.window.contains(now_s) {
+            self.one_way_sum_s += one_way_s;
+            self.one_way_count += 1;
+        }
+    }
+
+    /// A packet was dropped on a link.
+    pub fn dropped(&mut self, now_s: f64, link: u32) {
+        if self.window.contains(now_s) {
+            self.drops.push((now_s, link));
+        }
+    }
+
+    /// The run has ended: assigns the drops to what limited the flow then. Senders run ahead of
+    /// links, so that is not known before.
+    pub fn finish(&mut self) {
+        self.drops.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for &(at_s, _) in &self.drops {
+            let next = self.changes.partition_point(|&(since_s, _)| since_s <= at_s);
+            if let Some(&(_, limit)) = self.changes.get(next.saturating_sub(1)) {
+                self.limits[limit as usize].dropped_packets += 1;
+            }
+        }
+    }
+
+    /// Packets dropped by link number.
+    pub fn drops_of(&self, link: u32) -> u64 {
+        self.drops.iter().filter(|&&(_, on)| on == link).count() as u64
+    }
+
+    /// Time by limit in equal bins of the window, up to `end_s`, seconds.
+    pub fn time_in_bins(&self, bins: usize, end_s: f64) -> Vec<[f64; Limit::ALL.len()]> {
+        let MeasurementWindow { from_s, to_s } = self.window;
+        let width_s = (to_s - from_s) / bins as f64;
+        let mut shares = vec![[0.0; Limit::ALL.len()]; bins];
+        let ends = self.changes.iter().skip(1).map(|change| change.0).chain([end_s]);
+        for (&(start_s, limit), stop_s) in self.changes.iter().zip(ends) {
+            let stop_s = stop_s.min(to_s).min(end_s);
+            let mut at_s = start_s.max(from_s);
+            while at_s < stop_s {
+                let bin = (((at_s - from_s) / width_s) as usize).min(bins - 1);
+                let bin_end_s = from_s + (bin + 1) as f64 * width_s;
+                let next_s = if bin_end_s > at_s { bin_end_s.min(stop_s) } else { stop_s };
+                shares[bin][limit as usize] += next_s - at_s;
+                at_s = next_s;
+            }
+        }
+        shares
+    }
+}

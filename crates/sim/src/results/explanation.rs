@@ -1,0 +1,240 @@
+//! Why one side did better than another: the difference of their goodputs, RTTs and losses, split
+//! into parts that add up to it.
+//!
+//! A side is one flow or several; of several, the mean flow. Its goodput is the sum over limits of
+//! the packets acknowledged while each held, over the window, and packets delivered at its edges.
+//! While a limit holds for a time t, packets are acknowledged at a rate r = W / R: W packets are
+//! outstanding on average, each for R (Little's law). So what a limit contributes, t W / R, differs
+//! between two sides because of time, of window and of RTT. Each factor's part is what its change
+//! alone makes of the product while the others keep their means over both sides, factor by factor
+//! (the midpoint rule), which is exact for two factors, and is applied twice.
+
+use super::accounts::Account;
+use serde::{Deserialize, Serialize};
+
+/// The account of a difference, of the first side less the second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// Goodput, bit/s.
+    pub goodput_bps: GoodputParts,
+    /// Mean RTT, seconds; none for a side without a sample.
+    pub rtt_s: Option<RttParts>,
+    /// Fraction of the packets sent that were dropped, by what limited the flow then.
+    pub loss_rate: LossParts,
+    /// Mean packets in queues on the way of data.
+    pub queued_packets: [f64; 2],
+}
+
+/// A difference of goodputs, bit/s.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoodputParts {
+    /// Goodput of a mean flow of each side.
+    pub sides: [f64; 2],
+    /// First less second.
+    pub difference: f64,
+    /// By limit.
+    pub limits: Vec<LimitPart>,
+    /// Packets delivered and not yet acknowledged at the edges of the window.
+    pub edges: f64,
+}
+
+/// What one limit contributes to a difference of goodputs, bit/s.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitPart {
+    /// The limit.
+    pub limit: String,
+    /// Fraction of the window for which it held, on each side.
+    pub time: [f64; 2],
+    /// Goodput that it contributed, on each side.
+    pub sides: [f64; 2],
+    /// It held for longer, or shorter.
+    pub by_time: f64,
+    /// More packets, or fewer, were outstanding meanwhile.
+    pub by_window: f64,
+    /// They were outstanding for longer, or shorter.
+    pub by_rtt: f64,
+}
+
+/// A difference of mean RTTs, seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RttParts {
+    /// Mean RTT of each side.
+    pub sides: [f64; 2],
+    /// First less second.
+    pub difference: f64,
+    /// Propagation.
+    pub propagation: f64,
+    /// Queues and transmission on the way of data.
+    pub queues: f64,
+    /// The rest: the way of ACKs, delayed ACKs, packets without a sample.
+    pub acks: f64,
+}
+
+/// A difference of loss rates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LossParts {
+    /// Loss rate of each side.
+    pub sides: [f64; 2],
+    /// First less second.
+    pub difference: f64,
+    /// By what limited the flow when packets were dropped.
+    pub limits: Vec<(String, f64)>,
+    /// Dropped before anything limited the flow.
+    pub others: f64,
+}
+
+/// Sums of one limit over the flows of a side.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    /// Mean fraction of the window.
+    time: f64,
+    /// Goodput, bit/s of a mean flow.
+    bps: f64,
+    /// Bits outstanding on average over the whole window.
+    outstanding_bits: f64,
+}
+
+impl Sums {
+    fn of(side: &[&Account], limit: usize) -> Self {
+        let mut sums = Self::default();
+        for account in side {
+            let Some(row) = account.limits.get(limit) else { continue };
+            let bits = account.packet_bits / account.window_s;
+            sums.time += row.seconds / account.window_s;
+            sums.bps += row.acknowledged_packets * bits;
+            sums.outstanding_bits += row.outstanding_packet_s * bits;
+        }
+        let flows = side.len().max(1) as f64;
+        Self {
+            time: sums.time / flows,
+            bps: sums.bps / flows,
+            outstanding_bits: sums.outstanding_bits / flows,
+        }
+    }
+
+    /// Rate while the limit held, bit/s; none if it did not.
+    fn rate(&self) -> Option<f64> {
+        (self.time > 0.0).then(|| self.bps / self.time)
+    }
+
+    /// Bits outstanding while the limit held, and the inverse of the time for which each was, 1/s.
+    fn factors(&self) -> Option<(f64, f64)> {
+        let is_known = self.time > 0.0 && self.outstanding_bits > 0.0;
+        is_known.then(|| (self.outstanding_bits / self.time, self.bps / self.outstanding_bits))
+    }
+}
+
+/// The change of a product of two factors, by its factors.
+fn split([a, b]: [(f64, f64); 2]) -> (f64, f64) {
+    ((a.0 - b.0) * (a.1 + b.1) / 2.0, (a.1 - b.1) * (a.0 + b.0) / 2.0)
+}
+
+fn limit_part(limit: String, [a, b]: [Sums; 2]) -> LimitPart {
+    let difference = a.bps - b.bps;
+    let (by_time, by_rate) = match (a.rate(), b.rate()) {
+        (Some(rate_a), Some(rate_b)) => split([(a.time, rate_a), (b.time, rate_b)]),
+        // Where a limit did not hold, there is no rate to compare: all is due to time.
+        _ => (difference, 0.0),
+    };
+    let (by_window, by_rtt) = match (a.factors(), b.factors()) {
+        (Some(factors_a), Some(factors_b)) => {
+            let (time, (window, rtt)) = ((a.time + b.time) / 2.0, split([factors_a, factors_b]));
+            (time * window, time * rtt)
+        }
+        _ => (by_rate, 0.0),
+    };
+    LimitPart { limit, time: [a.time, b.time], sides: [a.bps, b.bps], by_time, by_window, by_rtt }
+}
+
+fn mean(side: &[&Account], value: impl Fn(&Account) -> f64) -> f64 {
+    side.iter().map(|account| value(account)).sum::<f64>() / side.len().max(1) as f64
+}
+
+/// Mean over the flows of a side that have this value.
+fn mean_of(side: &[&Account], value: impl Fn(&Account) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = side.iter().filter_map(|account| value(account)).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn goodput_parts(sides: [&[&Account]; 2]) -> GoodputParts {
+    let goodput = sides.map(|side| mean(side, |account| account.goodput_bps));
+    let names = sides[0].first().map_or(&[][..], |account| &account.limits);
+    let limits = names.iter().enumerate().map(|(number, row)| {
+        limit_part(row.limit.clone(), sides.map(|side| Sums::of(side, number)))
+    });
+    let edges = sides.map(|side| mean(side, |account| account.edge_bits / account.window_s));
+    GoodputParts {
+        sides: goodput,
+        difference: goodput[0] - goodput[1],
+        limits: limits.collect(),
+        edges: edges[0] - edges[1],
+    }
+}
+
+fn rtt_parts(sides: [&[&Account]; 2]) -> Option<RttParts> {
+    let of = |value: fn(&Account) -> Option<f64>| {
+        let [a, b] = sides.map(|side| mean_of(side, value));
+        a.zip(b).map(|(a, b)| [a, b])
+    };
+    let rtt = of(|account| account.mean_rtt_s)?;
+    let [base_a, base_b] = sides.map(|side| mean(side, |account| account.base_rtt_s));
+    let queues = of(|account| Some(account.mean_one_way_s? - account.forward_delay_s))?;
+    let difference = rtt[0] - rtt[1];
+    let (propagation, queues) = (base_a - base_b, queues[0] - queues[1]);
+    let acks = difference - propagation - queues;
+    Some(RttParts { sides: rtt, difference, propagation, queues, acks })
+}
+
+fn loss_parts(sides: [&[&Account]; 2]) -> LossParts {
+    let sent = sides.map(|side| mean(side, |account| account.sent_packets as f64).max(1.0));
+    let per_sent = |value: &dyn Fn(&Account) -> u64| {
+        [0, 1].map(|side| mean(sides[side], |account| value(account) as f64) / sent[side])
+    };
+    let rates = per_sent(&|account| account.dropped_packets);
+    let names = sides[0].first().map_or(&[][..], |account| &account.limits);
+    let limits: Vec<(String, f64)> = (names.iter().enumerate())
+        .map(|(number, row)| {
+            let dropped = |account: &Account| {
+                account.limits.get(number).map_or(0, |row| row.dropped_packets)
+            };
+            let [a, b] = per_sent(&dropped);
+            (row.limit.clone(), a - b)
+        })
+        .collect();
+    let difference = rates[0] - rates[1];
+    let others = difference - limits.iter().map(|part| part.1).sum::<f64>();
+    LossParts { sides: rates, difference, limits, others }
+}
+
+/// Explains the difference between two sides of at least one flow each.
+///
+/// ```
+/// use cwndlab_scenario::Scenario;
+/// use cwndlab_sim::{Simulation, results::explain};
+/// let scenario = Scenario::from_toml(
+///     r#"
+///     duration = "20s"
+///     trace = { account = true }
+///     dumbbell = { rate = "10Mbit", delay = "20ms" }
+///     [[flows]]
+///     rule = "CUBIC"
+///     [[flows]]
+///     rule = "NewReno"
+///     "#,
+/// )
+/// .unwrap();
+/// let accounts = Simulation::new(&scenario).run().unwrap().accounts;
+/// let why = explain(&[&accounts[0]], &[&accounts[1]]).goodput_bps;
+/// let parts = |part: &cwndlab_sim::results::LimitPart| part.by_time + part.by_window + part.by_rtt;
+/// let sum: f64 = why.limits.iter().map(parts).sum::<f64>() + why.edges;
+/// assert!((sum - why.difference).abs() < 1e-3);
+/// ```
+pub fn explain(first: &[&Account], second: &[&Account]) -> Explanation {
+    let sides = [first, second];
+    Explanation {
+        goodput_bps: goodput_parts(sides),
+        rtt_s: rtt_parts(sides),
+        loss_rate: loss_parts(sides),
+        queued_packets: sides.map(|side| mean(side, |account| account.queued_packets)),
+    }
+}

@@ -1,0 +1,162 @@
+//! Accounts of flows add up to their results, and explanations to differences, over random
+//! scenarios; and by hand arithmetic.
+//!
+//! `CWNDLAB_SCENARIOS=10000 cargo test --release --test accounts` tries more scenarios than CI does.
+
+mod common;
+
+use cwndlab_scenario::Scenario;
+use cwndlab_sim::Simulation;
+use cwndlab_sim::results::{Account, Explanation, FlowResult, RunResult, explain};
+use cwndlab_tcp::Limit;
+use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
+
+fn run(toml: &str) -> RunResult {
+    let scenario = Scenario::from_toml(toml).unwrap_or_else(|error| panic!("{error}\n{toml}"));
+    Simulation::new(&scenario).run().unwrap()
+}
+
+/// Fails unless two sums are equal, give or take rounding of their size.
+fn equal(what: &str, found: f64, wanted: f64, size: f64) -> Result<(), String> {
+    if (found - wanted).abs() <= 1e-9 * size.max(1.0) {
+        return Ok(());
+    }
+    Err(format!("{what}: {found}, not {wanted}"))
+}
+
+/// An account has what the results have, and adds up.
+fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
+    let sum = |value: fn(&cwndlab_sim::results::LimitRow) -> f64| {
+        account.limits.iter().map(value).sum::<f64>()
+    };
+    equal("time", sum(|row| row.seconds), account.window_s, account.window_s)?;
+    let acknowledged = flow.acknowledged_packets.unwrap_or(0) as f64;
+    equal("acknowledged", sum(|row| row.acknowledged_packets), acknowledged, 1.0)?;
+    equal("sent", sum(|row| row.sent_packets as f64), flow.sent_packets as f64, 1.0)?;
+    equal("dropped", sum(|row| row.dropped_packets as f64), flow.dropped_packets as f64, 1.0)?;
+    let by_link: u64 = account.dropped_by_link.iter().map(|drops| drops.packets).sum();
+    equal("dropped by link", by_link as f64, flow.dropped_packets as f64, 1.0)?;
+    if let Some(shares) = flow.limited_by.0 {
+        let there_s = account.window_s - account.limits[Limit::ALL.len()].seconds;
+        for limit in Limit::ALL {
+            let share = account.limits[limit as usize].seconds / there_s;
+            equal(limit.name(), share, shares[limit as usize], 1e3)?;
+        }
+    }
+    let bins: f64 = account.bins_s.iter().flatten().sum();
+    let there_s = sum(|row| row.seconds) - account.limits[Limit::ALL.len()].seconds;
+    equal("bins", bins, there_s, account.window_s)?;
+    let moved: f64 = account.movements.iter().map(|movement| movement.packets).sum();
+    let paths: f64 = account.movements.iter().map(|movement| movement.packets.abs()).sum();
+    if let Some(first) = account.first_cwnd {
+        equal("cwnd", first + moved, account.last_cwnd, first + paths)?;
+    }
+    let counts = [("loss", flow.fast_retransmits), ("ecn", flow.ecn_reductions)];
+    for (by, wanted) in [("timeout", flow.timeouts)].into_iter().chain(counts) {
+        let movement = account.movements.iter().find(|movement| movement.by == by).unwrap();
+        equal(by, movement.times as f64, wanted as f64, 1.0)?;
+    }
+    Ok(())
+}
+
+/// The parts of an explanation add up to its differences.
+fn judge_explanation(explanation: &Explanation) -> Result<(), String> {
+    let goodput = &explanation.goodput_bps;
+    let parts = goodput.limits.iter().flat_map(|part| [part.by_time, part.by_window, part.by_rtt]);
+    let sum: f64 = parts.clone().sum::<f64>() + goodput.edges;
+    let size: f64 = parts.map(f64::abs).sum::<f64>() + goodput.sides[0] + goodput.sides[1];
+    equal("goodput", sum, goodput.difference, size)?;
+    if let Some(rtt) = &explanation.rtt_s {
+        equal("RTT", rtt.propagation + rtt.queues + rtt.acks, rtt.difference, 1.0)?;
+    }
+    let loss = &explanation.loss_rate;
+    let sum: f64 = loss.limits.iter().map(|part| part.1).sum();
+    equal("loss", sum + loss.others, loss.difference, 1.0)
+}
+
+fn judge(result: &RunResult) -> Result<(), String> {
+    for (account, flow) in result.accounts.iter().zip(&result.flows) {
+        let wrong = |error| format!("{}: {error}", account.flow);
+        judge_account(account, flow).map_err(wrong)?;
+        let full = account.at_capacity();
+        judge_explanation(&explain(&[account], &[&full])).map_err(wrong)?;
+    }
+    let accounts: Vec<&Account> = result.accounts.iter().collect();
+    for split in 1..accounts.len() {
+        judge_explanation(&explain(&accounts[..split], &accounts[split..]))?;
+    }
+    Ok(())
+}
+
+/// Scenarios to try.
+#[allow(clippy::disallowed_methods, reason = "how long a test may take is no part of a scenario")]
+fn cases() -> u32 {
+    std::env::var("CWNDLAB_SCENARIOS").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
+}
+
+#[test]
+fn accounts_add_up_in_random_scenarios() {
+    let config = Config {
+        cases: cases(),
+        rng_seed: RngSeed::Fixed(47),
+        failure_persistence: None,
+        ..Config::default()
+    };
+    TestRunner::new(config)
+        .run(&common::scenario(), |mut json| {
+            let bare = Scenario::from_json(&json.to_string()).unwrap();
+            let hash = Simulation::new(&bare).run().unwrap().trace_hash;
+            json["trace"] = serde_json::json!({ "account": true });
+            let scenario = Scenario::from_json(&json.to_string()).unwrap();
+            let result = Simulation::new(&scenario).run().unwrap();
+            proptest::prop_assert_eq!(&result.trace_hash, &hash, "{}", json);
+            if let Err(wrong) = judge(&result) {
+                proptest::prop_assert!(false, "{wrong}\n{json}");
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|error| match error {
+            TestError::Fail(reason, _) => panic!("{reason}"),
+            aborted => panic!("{aborted}"),
+        });
+}
+
+/// Two flows with receiver's windows of 20 and 10 packets over 100 ms: 200 and 100 packets a
+/// second. Both are limited by the receiver for nearly all of the time; half the rate is missing
+/// because half the packets are outstanding.
+#[test]
+fn half_a_window_is_half_a_goodput() {
+    let flow = |name: &str, window: u32| {
+        format!(
+            "[[flows]]\nname = \"{name}\"\nrule = \"NewReno\"\n\
+             tcp = {{ window = {window}, packet_size = 1000, delayed_ack = false }}\n"
+        )
+    };
+    let result = run(&format!(
+        "duration = \"12s\"\nmeasure = [\"2s\", \"12s\"]\nprofile = \"rfc\"\n\
+         trace = {{ account = true }}\ndumbbell = {{ rate = \"1Gbit\", delay = \"50ms\" }}\n{}{}",
+        flow("wide", 20),
+        flow("narrow", 10)
+    ));
+    let [wide, narrow] = &result.accounts[..] else { panic!() };
+    let why = explain(&[wide], &[narrow]).goodput_bps;
+    let receiver = &why.limits[Limit::Receiver as usize];
+    assert_eq!(receiver.time, [1.0, 1.0]);
+    assert!((receiver.by_window / 800_000.0 - 1.0).abs() < 1e-3, "{receiver:?}");
+    assert!(receiver.by_time.abs() + receiver.by_rtt.abs() < 2_000.0, "{receiver:?}");
+    assert!((why.difference - 800_000.0).abs() < 2_000.0, "{why:?}");
+}
+
+/// Little's law on a link that a flow keeps full: its packets wait in the queue or are being
+/// transmitted.
+#[test]
+fn packets_behind_propagation_are_those_of_the_queue_and_one_on_the_link() {
+    let result = run("duration = \"60s\"\nmeasure = [\"10s\", \"60s\"]\nprofile = \"rfc\"\n\
+         trace = { account = true }\n[dumbbell]\nrate = \"10Mbit\"\ndelay = \"20ms\"\n\
+         queue = { kind = \"drop-tail\", limit = \"100pkt\" }\n\
+         [[flows]]\nrule = \"NewReno\"\nname = \"a\"\n[[flows]]\nrule = \"CUBIC\"\nname = \"b\"\n");
+    let queued: f64 = result.accounts.iter().map(|account| account.queued_packets).sum();
+    let link = &result.links[0];
+    let on_link = link.mean_queue_packets + link.utilization;
+    assert!((queued / on_link - 1.0).abs() < 0.01, "{queued}, not {on_link}");
+}
