@@ -46,6 +46,8 @@ if TYPE_CHECKING:
         ScenarioError,
         StoreError,
     )
+    from cwndlab.explaining import explain, explain_rules
+    from cwndlab.explanation import Explanation
     from cwndlab.live_runs.result import LiveResult
     from cwndlab.live_runs.running import live
     from cwndlab.native import Ack, knobs, rule, rules, schema
@@ -71,6 +73,7 @@ _HOMES = {
     "Comparison": "comparison",
     "CwndlabError": "errors",
     "DesignResult": "designs",
+    "Explanation": "explanation",
     "Leave": "custom_rules",
     "Level": "runs.plan",
     "LiveError": "errors",
@@ -94,6 +97,8 @@ _HOMES = {
     "compare": "comparing",
     "design": "designs",
     "dumbbell": "scenario",
+    "explain": "explaining",
+    "explain_rules": "explaining",
     "export": "ns2.script",
     "knobs": "native",
     "live": "live_runs.running",
@@ -119,6 +124,7 @@ __all__ = [
     "Comparison",
     "CwndlabError",
     "DesignResult",
+    "Explanation",
     "Leave",
     "Level",
     "LiveError",
@@ -144,6 +150,8 @@ __all__ = [
     "design",
     "dumbbell",
     "environments",
+    "explain",
+    "explain_rules",
     "export",
     "gym",
     "knobs",

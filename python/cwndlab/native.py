@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import _core
@@ -21,6 +22,7 @@ __all__ = [
     "Scenario",
     "build",
     "columns",
+    "explain",
     "knobs",
     "rule",
     "rules",
@@ -141,6 +143,28 @@ def columns() -> dict[str, Any]:
     """
     found = json.loads(_core.columns())
     return {key: value if key == "run" else dict(value) for key, value in found.items()}
+
+
+def explain(
+    first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Split the differences between flows into parts that add up to them.
+
+    Parameters
+    ----------
+    first, second : sequence of mapping
+        Accounts of flows (`Result.accounts`), at least one in the first; an empty second stands
+        for flows that keep the links of the first full.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell, run
+    >>> traced = dumbbell("10Mbit", "20ms", flows="CUBIC", duration="5s", trace={"account": True})
+    >>> list(explain(run(traced).accounts, []))
+    ['goodput_bps', 'rtt_s', 'loss_rate', 'queued_packets']
+    """
+    sides = [None if not side else json.dumps([*side]) for side in (first, second)]
+    return json.loads(_core.explain(sides[0] or "[]", sides[1]))
 
 
 def schema() -> dict[str, Any]:

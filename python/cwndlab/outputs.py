@@ -318,6 +318,28 @@ def _matrix() -> Schema:
     return exactly({"cases": list_of(exactly(case))})
 
 
+def _explanation() -> Schema:
+    pair = {"sides": list_of(NUMBER), "difference": NUMBER}
+    phase = exactly(
+        {"phase": TEXT, **fields("time sides", list_of(NUMBER)),
+         **fields("by_time by_window by_rtt", NUMBER)}
+    )  # fmt: skip
+    rtt = exactly({**pair, **fields("propagation queues acks", NUMBER)})
+    predicted = exactly(
+        {**fields("side formula", TEXT),
+         **fields("loss_event_rate rtt_s predicted_bps measured_bps", NUMBER)}
+    )  # fmt: skip
+    parting = at_least({"number": WHOLE, "times_s": list_of(NUMBER)})
+    return exactly(
+        {"sides": list_of(TEXT), "headline": TEXT,
+         "goodput_bps": exactly({**pair, "phases": list_of(phase), "edges": NUMBER}),
+         "rtt_s": _or_null(rtt),
+         "loss_rate": exactly({**pair, "phases": list_of(ANY), "others": NUMBER}),
+         "queued_packets": list_of(NUMBER), "accounts": list_of(list_of(TABLE)),
+         "predictions": list_of(predicted), "parting": _or_null(parting)}
+    )  # fmt: skip
+
+
 def _results() -> Schema:
     return exactly({"provenance": at_least({"runs": WHOLE, "runs_in_store": WHOLE}),
                     "runs": list_of(at_least(_IDENTITY))})  # fmt: skip
@@ -412,6 +434,7 @@ OUTPUTS: Outputs = {
     "known-results": (
         "`cwndlab known-results`, and docs/known-results.json", _known_results
     ),
+    "explanation": ("`cwndlab explain`", _explanation),
     "matrix": ("`cwndlab matrix`", _matrix),
     "conform": ("`cwndlab conform`", _conform),
     "search": ("`cwndlab search`, and its found.json", _search),

@@ -32,6 +32,7 @@ COMMANDS = [
                                   "setting": "queue"}),
     ("compare", cwndlab.against, {"against": "other", "baseline": "", "setting": "queue",
                                   "metrics": ""}),
+    ("explain", cwndlab.explain_rules, {"what": "", "flows": ""}),
     ("sweep", cwndlab.sweep, {}),
     ("assess", cwndlab.assess, {"full": "suites"}),
     ("search", cwndlab.search, {"setting": "queue"}),
@@ -58,6 +59,7 @@ RESULTS = {
     "against": lambda _: cwndlab.against(
         RULES[1], RULES[0], flows=2, replicates=2, duration="2s", queue="red"
     ),
+    "explain": lambda _: cwndlab.explain(_base()),
     "sweep": lambda _: cwndlab.sweep(_base(), axes={"rule": RULES}, replicates=2),
     "search": lambda _: cwndlab.search(
         best=RULES[1], rules=RULES, budget=5, duration="2s", replicates=1, confirm=2

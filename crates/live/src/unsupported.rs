@@ -90,6 +90,9 @@ impl EndpointKind {
                 "live runs do not measure starvation and convergence",
             );
         }
+        if scenario.trace.account {
+            return unsupported("trace.account", "live runs keep no accounts of flows");
+        }
         if scenario.trace.rule.is_some() {
             return unsupported(
                 "trace.rule",

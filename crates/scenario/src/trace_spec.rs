@@ -30,7 +30,7 @@ pub struct TraceSpec {
     /// Starvation and convergence of each flow, as columns of the flows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shares: bool,
-    /// An account of each flow: what it did while what limited it, for `explain`.
+    /// An account of each flow: what it did in each of its phases, for `explain`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub account: bool,
 }

@@ -26,26 +26,38 @@ fn equal(what: &str, found: f64, wanted: f64, size: f64) -> Result<(), String> {
 
 /// An account has what the results have, and adds up.
 fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
-    let sum = |value: fn(&cwndlab_sim::results::LimitRow) -> f64| {
-        account.limits.iter().map(value).sum::<f64>()
+    let sum = |value: fn(&cwndlab_sim::results::PhaseRow) -> f64| {
+        account.phases.iter().map(value).sum::<f64>()
     };
     equal("time", sum(|row| row.seconds), account.window_s, account.window_s)?;
-    let acknowledged = flow.acknowledged_packets.unwrap_or(0) as f64;
-    equal("acknowledged", sum(|row| row.acknowledged_packets), acknowledged, 1.0)?;
+    let known_bps = sum(|row| row.delivered_packets) * account.packet_bits / account.window_s;
+    let edge_bps = account.edge_bits / account.window_s;
+    equal("goodput", known_bps + edge_bps, flow.goodput_bps, known_bps.abs())?;
     equal("sent", sum(|row| row.sent_packets as f64), flow.sent_packets as f64, 1.0)?;
     equal("dropped", sum(|row| row.dropped_packets as f64), flow.dropped_packets as f64, 1.0)?;
     let by_link: u64 = account.dropped_by_link.iter().map(|drops| drops.packets).sum();
     equal("dropped by link", by_link as f64, flow.dropped_packets as f64, 1.0)?;
+    const ABSENT: usize = 6;
     if let Some(shares) = flow.limited_by.0 {
-        let there_s = account.window_s - account.limits[Limit::ALL.len()].seconds;
-        for limit in Limit::ALL {
-            let share = account.limits[limit as usize].seconds / there_s;
-            equal(limit.name(), share, shares[limit as usize], 1e3)?;
+        let there_s = account.window_s - account.phases[ABSENT].seconds;
+        let share = |row: usize| account.phases[row].seconds / there_s;
+        let limits = [Limit::Timeout, Limit::Recovery, Limit::Application, Limit::Receiver];
+        for (row, limit) in limits.into_iter().enumerate() {
+            equal(limit.name(), share(row), shares[limit as usize], 1e3)?;
         }
+        let others = [Limit::Pacing, Limit::SlowStart, Limit::Cwnd];
+        let wanted = others.map(|limit| shares[limit as usize]).iter().sum();
+        equal("start and growth", share(4) + share(5), wanted, 1e3)?;
     }
     let bins: f64 = account.bins_s.iter().flatten().sum();
-    let there_s = sum(|row| row.seconds) - account.limits[Limit::ALL.len()].seconds;
+    let there_s = sum(|row| row.seconds) - account.phases[ABSENT].seconds;
     equal("bins", bins, there_s, account.window_s)?;
+    let width_s = account.window_s / account.bins_s.len() as f64;
+    for bin in &account.bins_s {
+        if bin.iter().sum::<f64>() > width_s * (1.0 + 1e-6) {
+            return Err(format!("a bin of {width_s} s has {bin:?}"));
+        }
+    }
     let moved: f64 = account.movements.iter().map(|movement| movement.packets).sum();
     let paths: f64 = account.movements.iter().map(|movement| movement.packets.abs()).sum();
     if let Some(first) = account.first_cwnd {
@@ -62,7 +74,7 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
 /// The parts of an explanation add up to its differences.
 fn judge_explanation(explanation: &Explanation) -> Result<(), String> {
     let goodput = &explanation.goodput_bps;
-    let parts = goodput.limits.iter().flat_map(|part| [part.by_time, part.by_window, part.by_rtt]);
+    let parts = goodput.phases.iter().flat_map(|part| [part.by_time, part.by_window, part.by_rtt]);
     let sum: f64 = parts.clone().sum::<f64>() + goodput.edges;
     let size: f64 = parts.map(f64::abs).sum::<f64>() + goodput.sides[0] + goodput.sides[1];
     equal("goodput", sum, goodput.difference, size)?;
@@ -70,7 +82,7 @@ fn judge_explanation(explanation: &Explanation) -> Result<(), String> {
         equal("RTT", rtt.propagation + rtt.queues + rtt.acks, rtt.difference, 1.0)?;
     }
     let loss = &explanation.loss_rate;
-    let sum: f64 = loss.limits.iter().map(|part| part.1).sum();
+    let sum: f64 = loss.phases.iter().map(|part| part.1).sum();
     equal("loss", sum + loss.others, loss.difference, 1.0)
 }
 
@@ -140,7 +152,7 @@ fn half_a_window_is_half_a_goodput() {
     ));
     let [wide, narrow] = &result.accounts[..] else { panic!() };
     let why = explain(&[wide], &[narrow]).goodput_bps;
-    let receiver = &why.limits[Limit::Receiver as usize];
+    let receiver = &why.phases[3];
     assert_eq!(receiver.time, [1.0, 1.0]);
     assert!((receiver.by_window / 800_000.0 - 1.0).abs() < 1e-3, "{receiver:?}");
     assert!(receiver.by_time.abs() + receiver.by_rtt.abs() < 2_000.0, "{receiver:?}");

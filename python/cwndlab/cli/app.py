@@ -15,6 +15,7 @@ from cwndlab.cli.design import design
 from cwndlab.cli.doctor import doctor
 from cwndlab.cli.environments import environments
 from cwndlab.cli.examples import examples
+from cwndlab.cli.explain import explain
 from cwndlab.cli.export import export
 from cwndlab.cli.init import init
 from cwndlab.cli.knobs import knobs
@@ -103,7 +104,7 @@ def app(context: click.Context) -> None:
 
 
 COMMANDS = (
-    run, export, compare, assess, matrix, sweep, results, report, known_results,
+    run, export, compare, explain, assess, matrix, sweep, results, report, known_results,
     conform, search,
     design,
     environments, cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live,

@@ -14,6 +14,7 @@ colour AND by line style or marker.
 from cwndlab.plots.assessment import league, verdicts
 from cwndlab.plots.bars import comparison_bars
 from cwndlab.plots.beside import beside
+from cwndlab.plots.explained import explained
 from cwndlab.plots.figure_style import FigureStyle, FigureStyleError
 from cwndlab.plots.frontier import frontier
 from cwndlab.plots.network import network
@@ -33,6 +34,7 @@ __all__ = [
     "available_bandwidths",
     "beside",
     "comparison_bars",
+    "explained",
     "frontier",
     "goodput_by_rule",
     "goodput_points",

@@ -76,6 +76,28 @@ class Pairs(Means, Protocol):
         ...
 
 
+class Explained(Protocol):
+    """A difference between two sides, split into parts."""
+
+    names: tuple[str, str]
+    accounts: tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]
+
+    @property
+    def headline(self) -> str:
+        """The difference and its largest cause."""
+        ...
+
+    @property
+    def is_of_capacity(self) -> bool:
+        """Whether one side is the capacity of a link."""
+        ...
+
+    @property
+    def goodput(self) -> pl.DataFrame:
+        """Parts of the difference of goodputs by limit."""
+        ...
+
+
 class Swept(Means, Protocol):
     """Results of a sweep."""
 

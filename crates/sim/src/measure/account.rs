@@ -1,24 +1,68 @@
-//! An account of a flow: what it did while what limited it, and what moved its congestion window.
+//! An account of a flow: what it did in each of its phases, and what moved its congestion window.
 //!
-//! An event belongs to what limited the flow before it: an ACK that ends recovery was earned in
-//! recovery. A flow's accounts add up: times to the time it was there, acknowledged packets to all,
-//! movements of cwnd to its difference between the ends of the window.
+//! An event belongs to the phase before it: an ACK that ends recovery was earned in
+//! recovery. Packets count as delivered once an ACK or a SACK block says so (without SACK, once a
+//! duplicate ACK does): a cumulative ACK alone would give all of a recovery to its end. An account
+//! adds up: times to the time that the flow was there, movements of cwnd to its difference between
+//! the ends of the window.
 
 use super::window::MeasurementWindow;
 use cwndlab_tcp::{CaState, Limit, Phase, Sender, TcpConfig};
 
-/// What a flow did while one thing limited it.
+/// What a flow is in. Of a rule that paces and one that does not, those of cwnd and of pacing are
+/// alike, so that they can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowPhase {
+    /// A retransmission timeout ([`Limit::Timeout`]).
+    Timeout,
+    /// Recovery ([`Limit::Recovery`]).
+    Recovery,
+    /// Nothing to send ([`Limit::Application`]).
+    Idle,
+    /// The receiver's window is full ([`Limit::Receiver`]).
+    Receiver,
+    /// Slow start: limited by cwnd or pacing.
+    Start,
+    /// After slow start: limited by cwnd or pacing.
+    Growth,
+}
+
+impl FlowPhase {
+    /// All, with their names, in order of precedence.
+    pub const ALL: [(Self, &str); 6] = [
+        (Self::Timeout, "timeout"),
+        (Self::Recovery, "recovery"),
+        (Self::Idle, "idle"),
+        (Self::Receiver, "receiver"),
+        (Self::Start, "start"),
+        (Self::Growth, "growth"),
+    ];
+
+    fn of(limit: Limit, is_slow_start: bool) -> Self {
+        match limit {
+            Limit::Timeout => Self::Timeout,
+            Limit::Recovery => Self::Recovery,
+            Limit::Application => Self::Idle,
+            Limit::Receiver => Self::Receiver,
+            Limit::SlowStart => Self::Start,
+            Limit::Pacing if is_slow_start => Self::Start,
+            Limit::Pacing | Limit::Cwnd => Self::Growth,
+        }
+    }
+}
+
+/// What a flow did in one of its phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LimitAccount {
+pub struct PhaseAccount {
     /// Time, seconds.
     pub seconds: f64,
-    /// Packets that became cumulatively acknowledged.
-    pub acknowledged_packets: i64,
+    /// Packets of which the sender learned that they were delivered.
+    pub delivered_packets: i64,
     /// Data packets sent, retransmissions included.
     pub sent_packets: u64,
     /// Packets dropped.
     pub dropped_packets: u64,
-    /// Integral of the packets sent and not cumulatively acknowledged, packet seconds.
+    /// Integral of the packets sent and not known to be delivered, packet seconds.
     pub outstanding_packet_s: f64,
     /// Integral of cwnd, packet seconds.
     pub cwnd_packet_s: f64,
@@ -71,12 +115,12 @@ pub struct Movement {
 /// State of a sender between two events.
 #[derive(Clone, Copy, Debug)]
 struct State {
-    limit: Option<Limit>,
+    phase: Option<FlowPhase>,
     is_connected: bool,
     cwnd: f64,
     is_slow_start: bool,
     is_reducing: bool,
-    acknowledged: i64,
+    delivered: i64,
     outstanding: i64,
     sent: u64,
     reductions: [u32; 4],
@@ -85,16 +129,19 @@ struct State {
 impl State {
     fn of(sender: &Sender, config: &TcpConfig, now_s: f64) -> Self {
         let counters = sender.counters(now_s);
-        let state = sender.tcp_info(config).ca_state;
+        let info = sender.tcp_info(config);
+        let sacked = i64::from(info.sacked);
+        let is_slow_start =
+            sender.phase() == Phase::SlowStart || sender.cwnd() < sender.ssthresh();
         Self {
-            limit: sender.limit(),
+            phase: sender.limit().map(|limit| FlowPhase::of(limit, is_slow_start)),
             is_connected: !config.handshake.syn || sender.is_connected(),
             cwnd: sender.cwnd(),
-            is_slow_start: sender.phase() == Phase::SlowStart || sender.cwnd() < sender.ssthresh(),
-            is_reducing: matches!(state, CaState::Cwr | CaState::Recovery),
-            // Before the first ACK there is none to start from: the SYN is not data.
-            acknowledged: (sender.snd_una() - i64::from(config.handshake.syn)).max(0),
-            outstanding: sender.outstanding_packets(),
+            is_slow_start,
+            is_reducing: matches!(info.ca_state, CaState::Cwr | CaState::Recovery),
+            // The SYN is not data.
+            delivered: (sender.snd_una() - i64::from(config.handshake.syn)).max(0) + sacked,
+            outstanding: (sender.outstanding_packets() - sacked).max(0),
             sent: counters.sent,
             reductions: [
                 counters.timeouts,
@@ -114,8 +161,8 @@ pub struct FlowAccount {
     state: Option<State>,
     /// What began the reduction that goes on.
     reduced_by: Mover,
-    /// In the order of [`Limit::ALL`].
-    pub limits: [LimitAccount; Limit::ALL.len()],
+    /// In the order of [`FlowPhase::ALL`].
+    pub phases: [PhaseAccount; FlowPhase::ALL.len()],
     /// In the order of [`Mover::ALL`].
     pub movements: [Movement; Mover::ALL.len()],
     /// cwnd at the start of the window, or of a flow that connects within it, packets.
@@ -126,8 +173,8 @@ pub struct FlowAccount {
     pub one_way_sum_s: f64,
     /// Number of terms in [`Self::one_way_sum_s`].
     pub one_way_count: u64,
-    /// When what limits the flow changed, seconds, and to what.
-    changes: Vec<(f64, Limit)>,
+    /// When the phase changed, seconds, and to which.
+    changes: Vec<(f64, FlowPhase)>,
     /// When packets were dropped, seconds, and on which link.
     drops: Vec<(f64, u32)>,
 }
@@ -140,7 +187,7 @@ impl FlowAccount {
             since_s: 0.0,
             state: None,
             reduced_by: Mover::Loss,
-            limits: Default::default(),
+            phases: Default::default(),
             movements: Default::default(),
             first_cwnd: None,
             last_cwnd: 0.0,
@@ -154,10 +201,10 @@ impl FlowAccount {
     /// The sender is about to process an event: counts the time since the last one.
     pub fn before(&mut self, now_s: f64, sender: &Sender, config: &TcpConfig) {
         let state = State::of(sender, config, now_s);
-        if let Some(limit) = state.limit {
+        if let Some(phase) = state.phase {
             let from_s = self.since_s.max(self.window.from_s);
             let seconds = (now_s.min(self.window.to_s) - from_s).max(0.0);
-            let account = &mut self.limits[limit as usize];
+            let account = &mut self.phases[phase as usize];
             account.seconds += seconds;
             account.outstanding_packet_s += seconds * state.outstanding as f64;
             account.cwnd_packet_s += seconds * state.cwnd;
@@ -173,8 +220,8 @@ impl FlowAccount {
     pub fn after(&mut self, now_s: f64, sender: &Sender, config: &TcpConfig) {
         let Some(old) = self.state else { return };
         let new = State::of(sender, config, now_s);
-        if new.limit != old.limit || self.changes.is_empty() {
-            self.changes.extend(new.limit.map(|limit| (now_s, limit)));
+        if new.phase != old.phase || self.changes.is_empty() {
+            self.changes.extend(new.phase.map(|phase| (now_s, phase)));
         }
         let inside = self.window.contains(now_s);
         if inside || now_s < self.window.from_s {
@@ -184,16 +231,16 @@ impl FlowAccount {
         if !inside {
             return;
         }
-        let begins = new.is_connected && (old.limit.is_none() || !old.is_connected);
+        let begins = new.is_connected && (old.phase.is_none() || !old.is_connected);
         if begins {
             self.first_cwnd = Some(new.cwnd);
         }
-        // What a flow does as it starts, it does limited by what limits it then.
-        let Some(limit) = old.limit.or(new.limit) else { return };
-        let account = &mut self.limits[limit as usize];
-        account.acknowledged_packets += new.acknowledged - old.acknowledged;
+        // What a flow does as it starts, it does in its first phase.
+        let Some(phase) = old.phase.or(new.phase) else { return };
+        let account = &mut self.phases[phase as usize];
+        account.delivered_packets += new.delivered - old.delivered;
         account.sent_packets += new.sent - old.sent;
-        if !begins && old.limit.is_some() && (times > 0 || new.cwnd != old.cwnd) {
+        if !begins && old.phase.is_some() && (times > 0 || new.cwnd != old.cwnd) {
             let movement = &mut self.movements[mover as usize];
             movement.times += times;
             movement.packets += new.cwnd - old.cwnd;
@@ -213,8 +260,8 @@ impl FlowAccount {
         if old.is_reducing {
             return (self.reduced_by, 0);
         }
-        let mover = match (new.cwnd < old.cwnd, old.limit) {
-            (true, Some(Limit::Application)) => Mover::Idle,
+        let mover = match (new.cwnd < old.cwnd, old.phase) {
+            (true, Some(FlowPhase::Idle)) => Mover::Idle,
             (true, _) => Mover::Rule,
             (false, _) if old.is_slow_start => Mover::SlowStart,
             (false, _) => Mover::Growth,
@@ -237,14 +284,14 @@ impl FlowAccount {
         }
     }
 
-    /// The run has ended: assigns the drops to what limited the flow then. Senders run ahead of
+    /// The run has ended: assigns the drops to the phases of their flow. Senders run ahead of
     /// links, so that is not known before.
     pub fn finish(&mut self) {
         self.drops.sort_by(|a, b| a.0.total_cmp(&b.0));
         for &(at_s, _) in &self.drops {
             let next = self.changes.partition_point(|&(since_s, _)| since_s <= at_s);
-            if let Some(&(_, limit)) = self.changes.get(next.saturating_sub(1)) {
-                self.limits[limit as usize].dropped_packets += 1;
+            if let Some(&(_, phase)) = self.changes.get(next.saturating_sub(1)) {
+                self.phases[phase as usize].dropped_packets += 1;
             }
         }
     }
@@ -254,21 +301,25 @@ impl FlowAccount {
         self.drops.iter().filter(|&&(_, on)| on == link).count() as u64
     }
 
-    /// Time by limit in equal bins of the window, up to `end_s`, seconds.
-    pub fn time_in_bins(&self, bins: usize, end_s: f64) -> Vec<[f64; Limit::ALL.len()]> {
+    /// Time by phase in equal bins of the window, up to `end_s`, seconds.
+    pub fn time_in_bins(&self, bins: usize, end_s: f64) -> Vec<[f64; FlowPhase::ALL.len()]> {
         let MeasurementWindow { from_s, to_s } = self.window;
         let width_s = (to_s - from_s) / bins as f64;
-        let mut shares = vec![[0.0; Limit::ALL.len()]; bins];
+        let mut shares = vec![[0.0; FlowPhase::ALL.len()]; bins];
         let ends = self.changes.iter().skip(1).map(|change| change.0).chain([end_s]);
-        for (&(start_s, limit), stop_s) in self.changes.iter().zip(ends) {
-            let stop_s = stop_s.min(to_s).min(end_s);
-            let mut at_s = start_s.max(from_s);
-            while at_s < stop_s {
-                let bin = (((at_s - from_s) / width_s) as usize).min(bins - 1);
-                let bin_end_s = from_s + (bin + 1) as f64 * width_s;
-                let next_s = if bin_end_s > at_s { bin_end_s.min(stop_s) } else { stop_s };
-                shares[bin][limit as usize] += next_s - at_s;
-                at_s = next_s;
+        for (&(start_s, phase), stop_s) in self.changes.iter().zip(ends) {
+            let (start_s, stop_s) = (start_s.max(from_s), stop_s.min(to_s).min(end_s));
+            let first = (((start_s - from_s) / width_s) as usize).min(bins - 1);
+            let edge_s = |bin: usize| {
+                if bin == bins { to_s } else { from_s + bin as f64 * width_s }
+            };
+            // Rounding may put an instant on an edge into the bin before or behind it.
+            for bin in first.saturating_sub(1)..bins {
+                if edge_s(bin) >= stop_s {
+                    break;
+                }
+                let inside_s = stop_s.min(edge_s(bin + 1)) - start_s.max(edge_s(bin));
+                shares[bin][phase as usize] += inside_s.max(0.0);
             }
         }
         shares

@@ -2,12 +2,11 @@
 
 use super::mean::mean;
 use crate::build::BuiltNetwork;
-use crate::measure::account::Mover;
+use crate::measure::account::{FlowAccount, FlowPhase, Mover};
 use crate::measure::trace::Tracer;
-use cwndlab_tcp::Limit;
 use serde::{Deserialize, Serialize};
 
-/// Bins of the measurement window in which the time by limit is told.
+/// Bins of the measurement window in which the time by phase is told.
 const BINS: usize = 120;
 
 /// Name of the time in which a flow is not there.
@@ -30,12 +29,11 @@ pub struct Account {
     pub capacity_bps: f64,
     /// Payload of a full packet, bits.
     pub packet_bits: f64,
-    /// Delivered but not cumulatively acknowledged within the window, less what was delivered
-    /// before it and acknowledged within, bits.
+    /// What arrived within the window and the sender did not know by its end, less what arrived
+    /// before it and the sender learned within, bits.
     pub edge_bits: f64,
-    /// What it did while each thing limited it, in order of precedence, and last for how long it
-    /// was absent: not yet started, or finished.
-    pub limits: Vec<LimitRow>,
+    /// What it did in each phase, and last for how long it was absent: not yet started, or finished.
+    pub phases: Vec<PhaseRow>,
     /// What moved cwnd.
     pub movements: Vec<MovementRow>,
     /// cwnd at the start of the window, or of a flow that starts within it; none for one that never
@@ -60,17 +58,17 @@ pub struct Account {
     pub dropped_packets: u64,
     /// Packets dropped by link.
     pub dropped_by_link: Vec<LinkDrops>,
-    /// Time by limit in equal bins of the window, in the order of `limits` less absence, seconds.
+    /// Time by phase in equal bins of the window, in the order of `phases` less absence, seconds.
     pub bins_s: Vec<Vec<f64>>,
 }
 
-/// What a flow did while one thing limited it.
+/// What a flow did in one of its phases.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "as in `LimitAccount`")]
-pub struct LimitRow {
-    pub limit: String,
+#[allow(missing_docs, reason = "as in `PhaseAccount`")]
+pub struct PhaseRow {
+    pub phase: String,
     pub seconds: f64,
-    pub acknowledged_packets: f64,
+    pub delivered_packets: f64,
     pub sent_packets: u64,
     pub dropped_packets: u64,
     pub outstanding_packet_s: f64,
@@ -97,26 +95,26 @@ pub struct LinkDrops {
 
 impl Account {
     /// The account of a flow that would have its slowest link for itself and keep it full from the
-    /// start of the window to its end, without a queue: while each thing limited this flow, as
-    /// many packets acknowledged as the link carries, each after the propagation delay.
+    /// start of the window to its end, without a queue: in each phase of this flow, as many packets
+    /// delivered as the link carries, each after the propagation delay.
     pub fn at_capacity(&self) -> Self {
         let packets_per_s = self.capacity_bps / self.packet_bits;
-        let full = |row: &LimitRow| {
+        let full = |row: &PhaseRow| {
             let packets = row.seconds * packets_per_s;
-            LimitRow {
-                limit: row.limit.clone(),
+            PhaseRow {
+                phase: row.phase.clone(),
                 seconds: row.seconds,
-                acknowledged_packets: packets,
+                delivered_packets: packets,
                 outstanding_packet_s: packets * self.base_rtt_s,
                 cwnd_packet_s: packets * self.base_rtt_s,
-                ..LimitRow::default()
+                ..PhaseRow::default()
             }
         };
         Self {
             flow: "capacity".into(),
             goodput_bps: self.capacity_bps,
             edge_bits: 0.0,
-            limits: self.limits.iter().map(full).collect(),
+            phases: self.phases.iter().map(full).collect(),
             movements: Vec::new(),
             mean_rtt_s: Some(self.base_rtt_s),
             mean_one_way_s: Some(self.forward_delay_s),
@@ -135,7 +133,7 @@ pub fn accounts<T: Tracer>(built: &BuiltNetwork<T>) -> Vec<Account> {
     let network = &engine.network;
     let window = &network.receivers.window;
     let end_s = engine.now_s;
-    let account = |(flow, kept): (usize, &crate::measure::account::FlowAccount)| {
+    let account = |(flow, kept): (usize, &FlowAccount)| {
         let (group, number) = flows.of(flow as u32)?;
         let (endpoint, sink) = (&engine.senders[flow], &network.receivers.list[flow]);
         let config = &engine.config[endpoint.config as usize];
@@ -143,19 +141,19 @@ pub fn accounts<T: Tracer>(built: &BuiltNetwork<T>) -> Vec<Account> {
         let delivered_bits = sink.delivered_bytes(config) as f64 * 8.0;
         let finish_s = if endpoint.has_finished() { endpoint.finish_s } else { f64::INFINITY };
         let finish_s = finish_s.max(window.from_s);
-        let mut limits: Vec<LimitRow> = Limit::ALL
+        let mut phases: Vec<PhaseRow> = FlowPhase::ALL
             .into_iter()
-            .map(|limit| {
-                let row = kept.limits[limit as usize];
+            .map(|(phase, name)| {
+                let row = kept.phases[phase as usize];
                 // Idle after completion does not count: a flow that is done is not limited.
-                let idle_s = match limit {
-                    Limit::Application => (window.to_s.min(end_s) - finish_s).max(0.0),
+                let idle_s = match phase {
+                    FlowPhase::Idle => (window.to_s.min(end_s) - finish_s).max(0.0),
                     _ => 0.0,
                 };
-                LimitRow {
-                    limit: limit.name().into(),
+                PhaseRow {
+                    phase: name.into(),
                     seconds: (row.seconds - idle_s).max(0.0),
-                    acknowledged_packets: row.acknowledged_packets as f64,
+                    delivered_packets: row.delivered_packets as f64,
                     sent_packets: row.sent_packets,
                     dropped_packets: row.dropped_packets,
                     outstanding_packet_s: row.outstanding_packet_s,
@@ -163,12 +161,14 @@ pub fn accounts<T: Tracer>(built: &BuiltNetwork<T>) -> Vec<Account> {
                 }
             })
             .collect();
-        let acknowledged: f64 = limits.iter().map(|row| row.acknowledged_packets).sum();
-        let there_s: f64 = limits.iter().map(|row| row.seconds).sum();
-        limits.push(LimitRow {
-            limit: ABSENT.into(),
-            seconds: (window.seconds() - there_s).max(0.0),
-            ..LimitRow::default()
+        let delivered: f64 = phases.iter().map(|row| row.delivered_packets).sum();
+        let there_s: f64 = phases.iter().map(|row| row.seconds).sum();
+        let absent_s = window.seconds() - there_s;
+        phases.push(PhaseRow {
+            phase: ABSENT.into(),
+            // What is left of the sum by rounding is no absence.
+            seconds: if absent_s > 1e-9 * window.seconds() { absent_s } else { 0.0 },
+            ..PhaseRow::default()
         });
         let rates = group.links.iter().map(|&link| links[link as usize].rate_bps);
         let slowest_bps =
@@ -191,8 +191,8 @@ pub fn accounts<T: Tracer>(built: &BuiltNetwork<T>) -> Vec<Account> {
             goodput_bps: delivered_bits / window.seconds(),
             capacity_bps: slowest_bps * payload,
             packet_bits,
-            edge_bits: delivered_bits - acknowledged * packet_bits,
-            limits,
+            edge_bits: delivered_bits - delivered * packet_bits,
+            phases,
             movements: Mover::ALL
                 .into_iter()
                 .map(|(mover, name)| {

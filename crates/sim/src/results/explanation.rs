@@ -1,13 +1,15 @@
 //! Why one side did better than another: the difference of their goodputs, RTTs and losses, split
 //! into parts that add up to it.
 //!
-//! A side is one flow or several; of several, the mean flow. Its goodput is the sum over limits of
-//! the packets acknowledged while each held, over the window, and packets delivered at its edges.
-//! While a limit holds for a time t, packets are acknowledged at a rate r = W / R: W packets are
-//! outstanding on average, each for R (Little's law). So what a limit contributes, t W / R, differs
+//! A side is one flow or several; of several, the mean flow. Its goodput is the sum over its phases
+//! of the packets delivered in each, over the window, and packets delivered at its edges. In a
+//! phase that takes a time t, packets are delivered at a rate r = W / R: W packets are outstanding
+//! on average, each for R (Little's law). So what a phase contributes, t W / R, differs
 //! between two sides because of time, of window and of RTT. Each factor's part is what its change
-//! alone makes of the product while the others keep their means over both sides, factor by factor
-//! (the midpoint rule), which is exact for two factors, and is applied twice.
+//! makes of the product while the others keep their means over both sides (the midpoint rule: exact
+//! for two factors, and applied twice). More time in one phase is less in another: a part by
+//! time counts what the phase's rate is above, or below, the mean goodput of both sides, which
+//! changes no sum, because the times of each side add up to the window.
 
 use super::accounts::Account;
 use serde::{Deserialize, Serialize};
@@ -19,7 +21,7 @@ pub struct Explanation {
     pub goodput_bps: GoodputParts,
     /// Mean RTT, seconds; none for a side without a sample.
     pub rtt_s: Option<RttParts>,
-    /// Fraction of the packets sent that were dropped, by what limited the flow then.
+    /// Fraction of the packets sent that were dropped, by the phase of the flow then.
     pub loss_rate: LossParts,
     /// Mean packets in queues on the way of data.
     pub queued_packets: [f64; 2],
@@ -32,22 +34,22 @@ pub struct GoodputParts {
     pub sides: [f64; 2],
     /// First less second.
     pub difference: f64,
-    /// By limit.
-    pub limits: Vec<LimitPart>,
-    /// Packets delivered and not yet acknowledged at the edges of the window.
+    /// By phase.
+    pub phases: Vec<PhasePart>,
+    /// Packets that arrived and of which the sender did not know, at the edges of the window.
     pub edges: f64,
 }
 
-/// What one limit contributes to a difference of goodputs, bit/s.
+/// What one phase contributes to a difference of goodputs, bit/s.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LimitPart {
-    /// The limit.
-    pub limit: String,
-    /// Fraction of the window for which it held, on each side.
+pub struct PhasePart {
+    /// The phase.
+    pub phase: String,
+    /// Fraction of the window that it takes, on each side.
     pub time: [f64; 2],
     /// Goodput that it contributed, on each side.
     pub sides: [f64; 2],
-    /// It held for longer, or shorter.
+    /// It takes longer, or shorter, and its rate is above, or below, the mean goodput.
     pub by_time: f64,
     /// More packets, or fewer, were outstanding meanwhile.
     pub by_window: f64,
@@ -77,13 +79,13 @@ pub struct LossParts {
     pub sides: [f64; 2],
     /// First less second.
     pub difference: f64,
-    /// By what limited the flow when packets were dropped.
-    pub limits: Vec<(String, f64)>,
-    /// Dropped before anything limited the flow.
+    /// By the phase of the flow when packets were dropped.
+    pub phases: Vec<(String, f64)>,
+    /// Dropped before the first phase.
     pub others: f64,
 }
 
-/// Sums of one limit over the flows of a side.
+/// Sums of one phase over the flows of a side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     /// Mean fraction of the window.
@@ -95,13 +97,13 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(side: &[&Account], limit: usize) -> Self {
+    fn of(side: &[&Account], phase: usize) -> Self {
         let mut sums = Self::default();
         for account in side {
-            let Some(row) = account.limits.get(limit) else { continue };
+            let Some(row) = account.phases.get(phase) else { continue };
             let bits = account.packet_bits / account.window_s;
             sums.time += row.seconds / account.window_s;
-            sums.bps += row.acknowledged_packets * bits;
+            sums.bps += row.delivered_packets * bits;
             sums.outstanding_bits += row.outstanding_packet_s * bits;
         }
         let flows = side.len().max(1) as f64;
@@ -112,12 +114,12 @@ impl Sums {
         }
     }
 
-    /// Rate while the limit held, bit/s; none if it did not.
+    /// Rate in the phase, bit/s; none if there was none.
     fn rate(&self) -> Option<f64> {
         (self.time > 0.0).then(|| self.bps / self.time)
     }
 
-    /// Bits outstanding while the limit held, and the inverse of the time for which each was, 1/s.
+    /// Bits outstanding in the phase, and the inverse of the time for which each was, 1/s.
     fn factors(&self) -> Option<(f64, f64)> {
         let is_known = self.time > 0.0 && self.outstanding_bits > 0.0;
         is_known.then(|| (self.outstanding_bits / self.time, self.bps / self.outstanding_bits))
@@ -129,11 +131,11 @@ fn split([a, b]: [(f64, f64); 2]) -> (f64, f64) {
     ((a.0 - b.0) * (a.1 + b.1) / 2.0, (a.1 - b.1) * (a.0 + b.0) / 2.0)
 }
 
-fn limit_part(limit: String, [a, b]: [Sums; 2]) -> LimitPart {
+fn phase_part(phase: String, [a, b]: [Sums; 2], mean_bps: f64) -> PhasePart {
     let difference = a.bps - b.bps;
-    let (by_time, by_rate) = match (a.rate(), b.rate()) {
+    let (held, by_rate) = match (a.rate(), b.rate()) {
         (Some(rate_a), Some(rate_b)) => split([(a.time, rate_a), (b.time, rate_b)]),
-        // Where a limit did not hold, there is no rate to compare: all is due to time.
+        // Without the phase, there is no rate to compare: all is due to time.
         _ => (difference, 0.0),
     };
     let (by_window, by_rtt) = match (a.factors(), b.factors()) {
@@ -143,7 +145,8 @@ fn limit_part(limit: String, [a, b]: [Sums; 2]) -> LimitPart {
         }
         _ => (by_rate, 0.0),
     };
-    LimitPart { limit, time: [a.time, b.time], sides: [a.bps, b.bps], by_time, by_window, by_rtt }
+    let by_time = held - (a.time - b.time) * mean_bps;
+    PhasePart { phase, time: [a.time, b.time], sides: [a.bps, b.bps], by_time, by_window, by_rtt }
 }
 
 fn mean(side: &[&Account], value: impl Fn(&Account) -> f64) -> f64 {
@@ -158,15 +161,16 @@ fn mean_of(side: &[&Account], value: impl Fn(&Account) -> Option<f64>) -> Option
 
 fn goodput_parts(sides: [&[&Account]; 2]) -> GoodputParts {
     let goodput = sides.map(|side| mean(side, |account| account.goodput_bps));
-    let names = sides[0].first().map_or(&[][..], |account| &account.limits);
-    let limits = names.iter().enumerate().map(|(number, row)| {
-        limit_part(row.limit.clone(), sides.map(|side| Sums::of(side, number)))
-    });
+    let names = sides[0].first().map_or(&[][..], |account| &account.phases);
+    let sums = |number: usize| sides.map(|side| Sums::of(side, number));
+    let mean_bps = (0..names.len()).flat_map(sums).map(|sums| sums.bps).sum::<f64>() / 2.0;
+    let phases = (names.iter().enumerate())
+        .map(|(number, row)| phase_part(row.phase.clone(), sums(number), mean_bps));
     let edges = sides.map(|side| mean(side, |account| account.edge_bits / account.window_s));
     GoodputParts {
         sides: goodput,
         difference: goodput[0] - goodput[1],
-        limits: limits.collect(),
+        phases: phases.collect(),
         edges: edges[0] - edges[1],
     }
 }
@@ -191,19 +195,19 @@ fn loss_parts(sides: [&[&Account]; 2]) -> LossParts {
         [0, 1].map(|side| mean(sides[side], |account| value(account) as f64) / sent[side])
     };
     let rates = per_sent(&|account| account.dropped_packets);
-    let names = sides[0].first().map_or(&[][..], |account| &account.limits);
-    let limits: Vec<(String, f64)> = (names.iter().enumerate())
+    let names = sides[0].first().map_or(&[][..], |account| &account.phases);
+    let phases: Vec<(String, f64)> = (names.iter().enumerate())
         .map(|(number, row)| {
             let dropped = |account: &Account| {
-                account.limits.get(number).map_or(0, |row| row.dropped_packets)
+                account.phases.get(number).map_or(0, |row| row.dropped_packets)
             };
             let [a, b] = per_sent(&dropped);
-            (row.limit.clone(), a - b)
+            (row.phase.clone(), a - b)
         })
         .collect();
     let difference = rates[0] - rates[1];
-    let others = difference - limits.iter().map(|part| part.1).sum::<f64>();
-    LossParts { sides: rates, difference, limits, others }
+    let others = difference - phases.iter().map(|part| part.1).sum::<f64>();
+    LossParts { sides: rates, difference, phases, others }
 }
 
 /// Explains the difference between two sides of at least one flow each.
@@ -225,8 +229,8 @@ fn loss_parts(sides: [&[&Account]; 2]) -> LossParts {
 /// .unwrap();
 /// let accounts = Simulation::new(&scenario).run().unwrap().accounts;
 /// let why = explain(&[&accounts[0]], &[&accounts[1]]).goodput_bps;
-/// let parts = |part: &cwndlab_sim::results::LimitPart| part.by_time + part.by_window + part.by_rtt;
-/// let sum: f64 = why.limits.iter().map(parts).sum::<f64>() + why.edges;
+/// let parts = |part: &cwndlab_sim::results::PhasePart| part.by_time + part.by_window + part.by_rtt;
+/// let sum: f64 = why.phases.iter().map(parts).sum::<f64>() + why.edges;
 /// assert!((sum - why.difference).abs() < 1e-3);
 /// ```
 pub fn explain(first: &[&Account], second: &[&Account]) -> Explanation {

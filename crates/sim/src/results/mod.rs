@@ -14,9 +14,9 @@ mod traces;
 mod traffic;
 mod unfinished;
 
-pub use accounts::{Account, LimitRow, LinkDrops, MovementRow};
+pub use accounts::{Account, LinkDrops, MovementRow, PhaseRow};
 pub use applications::{PageResult, VideoResult};
-pub use explanation::{Explanation, GoodputParts, LimitPart, LossParts, RttParts, explain};
+pub use explanation::{Explanation, GoodputParts, LossParts, PhasePart, RttParts, explain};
 pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index, lowest_share};
 pub use limited_by::LimitedBy;
 pub use links::LinkResult;

@@ -1,0 +1,241 @@
+"""`cwndlab explain`: why a flow or a rule did better than another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli import figure_options, options
+from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
+from cwndlab.cli.output import meter, print_line, print_table, say
+from cwndlab.cli.profile import assumptions, profile_option
+from cwndlab.message import missing
+
+if TYPE_CHECKING:
+    from cwndlab.explanation import Explanation
+    from cwndlab.plots import FigureStyle
+
+SCENARIOS = (".toml", ".json")
+
+
+@click.command()
+@click.argument("what", nargs=-1, metavar="FILE.toml | RULE RULE")
+@click.option(
+    "--flows", metavar="NAMES",
+    help="Of FILE: two flows or groups, or one against its link.  [default: the one or two]",
+)  # fmt: skip
+@click.option("--env", metavar="NAME", help="Of rules: environment.  [default: constant]")
+@click.option("--queue", metavar="NAME", help="Of rules: queue.  [default: drop-tail]")
+@click.option("--recovery", metavar="NAME", help="Of rules: loss recovery.  [default: sack]")
+@click.option("--duration", metavar="TIME", help="Of rules: simulated time.  [default: 100s]")
+@profile_option("the scenario's, else linux")
+@options.assume_option
+@options.seed_option
+@options.set_option
+@options.rules_option
+@options.json_option
+@options.format_option
+@click.option(
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Plot the parts, and the phases of both over time (.png, .svg, .pdf).",
+)  # fmt: skip
+@figure_options.figure_options
+def explain(
+    what: tuple[str, ...],
+    flows: str | None,
+    env: str | None,
+    queue: str | None,
+    recovery: str | None,
+    duration: str | None,
+    profile: str | None,
+    assume: tuple[str, ...],
+    seed: int | None,
+    settings: tuple[str, ...],
+    as_json: bool,
+    plot: Path | None,
+    look: FigureStyle | None,
+) -> None:
+    """Say why a flow or a rule did better than another.
+
+    Either FILE is a scenario, and two of its flows or groups are explained in one run, or one
+    against the capacity of its link. Or two RULEs are, each in a run of its own, in the scenarios
+    of `cwndlab compare`. All parts add up to the differences of goodput, RTT and loss.
+    """
+    options.check_plot(plot)
+    options.check_format(as_json)
+    is_file = len(what) == 1 and (Path(what[0]).suffix in SCENARIOS or Path(what[0]).is_file())
+    if not is_file and len(what) != 2:
+        raise click.UsageError(missing("RULE", "a scenario FILE.toml, or two rules"))
+    patch = options.patch_of(settings)
+    of_rules = {"env": env, "queue": queue, "recovery": recovery, "duration": duration}
+    if is_file:
+        for option, value in {**of_rules, "assume": assume}.items():
+            if value:
+                raise click.UsageError(f"`--{option}` needs two rules: FILE says it all")
+        found = _of_file(Path(what[0]), flows, profile, seed, patch)
+    else:
+        if flows is not None:
+            raise click.UsageError("`--flows` needs a scenario FILE.toml")
+        given = {key: value for key, value in of_rules.items() if value is not None}
+        if duration is not None:
+            given["duration"] = str(options.seconds_of("--duration", duration))
+        found = _of_rules((what[0], what[1]), given, assumptions(assume, profile), seed, patch)
+    if plot is not None:
+        figure_options.save(look, plot, found.plot)
+    if as_json:
+        click.echo(found.to_json())
+    else:
+        _print(found)
+
+
+def _of_file(
+    file: Path, flows: str | None, profile: str | None, seed: int | None, patch: dict[str, Any]
+) -> Explanation:
+    from cwndlab import explaining
+    from cwndlab.scenario import Scenario
+
+    refuse_other(file, "scenario")
+    warn_of_bare_rates({**document(file), **patch})
+    scenario = Scenario.load(file)
+    names = None if flows is None else options.names_of("--flows", (flows,))
+    with meter(file.stem, scenario.duration_s, "s") as progress:
+        return explaining.explain(
+            scenario, names, seed=seed, profile=profile, patch=patch, progress=progress.simulated
+        )
+
+
+def _of_rules(
+    rules: tuple[str, str],
+    given: dict[str, Any],
+    assume: Any,
+    seed: int | None,
+    patch: dict[str, Any],
+) -> Explanation:
+    from cwndlab import explaining
+
+    if seed is not None:
+        given["seed"] = seed
+    duration_s = options.seconds_of("--duration", given.get("duration", "100s"))
+    with meter("explain", 2 * float(duration_s), "s") as progress:
+        return explaining.explain_rules(
+            *rules, assume=assume, patch=patch, progress=progress.simulated, **given
+        )
+
+
+def _print(found: Explanation) -> None:
+    """Print the headline, then each difference with its parts."""
+    print_line(f"{found.headline}.", style="bold")
+    print()
+    table = found.table()
+    if found.is_of_capacity:
+        table = table.drop("by time", "by window", "by RTT", f"{found.names[1]} [% of time]")
+    sides = found.parts["goodput_bps"]["sides"]
+    print_table(
+        f"goodput: {sides[0] / 1e6:.4g} and {sides[1] / 1e6:.4g} Mbit/s; parts by phase",
+        ["phase", *table.columns[1:]],
+        [[str(row[0]), *map(_number, row[1:])] for row in table.iter_rows()],
+    )
+    _print_rtt(found)
+    _print_loss(found)
+    _print_windows(found)
+    _print_predictions(found)
+    _print_parting(found)
+
+
+def _number(value: float | None, digits: int = 4) -> str:
+    return "" if value is None else f"{value:.{digits}g}"
+
+
+def _print_rtt(found: Explanation) -> None:
+    rtt = found.parts["rtt_s"]
+    if rtt is None:
+        return
+    first, second = rtt["sides"]
+    parts = ", ".join(
+        f"{part} {1e3 * rtt[part]:+.3g}" for part in ("propagation", "queues", "acks")
+    )  # fmt: skip
+    queued = " and ".join(f"{packets:.3g}" for packets in found.parts["queued_packets"])
+    print_line(
+        f"RTT: {1e3 * first:.4g} and {1e3 * second:.4g} ms, difference "
+        f"{1e3 * rtt['difference']:+.3g} ms = {parts}; packets in queues: {queued}"
+    )
+
+
+def _print_loss(found: Explanation) -> None:
+    loss = found.parts["loss_rate"]
+    parts = [
+        f"{phase} {100 * part:+.3g}" for phase, part in loss["phases"]
+        if abs(part) > 1e-9
+    ]  # fmt: skip
+    first, second = (100 * rate for rate in loss["sides"])
+    because = f" = {', '.join(parts)}" if parts else ""
+    print_line(
+        f"loss: {first:.3g} and {second:.3g} %, difference "
+        f"{100 * loss['difference']:+.3g} points{because}"
+    )
+    print()
+
+
+def _print_windows(found: Explanation) -> None:
+    from cwndlab.explanation import MOVERS
+
+    rows = found.windows
+    sides = [side for side, accounts in zip(found.names, found.accounts, strict=True) if accounts]
+    by_side = {side: rows.filter(side=side).to_dicts() for side in sides}
+    shown = [
+        index for index in range(len(MOVERS))
+        if any(by_side[side][index]["packets"] != 0 for side in sides)
+    ]  # fmt: skip
+    lines: list[list[str]] = []
+    for index in shown:
+        line = [list(MOVERS.values())[index]]
+        for side in sides:
+            row = by_side[side][index]
+            line += [_number(row["times"]), f"{row['packets']:+.4g}" if row["packets"] else "0"]
+        lines.append(line)
+    ends = ["from start to end of the window"]
+    for side, accounts in zip(found.names, found.accounts, strict=True):
+        if side in sides:
+            moved = sum(one["last_cwnd"] - (one["first_cwnd"] or 0.0) for one in accounts)
+            ends += ["", f"{moved / len(accounts):+.4g}"]
+    headings = [part for side in sides for part in (f"{side}: times", "packets")]
+    print_table("what moved cwnd", ["", *headings], [*lines, [], ends])
+
+
+def _print_predictions(found: Explanation) -> None:
+    rows = [
+        [row["side"], row["formula"], f"{100 * row['loss_event_rate']:.3g}",
+         f"{1e3 * row['rtt_s']:.4g}", f"{row['predicted_bps'] / 1e6:.4g}",
+         f"{row['measured_bps'] / 1e6:.4g}"]
+        for row in found.predictions.to_dicts()
+    ]  # fmt: skip
+    if rows:
+        print_table(
+            "theory, at the measured loss events and RTT",
+            ["", "formula", "loss events [%]", "RTT [ms]", "predicted [Mbit/s]",
+             "measured [Mbit/s]"],
+            rows, text_columns=2,
+        )  # fmt: skip
+
+
+def _print_parting(found: Explanation) -> None:
+    parting = found.parting
+    if parting is None:
+        return
+    times = " and ".join(f"{time_s:.6f} s" for time_s in parting.times_s)
+    cwnd = " and ".join(f"{window:.4g}" for window in parting.cwnd)
+    acked = " and ".join(map(str, parting.acknowledged))
+    print_line(
+        f"They part after {parting.number} events alike, at {times}: cwnd {cwnd} packets, "
+        f"{acked} acknowledged."
+    )
+    for side, packets in zip(found.names, parting.packets, strict=True):
+        rows = [
+            [row["event"], f"{row['time_s']:.6f}", str(row["seq"]),
+             "retransmission" if row["retransmission"] else "marked" if row["marked"] else ""]
+            for row in packets.to_dicts()
+        ]  # fmt: skip
+        print_table(f"packets of {side} around it", ["event", "time [s]", "number", ""], rows)
+    say("all parts add up to the differences; --json has every account")

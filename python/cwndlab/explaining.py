@@ -1,0 +1,314 @@
+"""`cwndlab.explain`: why a flow, a group or a rule did better than another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from cwndlab import environments, native, theory
+from cwndlab.arguments import keywords, listed
+from cwndlab.comparison import plan_rules
+from cwndlab.environments import Assumptions
+from cwndlab.environments.profile import assumed
+from cwndlab.errors import RuleError, ScenarioError
+from cwndlab.explanation import CAPACITY, PREDICTED, Explanation, Parting
+from cwndlab.message import invalid, missing, unknown
+from cwndlab.quantities import Quantity
+from cwndlab.runs.execute import Source, as_scenario, run
+from cwndlab.scenario import Scenario
+from cwndlab.theory import binomial, cubic, gaimd
+
+if TYPE_CHECKING:
+    from cwndlab.custom_rules import Rule
+    from cwndlab.results import Result
+
+Progress = Callable[[float, int], object]
+FIRST_S = 2.0
+"""How much of a run is looked at first for where two flows part, seconds; then four times that."""
+AROUND_S = 0.02
+"""Packets shown around the parting: this much before it and behind it, seconds."""
+MOST_AROUND = 12
+
+
+@keywords()
+def explain(
+    scenario: Source,
+    flows: str | Sequence[str] | None = None,
+    *,
+    seed: int | None = None,
+    profile: str | None = None,
+    patch: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Explanation:
+    """Explain why a flow or a group got more than another in one run, or less than its link has.
+
+    Parameters
+    ----------
+    scenario : Scenario, mapping, str or Path
+        What to run; a path or text is loaded with `Scenario.load`.
+    flows : str or sequence of str, optional
+        Names of two flows or groups, of which the first is explained against the second; or of one,
+        which is explained against the link's capacity. By default those of a scenario that has
+        one or two groups.
+    seed, profile, patch
+        As for `cwndlab.run`.
+    progress : callable, optional
+        Gets (simulated seconds, packets) about ten times a second.
+
+    Returns
+    -------
+    Explanation
+        `headline` says why; `goodput`, `rtt`, `loss`, `windows` are data frames whose parts add up.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid, or has no such flow.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell
+    >>> base = dumbbell("10Mbit", "40ms", flows="AIMD(1, 0.5)", duration="20s")
+    >>> why = explain(base.patch({"flows.tcp.bytes": "2MB"}), "tcp")
+    >>> print(why.headline)
+    tcp gets 8.86 Mbit/s less than the link's capacity: 8.79 are missing while it is absent, 91 % of \
+the time
+    """
+    found = as_scenario(scenario)
+    if profile is not None:
+        found = found.patch({"profile": profile})
+    found = found.patch({**(patch or {}), "trace": {"account": True}})
+    if seed is not None:
+        found = found.with_seed(seed)
+    result = run(found, progress=progress)
+    names = _sides(result, listed(flows or ()))
+    sides = [_accounts(result, name) for name in names]
+    if len(sides) == 1:
+        return _explanation((names[0], CAPACITY), (sides[0], []), (found, found))
+    return _explanation((names[0], names[1]), (sides[0], sides[1]), (found, found))
+
+
+@keywords()
+def explain_rules(
+    first: Rule,
+    second: Rule,
+    *,
+    env: str = "constant",
+    queue: str = "drop-tail",
+    recovery: str = "sack",
+    duration: Quantity | None = None,
+    profile: str | None = None,
+    assume: Assumptions | Mapping[str, Any] | None = None,
+    seed: int = 1,
+    patch: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Explanation:
+    """Explain why a rule got more than another, each in a run of its own.
+
+    Parameters
+    ----------
+    first, second : rule
+        Rules in any notation that `cwndlab.rule` reads, classes, or instances.
+    env, queue, recovery : str
+        The network, as of `cwndlab.compare`, which runs the same scenarios.
+    duration, profile, assume, seed, patch
+        As for `cwndlab.compare`.
+    progress : callable, optional
+        Gets (simulated seconds, packets) about ten times a second, of both runs one after another.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    ScenarioError
+        If a name or value is not valid.
+
+    Examples
+    --------
+    >>> why = explain_rules("AIMD(1, 0.9)", "AIMD(1, 0.5)", env="constant", duration="60s")
+    >>> why.names, why.parts["goodput_bps"]["difference"] > 0
+    (('AIMD(1, 0.9)', 'AIMD(1, 0.5)'), True)
+    """
+    rules = [native.rule(rule) for rule in (first, second)]
+    if rules[0] == rules[1]:
+        raise ScenarioError(invalid("rules", ", ".join(rules), "two rules that differ"))
+    plan = plan_rules(
+        rules, env=environments.names([env]), queue=[queue], recovery=[recovery], replicates=1,
+        assume=assumed(assume, profile=profile, duration=duration), seed=seed,
+        patch={**(patch or {}), "trace": {"account": True}},
+    )  # fmt: skip
+    found = [Scenario.from_dict(cell.document()) for cell in plan.cells()]
+    results = [run(scenario, progress=progress) for scenario in found]
+    sides = [
+        [account for account in result.accounts if account["rule"] == rule]
+        for result, rule in zip(results, rules, strict=True)
+    ]
+    return _explanation((rules[0], rules[1]), (sides[0], sides[1]), (found[0], found[1]))
+
+
+def _sides(result: Result, asked: list[str]) -> list[str]:
+    """Return the one or two names that are explained."""
+    groups = list(dict.fromkeys(account["group"] for account in result.accounts))
+    if not groups:
+        raise ScenarioError(missing("flows", "a scenario with [[flows]], which accounts are of"))
+    known = list(dict.fromkeys([*groups, *(account["flow"] for account in result.accounts)]))
+    for name in asked:
+        if name not in known:
+            raise ScenarioError(unknown("flow or group", name, known))
+    if not asked and len(groups) > 2:
+        raise ScenarioError(missing("flows", f"one or two of {', '.join(groups)}"))
+    names = asked or groups
+    if len(names) > 2 or len(set(names)) < len(names):
+        raise ScenarioError(invalid("flows", ",".join(names), "one or two different names"))
+    return names
+
+
+def _accounts(result: Result, name: str) -> list[dict[str, Any]]:
+    """Return the accounts of a flow, or of all flows of a group."""
+    return [
+        account for account in result.accounts if name in (account["flow"], account["group"])
+    ]  # fmt: skip
+
+
+def _explanation(
+    names: tuple[str, str],
+    accounts: tuple[list[dict[str, Any]], list[dict[str, Any]]],
+    scenarios: tuple[Scenario, Scenario],
+) -> Explanation:
+    predicted = [
+        row for name, side, scenario in zip(names, accounts, scenarios, strict=True)
+        if (row := _prediction(name, side, scenario)) is not None
+    ]  # fmt: skip
+    return Explanation(
+        names=names,
+        accounts=accounts,
+        parts=native.explain(*accounts),
+        parting=_parting(accounts, scenarios),
+        predictions=pl.DataFrame(predicted, schema=PREDICTED),
+        scenario=scenarios[0].to_dict(),
+    )
+
+
+def _prediction(
+    name: str, accounts: Sequence[Mapping[str, Any]], scenario: Scenario
+) -> dict[str, Any] | None:
+    """Goodput that theory gives a mean flow at the measured loss events and RTT.
+
+    None for a rule without a formula, or without a loss.
+    """
+    rules = {account["rule"] for account in accounts}
+    rtts = [account["mean_rtt_s"] for account in accounts if account["mean_rtt_s"]]
+    packets = sum(row["delivered_packets"] for one in accounts for row in one["phases"])
+    events = sum(
+        move["times"] for one in accounts for move in one["movements"]
+        if move["by"] in ("loss", "ecn", "timeout")
+    )  # fmt: skip
+    if len(rules) != 1 or not rtts or not 0 < events < packets:
+        return None
+    loss, rtt_s = events / packets, sum(rtts) / len(rtts)
+    found = _rate(rules.pop(), loss, rtt_s)
+    if found is None:
+        return None
+    formula, packets_per_s = found
+    count = len(accounts)
+    return {
+        "side": name,
+        "formula": formula,
+        "loss_event_rate": loss,
+        "rtt_s": rtt_s,
+        "predicted_bps": packets_per_s * sum(one["packet_bits"] for one in accounts) / count,
+        "measured_bps": sum(one["goodput_bps"] for one in accounts) / count,
+    }
+
+
+def _rate(rule: str, loss: float, rtt_s: float) -> tuple[str, float] | None:
+    """Sending rate without timeouts, packets per second, and the formula's name."""
+    if rule in ("CUBIC", "kernel:cubic"):
+        return "RFC 9438, section 5.1", float(cubic.rate(loss, rtt=rtt_s))
+    known = {"NewReno": "AIMD(1, 0.5)", "kernel:reno": "AIMD(1, 0.5)"}
+    try:
+        read = theory.parse(known.get(rule, rule))
+    except (RuleError, ValueError):
+        return None
+    if isinstance(read, theory.Binomial):
+        return "binomial rules, any cuts", float(binomial.rate(read, loss, rtt=rtt_s))
+    if isinstance(read, theory.Linear) and read.gaimd is not None:
+        alpha, beta = read.gaimd
+        rate = float(gaimd.rate_without_timeouts(alpha, beta, loss, rtt=rtt_s))
+        return "general AIMD without timeouts (Yang and Lam, equation 33)", rate
+    return None
+
+
+def _parting(
+    accounts: tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]],
+    scenarios: tuple[Scenario, Scenario],
+) -> Parting | None:
+    """Find where two flows part, in the beginnings of their runs; runs are deterministic."""
+    if len(accounts[0]) != 1 or len(accounts[1]) != 1:
+        return None
+    flows = accounts[0][0]["flow"], accounts[1][0]["flow"]
+    end_s, upto_s = scenarios[0].duration_s, FIRST_S
+    while True:
+        traces = [_beginning(scenario, min(upto_s, end_s)) for scenario in scenarios]
+        windows = [
+            trace["cwnd"].filter(flow=flow) for trace, flow in zip(traces, flows, strict=True)
+        ]
+        number = _first_difference(windows)
+        if number is not None:
+            break
+        if upto_s >= end_s:
+            return None
+        upto_s *= 4
+    rows = [window.row(number, named=True) for window in windows]
+    return Parting(
+        number=number,
+        times_s=(rows[0]["time_s"], rows[1]["time_s"]),
+        acknowledged=(rows[0]["acknowledged_packets"], rows[1]["acknowledged_packets"]),
+        cwnd=(rows[0]["cwnd_packets"], rows[1]["cwnd_packets"]),
+        packets=(
+            _around(traces[0]["packets"], flows[0], rows[0]["time_s"]),
+            _around(traces[1]["packets"], flows[1], rows[1]["time_s"]),
+        ),
+    )
+
+
+def _beginning(scenario: Scenario, upto_s: float) -> dict[str, pl.DataFrame]:
+    """Record windows and packets of the first seconds of a run.
+
+    The whole run is recorded where its beginning alone is no valid scenario, such as that of a flow
+    that starts later.
+    """
+    trace = {"trace": {"cwnd": "all", "packets": True}}
+    if upto_s < scenario.duration_s:
+        cut = {"duration": upto_s, "measure": [0.0, upto_s]}
+        try:
+            return run(scenario.patch({**cut, **trace})).traces
+        except ScenarioError:
+            pass
+    return run(scenario.patch(trace)).traces
+
+
+def _first_difference(windows: Sequence[pl.DataFrame]) -> int | None:
+    """Return the first row in which acknowledged packets or cwnd differ."""
+    compared = ["acknowledged_packets", "cwnd_packets"]
+    height = min(window.height for window in windows)
+    first, second = (window.head(height).select(compared) for window in windows)
+    differs = pl.DataFrame({key: first[key] != second[key] for key in compared})
+    apart = differs.select(pl.any_horizontal(compared).arg_true()).to_series()
+    if len(apart):
+        return int(apart[0])
+    return None
+
+
+def _around(packets: pl.DataFrame, flow: str, time_s: float) -> pl.DataFrame:
+    """Return a flow's packets around an instant."""
+    own = packets.filter(pl.col("flow") == flow).with_columns(
+        apart=(pl.col("time_s") - time_s).abs()
+    )
+    near = own.filter(pl.col("apart") <= AROUND_S).sort("apart", maintain_order=True)
+    shown = ["time_s", "event", "seq", "retransmission", "marked"]
+    return near.head(MOST_AROUND).sort("time_s", maintain_order=True).select(shown)

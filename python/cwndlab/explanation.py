@@ -1,0 +1,341 @@
+"""Why one side did better than another: parts that add up to the difference, as tables and text.
+
+The core splits the difference (crates/sim/src/results/explanation.rs): in a phase that takes a time
+t, W bits are outstanding on average, each for R, so that it contributes t W / R to the goodput
+(Little's law) [1]_. What two sides differ in is then due to time, to window, or to RTT. More time
+in one phase is less in another, so that a part by time counts what the phase's rate is above or
+below the mean goodput of both.
+
+References
+----------
+.. [1] J. D. C. Little, "A Proof for the Queuing Formula: L = lambda W", Operations Research 9(3),
+   1961.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from cwndlab.jsontext import dumps
+from cwndlab.outputs import stamped
+from cwndlab.result_tables import ResultTables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EDGES = "edges"
+"""Packets that arrived within the window, and of which the sender learned behind it."""
+PHASES = {
+    "timeout": "after a timeout",
+    "recovery": "in recovery",
+    "idle": "idle",
+    "receiver": "limited by the receiver's window",
+    "start": "in slow start",
+    "growth": "in growth after slow start",
+    "absent": "absent",
+}
+"""Phases of a flow, and how a sentence names them."""
+MOVERS = {
+    "slow_start": "slow start",
+    "growth": "growth after slow start",
+    "loss": "loss",
+    "ecn": "ECN",
+    "timeout": "timeout",
+    "undo": "undone reductions",
+    "idle": "idle",
+    "rule": "the rule's own decrease",
+}
+"""What may move cwnd, and how a table names it."""
+CAPACITY = "the link's capacity"
+
+
+@dataclass(frozen=True)
+class Parting:
+    """The first ACK after which two flows differ in what is acknowledged, or in their windows."""
+
+    number: int
+    """How many events both flows had alike before."""
+    times_s: tuple[float, float]
+    """Simulated time at each, seconds."""
+    acknowledged: tuple[int, int]
+    """Packets acknowledged cumulatively."""
+    cwnd: tuple[float, float]
+    """Congestion windows, packets."""
+    packets: tuple[pl.DataFrame, pl.DataFrame]
+    """The packets of each flow around it, as in the trace `packets`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            "number": self.number, "times_s": list(self.times_s),
+            "acknowledged_packets": list(self.acknowledged), "cwnd_packets": list(self.cwnd),
+            "packets": [frame.to_dicts() for frame in self.packets],
+        }  # fmt: skip
+
+
+@dataclass(repr=False)
+class Explanation(ResultTables):
+    """An account of the difference between two sides, of the first less the second.
+
+    `tables` has each part as a data frame: ``goodput``, ``rtt``, ``loss``, ``windows``,
+    ``predictions``.
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell, explain
+    >>> flows = [{"rule": "AIMD(1, 0.5)", "name": "a", "tcp": {"window": 20}},
+    ...          {"rule": "AIMD(1, 0.5)", "name": "b", "tcp": {"window": 10}}]
+    >>> why = explain(dumbbell("100Mbit", "40ms", flows=flows, duration="10s"))
+    >>> print(why.headline)
+    a gets 1.43 Mbit/s more than b: 1.42 because more packets are outstanding while limited by the \
+receiver's window (20 against 9.99)
+    """
+
+    FILE: ClassVar[str] = "explanation.json"
+
+    names: tuple[str, str]
+    """The two sides."""
+    accounts: tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]
+    """Accounts of their flows; none of the second for a capacity."""
+    parts: Mapping[str, Any]
+    """What the core found: goodput, RTT, loss and queued packets, split."""
+    parting: Parting | None = None
+    """Where the two part; none for several flows, for a capacity, or if they never do."""
+    predictions: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PREDICTED))
+    """Goodput by theory beside the measured one, of the sides whose rule has a formula."""
+    scenario: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The scenario, of the first side."""
+
+    @property
+    def is_of_capacity(self) -> bool:
+        """Whether one side is explained against its link."""
+        return not self.accounts[1]
+
+    @property
+    def goodput(self) -> pl.DataFrame:
+        """One row per phase, and the edges: goodput in bit/s, and the parts of the difference."""
+        found = self.parts["goodput_bps"]
+        rows = [
+            {
+                "part": part["phase"],
+                "first_time": part["time"][0],
+                "second_time": part["time"][1],
+                "first_bps": part["sides"][0],
+                "second_bps": part["sides"][1],
+                "by_time_bps": part["by_time"],
+                "by_window_bps": part["by_window"],
+                "by_rtt_bps": part["by_rtt"],
+                "difference_bps": part["by_time"] + part["by_window"] + part["by_rtt"],
+            }
+            for part in found["phases"]
+        ]
+        rows.append({"part": EDGES, "difference_bps": found["edges"]})
+        return pl.DataFrame(rows, schema=_GOODPUT)
+
+    @property
+    def rtt(self) -> pl.DataFrame:
+        """Parts of the difference of mean RTTs, seconds."""
+        found = self.parts["rtt_s"] or {}
+        rows = [(part, found.get(part)) for part in ("propagation", "queues", "acks")]
+        return pl.DataFrame(rows, {"part": pl.String, "difference_s": pl.Float64}, orient="row")
+
+    @property
+    def loss(self) -> pl.DataFrame:
+        """Parts of the difference of loss rates, by the flow's phase at the drop."""
+        found = self.parts["loss_rate"]
+        rows = [*found["phases"], ["others", found["others"]]]
+        return pl.DataFrame(rows, {"part": pl.String, "difference": pl.Float64}, orient="row")
+
+    @property
+    def windows(self) -> pl.DataFrame:
+        """What moved cwnd of a mean flow of each side: how often, and by how many packets."""
+        rows: list[tuple[Any, ...]] = []
+        for side, accounts in zip(self.names, self.accounts, strict=True):
+            for index, mover in enumerate(MOVERS):
+                moved = [account["movements"][index] for account in accounts]
+                if moved:
+                    rows.append(
+                        (side, mover, _mean(one["times"] for one in moved),
+                         _mean(one["packets"] for one in moved))
+                    )  # fmt: skip
+        return pl.DataFrame(rows, _WINDOWS, orient="row")
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Every table by its name."""
+        return {
+            "goodput": self.goodput, "rtt": self.rtt, "loss": self.loss,
+            "windows": self.windows, "predictions": self.predictions,
+        }  # fmt: skip
+
+    @property
+    def causes(self) -> list[tuple[str, str, float]]:
+        """Parts of the difference of goodputs: phase, factor (time, window, rtt), and bit/s.
+
+        The largest part in the direction of the difference first, opposite ones last.
+        """
+        sign = math.copysign(1.0, self.parts["goodput_bps"]["difference"])
+        found = [
+            (part["phase"], factor, part[f"by_{factor}"])
+            for part in self.parts["goodput_bps"]["phases"]
+            for factor in ("time", "window", "rtt")
+        ]
+        return sorted(found, key=lambda cause: -sign * cause[2])
+
+    @property
+    def headline(self) -> str:
+        """The difference of goodputs and its largest cause, in one sentence."""
+        found = self.parts["goodput_bps"]
+        first, second = self.names
+        difference = found["difference"]
+        more = "more" if difference >= 0 else "less"
+        if abs(difference) < 0.01 * max(*found["sides"], 1.0):
+            return f"{first} and {second} get the same goodput within 1 %"
+        head = f"{first} gets {_megabits(abs(difference))} Mbit/s {more} than {second}"
+        if self.is_of_capacity:
+            lost = max(found["phases"], key=lambda part: part["sides"][1] - part["sides"][0])
+            missing = lost["sides"][1] - lost["sides"][0]
+            phase, share = lost["phase"], f"{100 * lost['time'][0]:.3g} % of the time"
+            why = f"{_megabits(missing)} are missing while it is {PHASES[phase]}, {share}"
+            outstanding = self._outstanding(0, phase)[0]
+            if phase == "absent" or outstanding >= self._full_packets:
+                return f"{head}: {why}"
+            return (
+                f"{head}: {why}, with {outstanding:.3g} packets outstanding where the link takes "
+                f"{self._full_packets:.3g}"
+            )
+        phase, factor, part = self.causes[0]
+        return f"{head}: {_megabits(abs(part))} because {self.reason(phase, factor)}"
+
+    def reason(self, phase: str, factor: str) -> str:
+        """Say in words what one part of the difference of goodputs is.
+
+        Parameters
+        ----------
+        phase : str
+            One of `PHASES`.
+        factor : {"time", "window", "rtt"}
+            What differs in it.
+        """
+        part = next(row for row in self.parts["goodput_bps"]["phases"] if row["phase"] == phase)
+        where = f"while {PHASES[phase]}"
+        if factor == "time":
+            shares = [f"{100 * share:.3g} %" for share in part["time"]]
+            verb = "is longer" if part["time"][0] > part["time"][1] else "is shorter"
+            return (
+                f"it {verb} {PHASES[phase]} "
+                f"({shares[0]} of the time against {shares[1]})"
+            )
+        outstanding, waits = zip(*(self._outstanding(side, phase) for side in (0, 1)), strict=True)
+        if factor == "window":
+            which = "more" if outstanding[0] > outstanding[1] else "fewer"
+            return (
+                f"{which} packets are outstanding {where} "
+                f"({outstanding[0]:.3g} against {outstanding[1]:.3g})"
+            )
+        which = "sooner" if waits[0] < waits[1] else "later"
+        times = [f"{1e3 * wait:.3g} ms" for wait in waits]
+        return f"its packets are delivered {which} {where} ({times[0]} against {times[1]})"
+
+    @property
+    def _full_packets(self) -> float:
+        """Packets of a mean flow of the first side that fill its link: rate times propagation."""
+        return _mean(
+            account["capacity_bps"] / account["packet_bits"] * account["base_rtt_s"]
+            for account in self.accounts[0]
+        )
+
+    def _outstanding(self, side: int, phase: str) -> tuple[float, float]:
+        """Return packets outstanding in a phase, and the time that each is, seconds."""
+        rows = [
+            row for account in self.accounts[side] for row in account["phases"]
+            if row["phase"] == phase
+        ]  # fmt: skip
+        area = sum(row["outstanding_packet_s"] for row in rows)
+        seconds = sum(row["seconds"] for row in rows)
+        packets = sum(row["delivered_packets"] for row in rows)
+        return area / seconds if seconds else 0.0, area / packets if packets else math.nan
+
+    def table(self) -> pl.DataFrame:
+        """One row per phase that matters: goodput of both sides in Mbit/s, and its parts."""
+        shown = self.goodput.filter(
+            (pl.col("first_time").fill_null(0) > 0) | (pl.col("second_time").fill_null(0) > 0)
+            | (pl.col("part") == EDGES)
+        )  # fmt: skip
+        megabits = {
+            f"{self.names[0]} [Mbit/s]": "first_bps",
+            f"{self.names[1]} [Mbit/s]": "second_bps",
+            "difference": "difference_bps",
+            "by time": "by_time_bps",
+            "by window": "by_window_bps",
+            "by RTT": "by_rtt_bps",
+        }
+        return shown.select(
+            "part",
+            *((100 * pl.col(key)).alias(f"{name} [% of time]")
+              for name, key in zip(self.names, ("first_time", "second_time"), strict=True)),
+            *((pl.col(key) / 1e6).alias(title) for title, key in megabits.items()),
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            "sides": list(self.names),
+            "headline": self.headline,
+            **self.parts,
+            "accounts": [list(accounts) for accounts in self.accounts],
+            "predictions": self.predictions.to_dicts(),
+            "parting": None if self.parting is None else self.parting.to_dict(),
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return `to_dict` as JSON text, with its schema; numbers that are not finite are null."""
+        return dumps(stamped("explanation", self.to_dict()), indent)
+
+    def plot(self, **figure: Any) -> Figure:
+        """Draw the parts of the difference, and what limited each side over time (matplotlib).
+
+        Parameters
+        ----------
+        **figure
+            `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
+        """
+        from cwndlab.plots import FigureStyle, explained
+
+        return FigureStyle.of(**figure).draw(explained, self)
+
+    def __repr__(self) -> str:
+        return f"<Explanation: {self.headline}>"
+
+
+def _mean(values: Iterator[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)
+
+
+def _megabits(bps: float) -> str:
+    return f"{bps / 1e6:.3g}"
+
+
+_GOODPUT: dict[str, Any] = {
+    "part": pl.String,
+    **dict.fromkeys(
+        ("first_time", "second_time", "first_bps", "second_bps", "by_time_bps", "by_window_bps",
+         "by_rtt_bps", "difference_bps"),
+        pl.Float64,
+    ),
+}  # fmt: skip
+_WINDOWS: dict[str, Any] = {
+    "side": pl.String, "by": pl.String, "times": pl.Float64, "packets": pl.Float64,
+}  # fmt: skip
+PREDICTED: dict[str, Any] = {
+    "side": pl.String,
+    "formula": pl.String,
+    **dict.fromkeys(("loss_event_rate", "rtt_s", "predicted_bps", "measured_bps"), pl.Float64),
+}
+"""Columns of `Explanation.predictions`."""
