@@ -90,6 +90,9 @@ impl EndpointKind {
                 "live runs do not measure starvation and convergence",
             );
         }
+        if scenario.trace.solo {
+            return unsupported("trace.solo", "a live run runs no group of flows alone");
+        }
         if scenario.trace.rule.is_some() {
             return unsupported(
                 "trace.rule",

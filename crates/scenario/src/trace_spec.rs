@@ -30,6 +30,9 @@ pub struct TraceSpec {
     /// Starvation and convergence of each flow, as columns of the flows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shares: bool,
+    /// What each group of flows does alone, as columns of the groups: a run more for each group.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub solo: bool,
 }
 
 impl TraceSpec {

@@ -1,7 +1,9 @@
 //! Results of a run. Names and units are defined here for JSON, Parquet, data frames and docs
 //! alike.
 
+mod active;
 mod applications;
+mod fairness;
 mod flows;
 mod limited_by;
 mod links;
@@ -12,8 +14,10 @@ mod traces;
 mod traffic;
 mod unfinished;
 
+pub use active::{active_goodput_bps, active_s};
 pub use applications::{PageResult, VideoResult};
-pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index, lowest_share};
+pub use fairness::Fairness;
+pub use flows::{FlowIdentity, FlowResult};
 pub use limited_by::LimitedBy;
 pub use links::LinkResult;
 pub(crate) use links::link_results;
