@@ -132,7 +132,7 @@ EXAMPLES = {
         "start": "1s", "first_at_start": True, "stop": "30s",
     },
     "TraceSpec": {"cwnd": "all", "rule": "10ms", "queue": "10ms", "rate": "100ms", "packets": True,
-                  "rtt": True, "shares": True},
+                  "rtt": True, "shares": True, "solo": True},
     "Law constant": {"kind": "constant", "value": 12},
     "Law uniform": {"kind": "uniform", "low": 1, "high": 20},
     "Law exponential": {"kind": "exponential", "mean": 12},

@@ -1,8 +1,7 @@
 """Groups of flows: what each entry of ``[[flows]]`` gets beside the others.
 
-docs/metrics.md defines the columns. Harm is that of Ware et al. [1]_: the fraction of its solo
-performance that a group loses in competition, 1 - x'/x where more is better and 1 - x/x' where less
-is, of x alone and x' with the others (section 3).
+docs/metrics.md defines the columns. Harm is that of Ware et al. [1]_: with x alone and y in
+competition (x - y)/x where more is better, and (y - x)/y where less is.
 
 References
 ----------

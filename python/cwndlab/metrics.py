@@ -167,7 +167,7 @@ def _total(run: Mapping[str, Any], key: str) -> float | None:
 
 
 def _of_run(key: str) -> Metric:
-    return Metric.of(RUN[key], lambda run, _: run[key], meaning="the run's")
+    return Metric.of(RUN[key], lambda run, _: run.get(key), meaning="the run's")
 
 
 def _of_link(key: str) -> Metric:

@@ -80,6 +80,8 @@ def find(key: str) -> Measure:
 def _unknown(key: str) -> ScenarioError:
     table, _, rest = key.partition(".")
     known = [*BY_KEY, *(name for name, column in RUN.items() if column.kind != "text")]
+    if rest and table not in COLUMNS and (near := nearest(table, COLUMNS)):
+        known = [f"{near}.{rest}"]
     if rest and table in COLUMNS:
         place = key.rpartition(".")[0]
         place = place if place != table else f"{table}.*"
