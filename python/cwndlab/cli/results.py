@@ -288,7 +288,8 @@ def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
         from cwndlab.jsontext import dumps
         from cwndlab.outputs import stamped
 
-        whole = {**about, "scenario": scenario, "result": with_groups(record.run()), "places": places}
+        result = with_groups(record.run())
+        whole = {**about, "scenario": scenario, "result": result, "places": places}
         click.echo(dumps(stamped("stored-run", whole)))
         return
     from cwndlab import tomltext
