@@ -69,7 +69,8 @@ def _by_name(entries: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
 _DEFINED = native.columns()
 RUN = _by_name(_DEFINED["run"])
 """Fields of a run itself."""
-COLUMNS = {table: _by_name(entries) for table, entries in _DEFINED["tables"].items()}
+_TABLES = {table: _by_name(entries) for table, entries in _DEFINED["tables"].items()}
+COLUMNS = {**_TABLES, "groups": _by_name(_DEFINED["groups"])}
 """Columns of the tables of every result."""
 TRACES = {table: _by_name(entries) for table, entries in _DEFINED["traces"].items()}
 """Columns of traces; the trace ``rule`` has more, the state that rules report."""
@@ -90,8 +91,8 @@ ESTIMATE: dict[str, Any] = {
     "replicates": pl.Int64,
 }
 """Columns of a `cwndlab.statistics.Estimate` in a summary."""
-TABLES = tuple(SCHEMAS)
-"""Tables of every result, each a data frame."""
+TABLES = tuple(_TABLES)
+"""Tables that every run has; its ``groups`` are made from its ``flows`` (`cwndlab.groups`)."""
 
 
 def tables_of(run: native.Run) -> dict[str, pl.DataFrame]:
@@ -110,9 +111,7 @@ def tables_of(run: native.Run) -> dict[str, pl.DataFrame]:
 
 def tables_from(run: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     """Return the tables of a result as plain data."""
-    return {
-        table: pl.DataFrame(run.get(table, []), schema=schema) for table, schema in SCHEMAS.items()
-    }
+    return {table: pl.DataFrame(run.get(table, []), schema=SCHEMAS[table]) for table in TABLES}
 
 
 def traces_of(run: native.Run, tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:

@@ -30,7 +30,7 @@ __all__ = [
     "chosen",
     "jain_index",
     "measure",
-    "of_goodputs",
+    "of_flows",
 ]
 
 Read = Callable[[Mapping[str, Any], Mapping[str, Any]], float | None]
@@ -38,8 +38,9 @@ Read = Callable[[Mapping[str, Any], Mapping[str, Any]], float | None]
 RECORDED: dict[str, dict[str, Any]] = {
     **{key: {"trace.rtt": True} for key in ("p50_rtt_s", "p95_rtt_s", "p99_rtt_s", "p999_rtt_s")},
     **{key: {"trace.shares": True} for key in ("starved_s", "convergence_s")},
+    **{key: {"trace.solo": True} for key in ("harm", "rtt_harm", "solo_goodput_bps", "solo_rtt_s")},
 }
-"""Columns of flows that a run records on request, to the keys that ask for them."""
+"""Columns of flows and groups that a run records on request, to the keys that ask for them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +167,7 @@ def _total(run: Mapping[str, Any], key: str) -> float | None:
 
 
 def _of_run(key: str) -> Metric:
-    return Metric.of(RUN[key], lambda run, _: run[key], meaning="the run's")
+    return Metric.of(RUN[key], lambda run, _: run.get(key), meaning="the run's")
 
 
 def _of_link(key: str) -> Metric:
@@ -265,6 +266,7 @@ METRICS: tuple[Metric, ...] = (
     _of_flows("p999_rtt_s"),
     _of_run("fairness_spread"),
     _of_run("jain_index"),
+    _of_run("active_jain_index"),
     _of_run("lowest_share"),
     Metric.of(
         COLUMNS["flows"]["starved_s"], _longest_starvation, digits=1,
@@ -404,7 +406,7 @@ def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
     Examples
     --------
     >>> rates = [("a", 1e6), ("a", 3e6), ("b", 5e6)]
-    >>> flows = [{"group": group, "goodput_bps": bps} for group, bps in rates]
+    >>> flows = [{"group": group, "goodput_bps": bps, "active_s": 9.0} for group, bps in rates]
     >>> alone = only({"flows": flows}, "a")
     >>> alone["aggregate_goodput_bps"], alone["fairness_spread"], alone["jain_index"]
     (4000000.0, 1.0, 0.8)
@@ -417,22 +419,36 @@ def only(run: Mapping[str, Any], group: str) -> Mapping[str, Any]:
         raise ValueError(unknown("group", group, names))
     if len(flows) == len(run["flows"]):
         return run
-    return {**run, "flows": flows, **of_goodputs([flow["goodput_bps"] for flow in flows])}
+    return {**run, "flows": flows, **of_flows(flows)}
 
 
-def of_goodputs(rates: Sequence[float]) -> dict[str, float | None]:
+def of_flows(flows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     """Return the fields of a run that follow from the goodputs of its flows.
+
+    Indices are over the flows that were active in the measuring window: one that had not started
+    does not starve, one that was active and got nothing does. A flow was active where its
+    `active_s` is not known.
 
     Examples
     --------
-    >>> of_goodputs([1.0, 3.0])["fairness_spread"], of_goodputs([])["jain_index"]
+    >>> there = {"active_s": 5.0}
+    >>> flows = [{"goodput_bps": 1.0, **there}, {"goodput_bps": 3.0, **there},
+    ...          {"goodput_bps": 0.0, "active_s": 0.0}]
+    >>> of_flows(flows)["fairness_spread"], of_flows([])["jain_index"]
     (1.0, None)
+    >>> of_flows([*flows, {"goodput_bps": 0.0, **there}])["lowest_share"]
+    0.0
     """
+    active = [flow for flow in flows if flow.get("active_s") != 0.0]
+    rates = [flow["goodput_bps"] for flow in active]
+    own = [flow.get("active_goodput_bps") for flow in active]
+    known = [rate for rate in own if rate is not None]
     total = sum(rates)
     return {
-        "aggregate_goodput_bps": total,
+        "aggregate_goodput_bps": sum(flow["goodput_bps"] for flow in flows),
         "fairness_spread": (max(rates) - min(rates)) * len(rates) / total if total > 0 else None,
         "jain_index": jain_index(rates),
+        "active_jain_index": jain_index(known) if len(known) == len(own) else None,
         "lowest_share": min(rates) * len(rates) / total if total > 0 else None,
     }
 

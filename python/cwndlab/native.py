@@ -129,11 +129,11 @@ def columns() -> dict[str, Any]:
     Returns
     -------
     dict
-        ``run``: the fields of a run; ``tables`` and ``traces``: table to its columns. Each has
-        ``name``, ``kind`` (``text``, ``whole``, ``float`` or ``truth``), ``label``, ``heading``,
-        ``unit``, ``shown_unit`` and ``scale`` (of tables and plots), ``values`` (names of the
-        numbers in an Arrow column), ``better`` (``higher``, ``lower`` or None), ``bounds`` (None
-        for an open end), ``meaning``.
+        ``run``: the fields of a run; ``groups``: columns of groups of flows; ``tables`` and
+        ``traces``: table to its columns. Each has ``name``, ``kind`` (``text``, ``whole``,
+        ``float`` or ``truth``), ``label``, ``heading``, ``unit``, ``shown_unit`` and ``scale`` (of
+        tables and plots), ``values`` (names of the numbers in an Arrow column), ``better``
+        (``higher``, ``lower`` or None), ``bounds`` (None for an open end), ``meaning``.
 
     Examples
     --------
@@ -142,7 +142,8 @@ def columns() -> dict[str, Any]:
     ('loss_rate', 'lower', [0.0, 1.0])
     """
     found = json.loads(_core.columns())
-    return {key: value if key == "run" else dict(value) for key, value in found.items()}
+    tables = {key: dict(found.pop(key)) for key in ("tables", "traces")}
+    return {**found, **tables}
 
 
 def explain(

@@ -166,7 +166,10 @@ def _columns(columns: Mapping[str, Column]) -> dict[str, Schema]:
 
 def _run() -> Schema:
     tables = {name: list_of(exactly(_columns(found))) for name, found in COLUMNS.items()}
-    return exactly({**_columns(RUN), **tables})
+    described = exactly({**_columns(RUN), **tables})
+    # Of runs with `trace.solo` alone.
+    alone = exactly(fields("goodput_bps mean_rtt_s", _or_null(NUMBER)))
+    return {**described, "properties": {**described["properties"], "solo": map_of(alone)}}
 
 
 _INTERVAL = fields("mean ci95_low ci95_high", _or_null(NUMBER))

@@ -31,6 +31,7 @@ from cwndlab.arguments import keywords, listed, some, whole
 from cwndlab.documents import is_whole
 from cwndlab.environments.profile import assumed
 from cwndlab.errors import ScenarioError
+from cwndlab.groups import harm
 from cwndlab.message import invalid
 from cwndlab.metrics import Metric
 from cwndlab.quantities import Quantity, bits_per_second
@@ -119,9 +120,8 @@ class Pairwise(Collection):
             *_PAIRED, pl.col(BASELINE).name.replace("both", "baseline")
         )
         paired = rows.drop(BASELINE).join(own, on=_PAIRED, how="left", maintain_order="left")
-        ratio = pl.col("against_goodput_bps") / pl.col("baseline_goodput_bps")
-        harm = pl.when(pl.col("baseline_goodput_bps") > 0).then(1.0 - ratio)
-        return paired.with_columns(harm=harm).select(*AXES, *_RUN, *BY_KEY)
+        lost = harm(pl.col("against_goodput_bps"), pl.col("baseline_goodput_bps"))
+        return paired.with_columns(harm=lost).select(*AXES, *_RUN, *BY_KEY)
 
     @property
     def head(self) -> dict[str, Any]:

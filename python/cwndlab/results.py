@@ -7,6 +7,7 @@ measuring window.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ from cwndlab.columns import (
     traces_of,
 )
 from cwndlab.files import write_parquet, write_whole
+from cwndlab.groups import Solo, groups_of
 from cwndlab.jsontext import dumps
 from cwndlab.message import nearest
 from cwndlab.outputs import stamped
@@ -74,6 +76,8 @@ class Result:
     flows, links, cross, arrivals : polars.DataFrame
         One row per flow, per link, per source of cross traffic, per group of finite flows or of
         other transfers.
+    groups : polars.DataFrame
+        One row per group of flows, an entry of ``[[flows]]``: what it gets beside the others.
     traces : dict of polars.DataFrame
         The traces that the scenario's ``[trace]`` table selects: ``cwnd``, ``rule``, ``queue``,
         ``rate``, ``packets``; and ``transfers`` if there are finite flows.
@@ -91,6 +95,13 @@ class Result:
     ['time_s', 'link', 'queue_packets', 'average_queue_packets', 'drop_probability']
     >>> len(result.flows.to_pandas())
     1
+
+    What two rules get beside each other, and what a group loses to the other (harm):
+
+    >>> both = dumbbell("10Mbit", "20ms", flows=["NewReno", "Vegas"], duration="20s")
+    >>> table = run(both, patch={"trace.solo": True}).groups
+    >>> table.columns[:4], table["share"].sum(), table["harm"][1] > 0.5
+    (['group', 'rule', 'recovery', 'flows'], 1.0, True)
     """
 
     def __init__(
@@ -136,6 +147,17 @@ class Result:
         return cls(fields, traces=traces, scenario=scenario, **tables)
 
     @property
+    def groups(self) -> pl.DataFrame:
+        """One row per group of flows, with the columns of docs/metrics.md#groups-of-flows."""
+        return groups_of(self.flows, self._run.get("solo"))
+
+    def with_solo(self, solo: Solo) -> Result:
+        """Return the result with what its groups get alone, which gives `groups` their harm."""
+        found = copy.copy(self)
+        found._run = {**self._run, "solo": dict(solo)}
+        return found
+
+    @property
     def fields(self) -> dict[str, Any]:
         """The run's own fields."""
         return dict(self._run)
@@ -145,9 +167,9 @@ class Result:
         run = self.__dict__.get("_run", {})
         if name in run:
             return run[name]
-        near = nearest(name, [*TABLES, "traces", *run])
+        near = nearest(name, [*SCHEMAS, "traces", *run])
         raise AttributeError(
-            f"a result has no `{name}`; it has {', '.join(TABLES)}, traces, {', '.join(run)}"
+            f"a result has no `{name}`; it has {', '.join(SCHEMAS)}, traces, {', '.join(run)}"
             f"{f' (did you mean {near}?)' if near else ''}"
         )
 
@@ -155,8 +177,8 @@ class Result:
         return [*super().__dir__(), *self._run]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run's fields; ``flows``, ``links``, ``cross``, ``arrivals`` as rows."""
-        return {**self._run, **{table: getattr(self, table).to_dicts() for table in TABLES}}
+        """Return the run's fields and its tables (``flows``, ``links``, ...) as rows."""
+        return {**self._run, **{table: getattr(self, table).to_dicts() for table in SCHEMAS}}
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text, with its schema; numbers that are not finite are null."""
@@ -186,6 +208,7 @@ class Result:
     def save(self, directory: str | Path) -> Path:
         """Write ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.
 
+        ``groups.parquet`` is written for other programs: `load` makes the groups from the flows.
         ``cross.parquet`` and ``arrivals.parquet`` are written if they have rows. ``run.json`` is
         written last, so that a directory with it is complete. Parquet files have the units and
         meanings of their columns as metadata (``columns``, JSON).
@@ -204,7 +227,7 @@ class Result:
             *(folder / f"{table}.parquet" for table in _OPTIONAL),
         ]:
             stale.unlink(missing_ok=True)
-        for table in TABLES:
+        for table in SCHEMAS:
             frame = getattr(self, table)
             if frame.height > 0 or table not in _OPTIONAL:
                 about = _definitions(COLUMNS[table], frame)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from cwndlab.columns import COLUMNS
-from cwndlab.metrics import Metric, mean
+import polars as pl
+
+from cwndlab.columns import COLUMNS, SCHEMAS
+from cwndlab.groups import groups_of
+from cwndlab.metrics import Metric
 
 RULE, AGAINST = "rule", "against"
 """Names of the two groups of flows."""
@@ -91,24 +94,21 @@ def measure(run: Mapping[str, Any]) -> dict[str, float | None]:
     >>> found["share"], found["both_goodput_bps"], found["against_loss_rate"]
     (0.75, 2000000.0, 0.005)
     """
-    rule = [flow for flow in run["flows"] if flow["group"] == RULE]
-    against = [flow for flow in run["flows"] if flow["group"] == AGAINST]
-    both = rule + against
-    own, total = (sum(flow["goodput_bps"] for flow in flows) for flows in (rule, both))
+    flows = pl.DataFrame(run["flows"], schema_overrides=SCHEMAS["flows"], infer_schema_length=None)
+    mixed = flows.filter(pl.col("group").is_in([RULE, AGAINST]))
+    groups = {row["group"]: row for row in groups_of(mixed).to_dicts()}
+    (both,) = groups_of(mixed.with_columns(group=pl.lit("both"))).to_dicts()
     return {
-        "share": own / total if total > 0 else None,
-        "rule_goodput_bps": mean(flow["goodput_bps"] for flow in rule),
-        **_of_group("against", against),
+        "share": groups[RULE]["share"],
+        "rule_goodput_bps": groups[RULE]["mean_goodput_bps"],
+        **_of_group("against", groups[AGAINST]),
         **_of_group("both", both),
     }
 
 
-def _of_group(name: str, flows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    sent = sum(flow["sent_packets"] for flow in flows)
+def _of_group(name: str, group: Mapping[str, Any]) -> dict[str, float | None]:
     return {
-        f"{name}_goodput_bps": mean(flow["goodput_bps"] for flow in flows),
-        f"{name}_rtt_s": mean(flow["mean_rtt_s"] for flow in flows),
-        f"{name}_loss_rate": sum(flow["dropped_packets"] for flow in flows) / sent
-        if sent
-        else None,
+        f"{name}_goodput_bps": group["mean_goodput_bps"],
+        f"{name}_rtt_s": group["mean_rtt_s"],
+        f"{name}_loss_rate": group["loss_rate"],
     }

@@ -72,6 +72,7 @@ def test_metrics_by_hand():
         "aggregate_goodput_bps": 6e6,
         "fairness_spread": 0.4,
         "jain_index": 0.9,
+        "active_jain_index": 0.95,
         "lowest_share": 0.5,
         "flows": flows,
         "links": [link],
@@ -89,7 +90,8 @@ def test_metrics_by_hand():
         "p50_queueing_delay_s": 0.01, "p95_queueing_delay_s": 0.04, "p99_queueing_delay_s": 0.05,
         "p999_queueing_delay_s": 0.06, "p50_rtt_s": 0.15, "p95_rtt_s": 0.3, "p99_rtt_s": 0.45,
         "p999_rtt_s": 0.6, "l4s_marked_packets": 2, "classic_marked_packets": 5,
-        "jain_index": 0.9, "lowest_share": 0.5, "timeouts": 3, "goodput_left": 0.6,
+        "jain_index": 0.9, "active_jain_index": 0.95, "lowest_share": 0.5, "timeouts": 3,
+        "goodput_left": 0.6,
     })  # fmt: skip
     # Where arriving flows are the cross traffic nothing was asked for: what they left counts.
     assert measure({**run, "arrivals": [{"group": "cross"}]})["goodput"] == 0.6

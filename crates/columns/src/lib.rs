@@ -16,6 +16,9 @@ use std::sync::LazyLock;
 pub struct Columns {
     /// Fields of a run itself.
     pub run: Vec<Column>,
+    /// Columns of groups of flows, which readers of a result make from its flows.
+    #[serde(rename = "group")]
+    pub groups: Vec<Column>,
     /// Tables of a result.
     #[serde(rename = "table")]
     pub tables: Vec<Table>,
@@ -54,6 +57,8 @@ pub enum Kind {
     Rate,
     /// A ratio without an upper bound.
     Ratio,
+    /// 1 less a ratio: at most 1, and below 0 for a benefit.
+    Harm,
     /// A part of a whole, from 0 to 1.
     Fraction,
 }
@@ -107,7 +112,8 @@ static COLUMNS: LazyLock<Columns> = LazyLock::new(|| {
     let mut columns: Columns =
         toml::from_str(include_str!("../columns.toml")).expect("columns.toml is tested");
     let tables = columns.tables.iter_mut().chain(&mut columns.traces);
-    for list in std::iter::once(&mut columns.run).chain(tables.map(|table| &mut table.columns)) {
+    let own = [&mut columns.run, &mut columns.groups];
+    for list in own.into_iter().chain(tables.map(|table| &mut table.columns)) {
         for i in 1..list.len() {
             if list[i].meaning.is_empty() {
                 list[i].meaning = list[i - 1].meaning.clone();
@@ -149,7 +155,7 @@ impl Column {
             Kind::Text => ColumnType::Text,
             Kind::Truth => ColumnType::Truth,
             Kind::Packets | Kind::Count => ColumnType::Whole,
-            Kind::Amount | Kind::Time | Kind::Rate | Kind::Ratio | Kind::Fraction => {
+            Kind::Amount | Kind::Time | Kind::Rate | Kind::Ratio | Kind::Harm | Kind::Fraction => {
                 ColumnType::Float
             }
         }
@@ -162,7 +168,7 @@ impl Column {
             Kind::Packets | Kind::Amount => "packets",
             Kind::Time => "s",
             Kind::Rate => "bit/s",
-            Kind::Ratio | Kind::Fraction => "ratio",
+            Kind::Ratio | Kind::Harm | Kind::Fraction => "ratio",
         })
     }
 
@@ -187,6 +193,7 @@ impl Column {
             Kind::Text | Kind::Truth => [f64::NEG_INFINITY, f64::INFINITY],
             _ if self.unbounded => [f64::NEG_INFINITY, f64::INFINITY],
             Kind::Fraction => [0.0, 1.0],
+            Kind::Harm => [f64::NEG_INFINITY, 1.0],
             _ => [0.0, f64::INFINITY],
         }
     }
@@ -215,7 +222,8 @@ mod tests {
 
     fn all() -> impl Iterator<Item = &'static Column> {
         let of_tables = columns().tables.iter().chain(&columns().traces);
-        columns().run.iter().chain(of_tables.flat_map(|table| &table.columns))
+        let own = columns().run.iter().chain(&columns().groups);
+        own.chain(of_tables.flat_map(|table| &table.columns))
     }
 
     #[test]

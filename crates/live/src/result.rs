@@ -4,7 +4,7 @@
 use cwndlab_emulator::{Emulator, FlowCounters};
 use cwndlab_scenario::{NetworkGraph, Scenario};
 use cwndlab_sim::results::{
-    FlowResult, LimitedBy, RunResult, fairness_spread, jain_index, lowest_share,
+    Fairness, FlowResult, LimitedBy, RunResult, active_goodput_bps, active_s,
 };
 use cwndlab_sim::{ExternalFlow, NetworkPath, TraceHash};
 use serde_json::{Value, json};
@@ -14,8 +14,8 @@ pub const LATENESS_P99_S: f64 = 1e-3;
 
 /// Measurements of a flow at its endpoints, over the measuring window; the emulator has the others.
 pub struct EndpointFigures {
-    /// Goodput, bits per second.
-    pub goodput_bps: f64,
+    /// Bytes of data that arrived for the first time.
+    pub delivered_bytes: u64,
     /// Retransmitted packets.
     pub retransmitted: u64,
     /// Window reductions by timeout, by loss and by mark.
@@ -65,8 +65,6 @@ pub fn run_result(
     trace_hash: Option<TraceHash>,
 ) -> RunResult {
     let [from_s, to_s] = scenario.window().map(|time| time.seconds());
-    let goodputs = || flows.iter().map(|flow| flow.goodput_bps);
-    let weighted = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0));
     RunResult {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -81,11 +79,7 @@ pub fn run_result(
             .iter()
             .map(|counters| counters.total.arrived)
             .sum(),
-        jain_index: jain_index(goodputs()),
-        rtt_weighted_jain_index: jain_index(weighted),
-        fairness_spread: fairness_spread(goodputs()),
-        lowest_share: lowest_share(goodputs()),
-        aggregate_goodput_bps: goodputs().sum(),
+        fairness: Fairness::of(&flows),
         flows,
         links: emulator.network_path().links(),
         cross: emulator.network_path().cross(scenario),
@@ -93,16 +87,22 @@ pub fn run_result(
     }
 }
 
-/// The result of a flow.
+/// The result of a flow, over the window from `from_s` to `to_s`.
 pub fn flow_result(
+    [from_s, to_s]: [f64; 2],
     play: &ExternalFlow,
     counters: &FlowCounters,
     figures: &EndpointFigures,
 ) -> FlowResult {
     let [timeouts, fast_retransmits, ecn_reductions] = figures.cuts;
+    let delivered_bits = figures.delivered_bytes as f64 * 8.0;
+    let end_s = figures.finish_s.unwrap_or(f64::INFINITY);
+    let active_s = active_s([from_s, to_s], play.start_s, end_s);
     FlowResult {
         identity: play.identity.clone(),
-        goodput_bps: figures.goodput_bps,
+        goodput_bps: delivered_bits / (to_s - from_s),
+        active_s,
+        active_goodput_bps: active_goodput_bps(delivered_bits, active_s),
         delivered_packets: counters.measured.delivered,
         acknowledged_packets: None,
         sent_packets: counters.measured.sent,

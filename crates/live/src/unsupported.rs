@@ -93,6 +93,9 @@ impl EndpointKind {
         if scenario.trace.account {
             return unsupported("trace.account", "live runs keep no accounts of flows");
         }
+        if scenario.trace.solo {
+            return unsupported("trace.solo", "a live run runs no group of flows alone");
+        }
         if scenario.trace.rule.is_some() {
             return unsupported(
                 "trace.rule",

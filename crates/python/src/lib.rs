@@ -114,16 +114,21 @@ fn knob_rows() -> serde_json::Value {
     for_each_knob!(rows).into()
 }
 
-/// Definitions of the columns of results and traces, as JSON: of the run itself, and pairs of a
-/// table and its columns.
+/// Definitions of the columns of results and traces, as JSON: of the run itself, of groups of
+/// flows, and pairs of a table and its columns.
 #[pyfunction]
 fn columns() -> String {
     let by_table = |tables: &[Table]| -> Value {
         tables.iter().map(|table| json!([table.name, definitions(&table.columns)])).collect()
     };
-    let Columns { run, tables, traces } = cwndlab_columns::columns();
-    json!({ "run": definitions(run), "tables": by_table(tables), "traces": by_table(traces) })
-        .to_string()
+    let Columns { run, groups, tables, traces } = cwndlab_columns::columns();
+    json!({
+        "run": definitions(run),
+        "groups": definitions(groups),
+        "tables": by_table(tables),
+        "traces": by_table(traces),
+    })
+    .to_string()
 }
 
 /// JSON schema of scenarios.

@@ -33,6 +33,9 @@ pub struct TraceSpec {
     /// An account of each flow: what it did in each of its phases, for `explain`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub account: bool,
+    /// What each group of flows does alone, as columns of the groups: a run more for each group.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub solo: bool,
 }
 
 impl TraceSpec {

@@ -223,7 +223,7 @@ fn a_source_population_leaves_the_available_rate() {
         ));
         assert!((result.cross[0].offered_bps / offered - 1.0).abs() < 0.01, "{:?}", result.cross);
         // Payload is 1000 of 1052 bytes.
-        let wire_bps = result.aggregate_goodput_bps * 1.052;
+        let wire_bps = result.fairness.aggregate_goodput_bps * 1.052;
         assert!((wire_bps / left - 1.0).abs() < 0.05, "{wire_bps}");
         assert!(
             (result.links[0].left_bps / left - 1.0).abs() < 0.05

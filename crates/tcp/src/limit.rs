@@ -60,6 +60,8 @@ pub type LimitedTimes = [f64; Limit::ALL.len()];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limitation {
     pub(crate) by: Limit,
+    /// When the flow started, seconds, or [`NEVER`].
+    pub(crate) started_s: f64,
     /// Seconds, or [`NEVER`].
     since_s: f64,
     /// Recovery point of the last timeout: packets up to this one were sent before.
@@ -71,6 +73,7 @@ impl Limitation {
     /// Of a sender that has not started.
     pub(crate) const NONE: Self = Self {
         by: Limit::SlowStart,
+        started_s: NEVER,
         since_s: NEVER,
         timeout_until: i64::MIN,
         before_s: [0.0; Limit::ALL.len()],
@@ -78,7 +81,7 @@ impl Limitation {
 
     /// The sender starts.
     pub(crate) fn start(&mut self, now_s: f64) {
-        self.since_s = now_s;
+        (self.started_s, self.since_s) = (now_s, now_s);
     }
 
     /// Something else limits the sender from now on.

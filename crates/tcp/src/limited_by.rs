@@ -26,6 +26,11 @@ impl Sender {
         self.tcb.limitation.as_ref().filter(|_| is_counted).map(|known| known.by)
     }
 
+    /// When the flow started, seconds, or [`NEVER`], as before [`Sender::count_limits`].
+    pub fn started_s(&self) -> f64 {
+        self.tcb.limitation.as_ref().map_or(NEVER, |limits| limits.started_s)
+    }
+
     /// What limits the sender once `snd_nxt` is the next packet to send.
     #[inline]
     fn limit_before(&self, snd_nxt: i64, timeout_until: i64) -> Limit {

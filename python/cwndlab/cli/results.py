@@ -284,10 +284,12 @@ def _print_run(store: Store, prefix: str, *, as_json: bool) -> None:
         if use.key == record.key
     ]
     if as_json:
+        from cwndlab.groups import with_groups
         from cwndlab.jsontext import dumps
         from cwndlab.outputs import stamped
 
-        whole = {**about, "scenario": scenario, "result": record.run(), "places": places}
+        result = with_groups(record.run())
+        whole = {**about, "scenario": scenario, "result": result, "places": places}
         click.echo(dumps(stamped("stored-run", whole)))
         return
     from cwndlab import tomltext

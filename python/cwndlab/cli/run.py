@@ -118,7 +118,7 @@ def run(
     options.check_parent("--pcap", pcap)
     from cwndlab.metrics import patch_of
     from cwndlab.phase_effects import first_note
-    from cwndlab.runs import execute
+    from cwndlab.runs import execute, solo
 
     measures = _measures(expected)
     if needed := patch_of(measures):
@@ -126,7 +126,8 @@ def run(
 
     for note in first_note([scenario.to_dict()]):
         say(f"note: {note}")
-    with meter(stem, scenario.duration_s, "s") as progress:
+    simulated_s = scenario.duration_s * solo.count(scenario.to_dict())
+    with meter(stem, simulated_s, "s") as progress:
         result = execute.run(scenario, progress=progress.simulated, pcap=pcap)
 
     detail(

@@ -17,7 +17,9 @@ Digits = dict[str, int]
 """Columns of a table to their digits after the point."""
 
 MAX_FLOW_ROWS = 20
-"""With more flows, the table has one row per group."""
+"""With more flows, there are rows for their groups only."""
+MOST_OF_TIME = 0.95
+"""Share of the window for which flows are there in a table without their active time."""
 NOTED_SHARE = 0.1
 """Where another limit than cwnd holds for more of a flow's time, a note says so."""
 
@@ -29,6 +31,8 @@ _NOTED = {
 
 _FLOWS: Digits = {
     "goodput_bps": 3,
+    "active_s": 1,
+    "active_goodput_bps": 3,
     "loss_rate": 3,
     "mean_rtt_s": 1,
     "p50_rtt_s": 1,
@@ -42,6 +46,31 @@ _FLOWS: Digits = {
     "fast_retransmits": 0,
     "timeouts": 0,
     "ecn_reductions": 0,
+}
+_ACTIVE: Digits = {"active_s": 1, "active_goodput_bps": 3}
+"""Columns of runs in which a flow was not there for most of the time."""
+_GROUPS: Digits = {
+    "goodput_bps": 3,
+    "mean_goodput_bps": 3,
+    "share": 1,
+    **_ACTIVE,
+    "jain_index": 3,
+    "loss_rate": 3,
+    "mean_rtt_s": 1,
+    "p50_rtt_s": 1,
+    "p95_rtt_s": 1,
+    "p99_rtt_s": 1,
+    "p999_rtt_s": 1,
+    "starved_s": 1,
+    "convergence_s": 1,
+    "mean_cwnd_packets": 1,
+    "retransmitted_packets": 0,
+    "timeouts": 0,
+    "ecn_reductions": 0,
+    "solo_goodput_bps": 3,
+    "harm": 3,
+    "solo_rtt_s": 1,
+    "rtt_harm": 3,
 }
 _LINKS: Digits = {
     "rate_bps": 3,
@@ -98,6 +127,15 @@ _OF_SOME_TRAFFIC = {
 """A column that only some traffic has, to the columns that are left out without that traffic."""
 _OPTIONAL = {
     "flows": ("fast_retransmits", "retransmitted_packets", "mean_cwnd_packets"),
+    "groups": (
+        "jain_index",
+        "timeouts",
+        "mean_cwnd_packets",
+        "retransmitted_packets",
+        "solo_rtt_s",
+        "solo_goodput_bps",
+        "mean_goodput_bps",
+    ),
     "links": (
         "p50_queueing_delay_s",
         "p99_queueing_delay_s",
@@ -122,13 +160,18 @@ _OPTIONAL = {
 
 
 def print_tables(result: Result) -> None:
-    """Print flows (by group if there are many), links, and other traffic."""
+    """Print flows (unless there are many), their groups, links, and other traffic."""
     fields = result.fields
-    title = f"Flows, measured {fields['measure_from_s']:g} to {fields['measure_to_s']:g} s"
-    if result.flows.height > MAX_FLOW_ROWS:
-        _print_groups(title, result.flows)
-    else:
-        _print(title, "flows", result.flows, ("flow", "rule", "recovery"), _of_flows(result.flows))
+    measured = f"measured {fields['measure_from_s']:g} to {fields['measure_to_s']:g} s"
+    left_out = set[str]() if _has_absent(result) else set(_ACTIVE)
+    if result.flows.height <= MAX_FLOW_ROWS:
+        columns = _shown(_FLOWS, result.flows, left_out)
+        title, names = f"Flows, {measured}", ("flow", "rule", "recovery")
+        _print(title, "flows", result.flows, names, columns)
+    if result.flows.height > 1:
+        columns = _shown(_GROUPS, result.groups, left_out)
+        title, names = f"Groups of flows, {measured}", ("group", "rule", "recovery", "flows")
+        _print(title, "groups", result.groups, names, columns)
     _note_limits(result.flows)
     _print("Links", "links", result.links, ("link", "queue"), _of_links(result))
     if result.cross.height:
@@ -162,9 +205,11 @@ def print_result(result: Result) -> None:
 def print_sums(result: Result) -> None:
     """Print the sum of the flows' goodputs, and how equal they are."""
     fields = result.fields
+    own = f" ({scaled(fields['active_jain_index'], 1, 4)} while active)"
     print_line(
         f"aggregate goodput {fields['aggregate_goodput_bps'] / 1e6:.3f} Mbit/s, "
-        f"Jain's index {scaled(fields['jain_index'], 1, 4)}, fairness spread "
+        f"Jain's index {scaled(fields['jain_index'], 1, 4)}{own if _has_absent(result) else ''}, "
+        "fairness spread "
         f"{scaled(fields['fairness_spread'], 1, 3)}, lowest share / equal share "
         f"{scaled(fields['lowest_share'], 1, 3)}"
     )
@@ -175,16 +220,20 @@ def scaled(value: float | None, scale: float, digits: int) -> str:
     return "-" if value is None else f"{value * scale:.{digits}f}"
 
 
-def _of_flows(flows: pl.DataFrame) -> Digits:
-    """Leave out percentiles of the RTT that are not recorded, and ECN cuts if there are none."""
-    left_out = set[str]()
-    if flows["p95_rtt_s"].is_null().all():
-        left_out |= {"p50_rtt_s", "p95_rtt_s", "p99_rtt_s", "p999_rtt_s"}
-    if flows["starved_s"].is_null().all():
-        left_out |= {"starved_s", "convergence_s"}
-    if not flows["ecn_reductions"].sum():
-        left_out.add("ecn_reductions")
-    return {key: digits for key, digits in _FLOWS.items() if key not in left_out}
+def _has_absent(result: Result) -> bool:
+    """Whether a flow was not there for most of the window."""
+    window_s = result.fields["measure_to_s"] - result.fields["measure_from_s"]
+    # A result that an earlier version saved does not say.
+    known = result.flows["active_s"] if "active_s" in result.flows.columns else None
+    return known is not None and bool((known < MOST_OF_TIME * window_s).any())
+
+
+def _shown(digits: Digits, frame: pl.DataFrame, left_out: set[str]) -> Digits:
+    """Leave out what is not recorded, and ECN cuts if there are none."""
+    unknown = {key for key in digits if key not in frame.columns or not frame[key].count()}
+    if "ecn_reductions" not in unknown and not frame["ecn_reductions"].sum():
+        unknown.add("ecn_reductions")
+    return {key: places for key, places in digits.items() if key not in left_out | unknown}
 
 
 def _of_arrivals(arrivals: pl.DataFrame) -> Digits:
@@ -225,25 +274,12 @@ def _note_limits(flows: pl.DataFrame) -> None:
         print_line(line)
 
 
-def _print_groups(title: str, flows: pl.DataFrame) -> None:
-    """Print a row per group: the means of its flows."""
-    import polars as pl
-
-    names = ("group", "rule", "recovery")
-    columns = {key: max(digits, 1) for key, digits in _of_flows(flows).items()}
-    means = flows.group_by(names, maintain_order=True).agg(
-        pl.len().cast(pl.String).alias("flows"), pl.col(list(columns)).mean()
-    )
-    _print(title, "flows", means, (*names, "flows"), columns, heading="mean {}")
-
-
 def _print(
     title: str,
     table: str,
     frame: pl.DataFrame,
     names: Sequence[str],
     columns: Digits,
-    heading: str = "{}",
 ) -> None:
     """Print rows of a result's table: its names, then numbers."""
     from cwndlab.columns import COLUMNS
@@ -252,10 +288,13 @@ def _print(
 
     metrics = [Metric.of(COLUMNS[table][key], digits=digits) for key, digits in columns.items()]
     rows = [
-        [*(shown(row[name]) for name in names), *(number(row[one.key], one) for one in metrics)]
+        [
+            *(shown(str(row[name])) for name in names),
+            *(number(row[one.key], one) for one in metrics),
+        ]
         for row in frame.to_dicts()
     ]
-    headings = {one.key: heading.format(one.heading) for one in metrics}
+    headings = {one.key: one.heading for one in metrics}
     print_table(
         title,
         [*names, *headings.values()],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.columns import SCHEMAS
 from cwndlab.errors import RunError
-from cwndlab.metrics import jain_index, of_goodputs
+from cwndlab.metrics import jain_index, of_flows
 from cwndlab.ns2.agents import Endpoints, endpoints
 from cwndlab.ns2.flow_measures import (
     SERIES,
@@ -129,7 +129,7 @@ def read(printed: str, scenario: Scenario) -> Row:
     begin_s, end_s = (seconds(edge) or 0.0 for edge in document.get("measure", (0.0, duration)))
     waits_s = {link.name: links[name(link.name)]["mean_queueing_delay_s"] for link in found.links}
     flows = [
-        _flow({**row, **measured}, document, flow, ends, found, waits_s)
+        _flow({**row, **measured}, document, flow, ends, found, waits_s, (begin_s, end_s))
         for row, measured, flow, ends in zip(
             tables["flows"],
             _measured(printed, document, end_s, len(found.flows)),
@@ -138,7 +138,6 @@ def read(printed: str, scenario: Scenario) -> Row:
             strict=True,
         )
     ]
-    goodputs = [row["goodput_bps"] for row in flows]
     return {
         "name": document.get("name", ""),
         "seed": document["seed"],
@@ -151,7 +150,7 @@ def read(printed: str, scenario: Scenario) -> Row:
         "simulated_s": duration,
         "delivered_packets": sum(row["delivered_packets"] for row in flows),
         "rtt_weighted_jain_index": _rtt_weighted_jain(flows),
-        **of_goodputs(goodputs),
+        **of_flows(flows),
         "flows": flows,
         "links": [
             _link(links, link, found, tables["cross"], document) for link in found.links
@@ -225,15 +224,20 @@ def _flow(
     ends: Endpoints,
     found: Network,
     waits_s: Mapping[str, float],
+    window_s: tuple[float, float],
 ) -> Row:
     spec = document["flows"][flow.group]
     lost, sent = row["dropped_packets"], row["sent_packets"]
+    active_s = _active_s(spec, flow, window_s)
+    bits = row["goodput_bps"] * (window_s[1] - window_s[0])
     return _row("flows", {
         **row,
         "flow": flow.name,
         "group": spec["name"],
         "rule": spec["rule"],
         "recovery": spec["recovery"],
+        "active_s": active_s,
+        "active_goodput_bps": bits / active_s if active_s else None,
         # nrexmit_ leaves out timeouts that follow a reduction for ECN.
         "timeouts": None if ends.knobs["ecn"] else row["timeouts"],
         "loss_rate": lost / sent if sent else None,
@@ -241,6 +245,16 @@ def _flow(
         # An endpoint of Linux counts no reductions, and its clock is another one.
         **(dict.fromkeys(("window_reductions", "mean_rto_s")) if ends.module else {}),
     })  # fmt: skip
+
+
+def _active_s(spec: Mapping[str, Any], flow: Flow, window_s: tuple[float, float]) -> float | None:
+    """Return how long a flow is there, until its stop; None where only a run says when it ends."""
+    if flow.start_s is None:
+        return 0.0
+    if any(key in spec for key in ("packets", "bytes")):
+        return None
+    stop_s = window_s[1] if flow.stop_s is None else min(flow.stop_s, window_s[1])
+    return max(0.0, stop_s - max(flow.start_s, window_s[0]))
 
 
 def _cross(rows: list[Row], found: Network, document: Mapping[str, Any]) -> list[Row]:
@@ -284,5 +298,6 @@ def _link(
 
 
 def _rtt_weighted_jain(flows: list[Row]) -> float | None:
-    weighted = [row["goodput_bps"] * (row["mean_rtt_s"] or 0.0) for row in flows]
-    return None if any(row["mean_rtt_s"] is None for row in flows) else jain_index(weighted)
+    active = [row for row in flows if row["active_s"] != 0.0]
+    weighted = [row["goodput_bps"] * (row["mean_rtt_s"] or 0.0) for row in active]
+    return None if any(row["mean_rtt_s"] is None for row in active) else jain_index(weighted)

@@ -17,6 +17,7 @@ from cwndlab.errors import ScenarioError
 from cwndlab.files import written_whole
 from cwndlab.kernel_runs import outcomes, virtual
 from cwndlab.results import Result
+from cwndlab.runs import solo
 from cwndlab.scenario import Scenario
 
 Progress = Callable[[float, int], object]
@@ -94,11 +95,28 @@ def run(
         found = found.patch(changes)
     if seed is not None:
         found = found.with_seed(seed)
+    if not solo.is_asked(found.to_dict()):
+        return _performed(found, progress, pcap)
+    each = solo.Progress(progress)
+    result = _performed(found, each, pcap)
+
+    def perform(alone: Mapping[str, Any]) -> dict[str, Any]:
+        each.next()
+        return _performed(Scenario(alone), each).to_dict()
+
+    return result.with_solo(solo.solo(found.canonical(), perform))
+
+
+def _performed(
+    found: Scenario, progress: Progress | None, pcap: str | Path | None = None
+) -> Result:
+    """Run one scenario, of all its flows together."""
     document = found.to_dict()
     if not virtual.is_simulated(document):
         if pcap is not None:
             raise ScenarioError("`pcap` cannot be used with `home`: only the simulator writes it")
-        run, columns = virtual.perform(document, virtual.kernel_of(document), progress)
+        asked = solo.together(document)
+        run, columns = virtual.perform(asked, virtual.kernel_of(document), progress)
         tables = tables_from(run)
         traces = outcomes.traces(columns, tables)
         return Result(outcomes.fields(run), traces=traces, scenario=document, **tables)

@@ -24,6 +24,7 @@ from cwndlab import native
 from cwndlab.columns import tables_from
 from cwndlab.errors import LiveError, RunError, ScenarioError
 from cwndlab.kernel_runs import outcomes, virtual
+from cwndlab.runs import solo
 from cwndlab.runs.execute import Progress, side_by_side, threads_of
 
 if TYPE_CHECKING:
@@ -80,15 +81,11 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
     began_s = time.perf_counter()
     result, error, traces, ends = "", "", None, False
     try:
-        checked = native.Scenario(scenario, "json")
         document: dict[str, Any] = json.loads(scenario)
-        if virtual.is_simulated(document):
-            run = checked.run(progress)
-            result, traces = run.to_json(), _traces(run)
+        if solo.is_asked(document):
+            result, traces = _with_solo(scenario, progress)
         else:
-            found, columns = virtual.perform(document, virtual.kernel_of(document), progress)
-            result = json.dumps(found, separators=(",", ":"))
-            traces = outcomes.traces(columns, tables_from(found)) or None
+            result, traces = _performed(scenario, progress)
     except (ScenarioError, RunError, LiveError) as raised:
         # The message of a rule's exception is part of it.
         error = " ".join(str(raised).split())
@@ -103,6 +100,37 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
         traces,
         ends,
     )
+
+
+def _performed(
+    scenario: str, progress: Progress | None
+) -> tuple[str, dict[str, pl.DataFrame] | None]:
+    """Run the flows of a scenario together: the result, one line of JSON, and the traces."""
+    checked = native.Scenario(scenario, "json")
+    document: dict[str, Any] = json.loads(scenario)
+    if virtual.is_simulated(document):
+        run = checked.run(progress)
+        return run.to_json(), _traces(run)
+    asked = solo.together(document)
+    found, columns = virtual.perform(asked, virtual.kernel_of(document), progress)
+    traces = outcomes.traces(columns, tables_from(found)) or None
+    return json.dumps(found, separators=(",", ":")), traces
+
+
+def _with_solo(
+    scenario: str, progress: Progress | None
+) -> tuple[str, dict[str, pl.DataFrame] | None]:
+    """Run the flows of a scenario together, then each group alone."""
+    each = solo.Progress(progress)
+    result, traces = _performed(scenario, each)
+
+    def perform(alone: dict[str, Any]) -> dict[str, Any]:
+        each.next()
+        return json.loads(_performed(json.dumps(alone), each)[0])
+
+    canonical = json.loads(native.Scenario(scenario, "json").to_json())
+    found = {**json.loads(result), "solo": solo.solo(canonical, perform)}
+    return json.dumps(found, separators=(",", ":")), traces
 
 
 def _traces(run: native.Run) -> dict[str, pl.DataFrame] | None:

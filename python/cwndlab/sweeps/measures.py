@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cwndlab.columns import COLUMNS, RUN, TABLES
+from cwndlab.columns import COLUMNS, RUN
 from cwndlab.errors import ScenarioError
+from cwndlab.groups import with_groups
 from cwndlab.message import invalid, nearest, unknown
 from cwndlab.metrics import BY_KEY, RECORDED, Metric, mean, only
 
 METRIC = (
     f"{', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
-    f" or TABLE.NAME.COLUMN of {', '.join(TABLES)}, such as links.bottleneck.utilization or "
-    "flows.*.mean_rtt_s"
+    f" or TABLE.NAME.COLUMN of {', '.join(COLUMNS)}, such as links.bottleneck.utilization, "
+    "flows.*.mean_rtt_s or groups.flow.share"
 )
-_NAMES = {"flows": "group", "links": "link", "cross": "source", "arrivals": "group"}
+_GROUPS = "groups"
+_NAMES = {
+    "flows": "group", "links": "link", "cross": "source", "arrivals": "group", _GROUPS: "group",
+}  # fmt: skip
 
 Measure = Metric
 """A number per run: a metric of comparisons, or a column of a result."""
@@ -38,6 +42,8 @@ def find(key: str) -> Measure:
     ('loss rate [%]', 'p99 queueing delay of bottleneck [ms]')
     >>> find("flows.*.mean_rtt_s").better, find("links.back.marked_packets").better
     ('lower is better', '')
+    >>> find("groups.video.share").title, find("groups.video.harm").patch
+    ('share of goodput of video [%]', {'trace.solo': True})
     """
     if key in BY_KEY:
         return BY_KEY[key]
@@ -60,18 +66,22 @@ def find(key: str) -> Measure:
     if column is None or not name or column.kind == "text":
         raise _unknown(key)
     whose = table if name == "*" else name
+    # Harm is done to a group.
+    of = "to" if column_name.endswith("harm") else "of"
     return Metric.of(
         column,
         lambda run, _: _mean(key, run[table], _NAMES[table], name, column_name),
         key=key,
-        label=f"{column.label} of {whose}",
-        patch=RECORDED.get(column_name) if table == "flows" else None,
+        label=f"{column.label} {of} {whose}",
+        patch=RECORDED.get(column_name) if table in ("flows", _GROUPS) else None,
     )
 
 
 def _unknown(key: str) -> ScenarioError:
     table, _, rest = key.partition(".")
     known = [*BY_KEY, *(name for name, column in RUN.items() if column.kind != "text")]
+    if rest and table not in COLUMNS and (near := nearest(table, COLUMNS)):
+        known = [f"{near}.{rest}"]
     if rest and table in COLUMNS:
         place = key.rpartition(".")[0]
         place = place if place != table else f"{table}.*"
@@ -101,7 +111,9 @@ def measure(
         If the run has no such link, group or number.
     """
     try:
-        counted = only(run, group) if group is not None else run
+        # Groups share with each other, whichever one counts elsewhere.
+        shared = with_groups(run) if any(_is_of_group(entry) for entry in measures) else run
+        counted = only(shared, group) if group is not None else shared
     except ValueError as error:
         raise ScenarioError(str(error)) from None
     place = next((entry for entry in run["links"] if entry["link"] == link), None)
@@ -109,6 +121,10 @@ def measure(
         names = [entry["link"] for entry in run["links"]]
         raise ScenarioError(unknown("link", link, names))
     return {entry.key: entry.read(counted, place or {}) for entry in measures if entry.read}
+
+
+def _is_of_group(measure: Measure) -> bool:
+    return measure.key.startswith(f"{_GROUPS}.")
 
 
 def _number(key: str, run: Mapping[str, Any]) -> float | None:

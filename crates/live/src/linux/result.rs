@@ -67,11 +67,11 @@ pub fn json(
 }
 
 fn flows(scenario: &Scenario, measured: &Measurements) -> Vec<FlowResult> {
-    let [from_s, to_s] = scenario.window().map(|time| time.seconds());
+    let window_s = scenario.window().map(|time| time.seconds());
     let flow = |(number, seen): (usize, &FlowMeasurements)| {
         let counters = &measured.emulator.flow_counters()[number];
         let figures = EndpointFigures {
-            goodput_bps: counters.measured.delivered_bytes as f64 * 8.0 / (to_s - from_s),
+            delivered_bytes: counters.measured.delivered_bytes,
             retransmitted: counters.measured.retransmitted,
             cuts: [
                 seen.timeouts[1].saturating_sub(seen.timeouts[0]),
@@ -84,7 +84,8 @@ fn flows(scenario: &Scenario, measured: &Measurements) -> Vec<FlowResult> {
             // When all data of the application was acknowledged.
             finish_s: if seen.is_over { counters.acknowledged_s(seen.written) } else { None },
         };
-        flow_result(&measured.emulator.network_path().flows()[number], counters, &figures)
+        let play = &measured.emulator.network_path().flows()[number];
+        flow_result(window_s, play, counters, &figures)
     };
     measured.watched.iter().enumerate().map(flow).collect()
 }

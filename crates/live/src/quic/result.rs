@@ -85,7 +85,7 @@ fn flows(
                 .count() as u64
         };
         let figures = EndpointFigures {
-            goodput_bps: seen.measured_bytes as f64 * 8.0 / (to_s - from_s),
+            delivered_bytes: seen.measured_bytes,
             retransmitted: seen.lost_packets[1].saturating_sub(seen.lost_packets[0]),
             cuts: [cuts(Cause::PersistentCongestion), cuts(Cause::Loss), cuts(Cause::Mark)],
             mean_rtt_s: mean(seen.rtt_sum_s, seen.rtt_samples),
@@ -93,7 +93,8 @@ fn flows(
             mean_cwnd_packets: mean(seen.cwnd_sum, seen.samples).unwrap_or(0.0),
             finish_s: seen.finish_s,
         };
-        flow_result(&plan.plays[number], &measured.emulator.flow_counters()[number], &figures)
+        let counters = &measured.emulator.flow_counters()[number];
+        flow_result([from_s, to_s], &plan.plays[number], counters, &figures)
     };
     measured.report.seen.iter().enumerate().map(flow).collect()
 }

@@ -1,5 +1,6 @@
-//! Results of listed flows, and fairness metrics.
+//! Results of listed flows.
 
+use super::active::{active_goodput_bps, active_s};
 use super::limited_by::{LimitedBy, limited_by};
 use super::mean::mean;
 use super::shares::{FlowShares, flow_shares};
@@ -22,6 +23,8 @@ pub struct FlowResult {
     #[serde(flatten)]
     pub identity: FlowIdentity,
     pub goodput_bps: f64,
+    pub active_s: f64,
+    pub active_goodput_bps: Option<f64>,
     pub delivered_packets: u64,
     pub acknowledged_packets: Option<u64>,
     pub sent_packets: u64,
@@ -103,27 +106,6 @@ impl FlowIdentity {
     }
 }
 
-/// Jain's fairness index (sum x)^2 / (n sum x^2) (Jain 1984); none if all values are zero.
-pub fn jain_index(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
-    let count = values.len() as f64;
-    let (sum, squares) = values.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
-    (squares > 0.0).then(|| sum * sum / (count * squares))
-}
-
-/// Range over mean, (largest - smallest)/mean; none if all values are zero.
-pub fn fairness_spread(values: impl ExactSizeIterator<Item = f64> + Clone) -> Option<f64> {
-    let mean = values.clone().sum::<f64>() / values.len() as f64;
-    let (low, high) =
-        values.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
-    (mean > 0.0).then(|| (high - low) / mean)
-}
-
-/// Starvation: smallest over mean; none if all values are zero.
-pub fn lowest_share(values: impl ExactSizeIterator<Item = f64> + Clone) -> Option<f64> {
-    let mean = values.clone().sum::<f64>() / values.len() as f64;
-    (mean > 0.0).then(|| values.fold(f64::INFINITY, f64::min) / mean)
-}
-
 /// Results of all listed flows.
 pub fn flow_results<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> Vec<FlowResult> {
     let BuiltNetwork { engine, flows, .. } = built;
@@ -134,7 +116,11 @@ pub fn flow_results<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> 
     for (flow, &base_rtt_s) in flows.base_rtts_s.iter().enumerate() {
         let Some((group, number)) = flows.of(flow as u32) else { continue };
         let (endpoint, sink) = (&engine.senders[flow], &network.receivers.list[flow]);
-        let delivered_bytes = sink.delivered_bytes(&engine.config[endpoint.config as usize]);
+        let config = &engine.config[endpoint.config as usize];
+        let delivered_bits = sink.delivered_bytes(config) as f64 * 8.0;
+        let end_s = if endpoint.has_finished() { endpoint.finish_s } else { f64::INFINITY };
+        let edges_s = [window.from_s, window.to_s];
+        let active_s = active_s(edges_s, endpoint.sender.started_s(), end_s);
         let did = engine.measured(flow);
         let shares = shares.get(flow).copied().unwrap_or_default();
         let rtts = network.trace.rtts(FlowId::new(flow as u32));
@@ -143,7 +129,9 @@ pub fn flow_results<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> 
             [did.timeouts, did.fast_retransmits, did.ecn_reductions].map(u64::from);
         results.push(FlowResult {
             identity: FlowIdentity::new(group, number),
-            goodput_bps: delivered_bytes as f64 * 8.0 / window.seconds(),
+            goodput_bps: delivered_bits / window.seconds(),
+            active_s,
+            active_goodput_bps: active_goodput_bps(delivered_bits, active_s),
             delivered_packets: sink.delivered,
             acknowledged_packets: Some(engine.acknowledged_packets(flow, &did)),
             sent_packets: did.sent,
@@ -200,20 +188,4 @@ fn shares_of<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> Vec<Flo
     };
     let ends_s: Vec<_> = engine.senders[..engine.listed_flows].iter().map(end_s).collect();
     flow_shares(record, &scenario.shares, scenario.duration.seconds(), &ends_s)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fairness_by_hand() {
-        // Jain 1984: x = (1, 1, 4): 36/(3 x 18) = 2/3; spread (4 - 1)/2; lowest 1/2.
-        assert!((jain_index([1.0, 1.0, 4.0].into_iter()).unwrap() - 2.0 / 3.0).abs() < 1e-15);
-        assert_eq!(fairness_spread([1.0, 1.0, 4.0].into_iter()), Some(1.5));
-        assert_eq!(lowest_share([1.0, 1.0, 4.0].into_iter()), Some(0.5));
-        assert_eq!(lowest_share([0.0, 1.0].into_iter()), Some(0.0));
-        assert_eq!(jain_index([0.0, 0.0].into_iter()), None);
-        assert_eq!(lowest_share([0.0, 0.0].into_iter()), None);
-    }
 }

@@ -2,8 +2,10 @@
 //! alike.
 
 mod accounts;
+mod active;
 mod applications;
 mod explanation;
+mod fairness;
 mod flows;
 mod limited_by;
 mod links;
@@ -15,9 +17,11 @@ mod traffic;
 mod unfinished;
 
 pub use accounts::{Account, LinkDrops, MovementRow, PhaseRow};
+pub use active::{active_goodput_bps, active_s};
 pub use applications::{PageResult, VideoResult};
 pub use explanation::{Explanation, GoodputParts, LossParts, PhasePart, RttParts, explain};
-pub use flows::{FlowIdentity, FlowResult, fairness_spread, jain_index, lowest_share};
+pub use fairness::Fairness;
+pub use flows::{FlowIdentity, FlowResult};
 pub use limited_by::LimitedBy;
 pub use links::LinkResult;
 pub(crate) use links::link_results;

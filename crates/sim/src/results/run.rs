@@ -1,7 +1,8 @@
 //! Result of a run.
 
 use super::accounts::{Account, accounts};
-use super::flows::{FlowResult, fairness_spread, flow_results, jain_index, lowest_share};
+use super::fairness::Fairness;
+use super::flows::{FlowResult, flow_results};
 use super::links::{LinkResult, link_results};
 use super::traffic::{ArrivalResult, CrossResult, arrival_results, cross_results};
 use crate::build::BuiltNetwork;
@@ -33,16 +34,9 @@ pub struct RunResult {
     pub simulated_s: f64,
     /// Data packets delivered, from start to end.
     pub delivered_packets: u64,
-    /// Jain's index of the flows' goodputs: (sum x)^2 / (n sum x^2).
-    pub jain_index: Option<f64>,
-    /// Jain's index of goodput times mean round trip time.
-    pub rtt_weighted_jain_index: Option<f64>,
-    /// (largest - smallest)/mean of the flows' goodputs.
-    pub fairness_spread: Option<f64>,
-    /// Smallest over mean of the flows' goodputs.
-    pub lowest_share: Option<f64>,
-    /// Sum of the flows' goodputs, bit/s.
-    pub aggregate_goodput_bps: f64,
+    /// How equal the flows' goodputs are, and their sum.
+    #[serde(flatten)]
+    pub fairness: Fairness,
     /// Listed flows.
     pub flows: Vec<FlowResult>,
     /// Links.
@@ -69,8 +63,6 @@ pub fn collect<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> RunRe
     let (network, window) = (&engine.network, &engine.network.receivers.window);
     let flows = flow_results(built, scenario);
     let arrivals = arrival_results(built, scenario, &flows);
-    let goodputs = flows.iter().map(|flow| flow.goodput_bps);
-    let weighted = flows.iter().map(|flow| flow.goodput_bps * flow.mean_rtt_s.unwrap_or(0.0));
     RunResult {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -81,11 +73,7 @@ pub fn collect<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> RunRe
         trace_hash: trace_hash(engine),
         simulated_s: engine.now_s,
         delivered_packets: network.receivers.delivered,
-        jain_index: jain_index(goodputs.clone()),
-        rtt_weighted_jain_index: jain_index(weighted),
-        fairness_spread: fairness_spread(goodputs.clone()),
-        lowest_share: lowest_share(goodputs.clone()),
-        aggregate_goodput_bps: goodputs.fold(0.0, |sum, goodput| sum + goodput),
+        fairness: Fairness::of(&flows),
         flows,
         links: link_results(built, &arrivals),
         cross: cross_results(built, scenario),
