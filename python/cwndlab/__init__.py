@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         theory,
     )
     from cwndlab.assessment import Assessment, assess
+    from cwndlab.captures import Imported, import_pcap, import_qlog
     from cwndlab.comparing import compare
     from cwndlab.comparison import Comparison
     from cwndlab.custom_rules import Leave, WindowRule
@@ -71,6 +72,7 @@ _HOMES = {
     "Comparison": "comparison",
     "CwndlabError": "errors",
     "DesignResult": "designs",
+    "Imported": "captures",
     "Leave": "custom_rules",
     "Level": "runs.plan",
     "LiveError": "errors",
@@ -95,6 +97,8 @@ _HOMES = {
     "design": "designs",
     "dumbbell": "scenario",
     "export": "ns2.script",
+    "import_pcap": "captures",
+    "import_qlog": "captures",
     "knobs": "native",
     "live": "live_runs.running",
     "rule": "native",
@@ -119,6 +123,7 @@ __all__ = [
     "Comparison",
     "CwndlabError",
     "DesignResult",
+    "Imported",
     "Leave",
     "Level",
     "LiveError",
@@ -146,6 +151,8 @@ __all__ = [
     "environments",
     "export",
     "gym",
+    "import_pcap",
+    "import_qlog",
     "knobs",
     "known_results",
     "live",
