@@ -24,6 +24,8 @@ TWICE_S = 1e-3
 """Copies of a packet, seen at two interfaces, follow each other within this time."""
 MOST_TWICE = 0.05
 """Share of copies above which a capture is refused."""
+MOST_SHORT = 0.1
+"""Share of packets that are not full above which an application may have limited the flow."""
 CLOCKS_HZ = (10, 100, 128, 250, 300, 500, 1000, 10_000, 100_000, 1_000_000)
 """Clocks of timestamps (RFC 7323 section 5.4)."""
 
@@ -90,11 +92,24 @@ class Connection:
                 "`--at sender` or `--at receiver`"
             )
         exchange = Exchange(self._facts(handshake, data, place))
+        if place == "receiver":
+            exchange.notes.append("at the receiver, retransmissions that are lost are not seen")
         if place == "sender":
             events = [(s.time_s, s) for s in self.segments]
         else:
             events = _as_sent(path, self.segments, self.sender, handshake, exchange)
+        facts = exchange.facts
+        # A simulated flow sends when its handshake is done, whatever an application waits for.
+        first_s = next(time_s for time_s, s in events if s.payload and s.source == self.sender)
+        facts.begun_s = first_s - facts.opened_s
+        facts.duration_s = events[-1][0] - facts.begun_s
         _follow(exchange, events, handshake, self.sender, path, progress)
+        short = sum(s.payload < facts.packet_bytes for s in data)
+        if short > MOST_SHORT * len(data):
+            exchange.notes.append(
+                f"{short} of {len(data)} data packets are short: the application may have limited "
+                "the flow, and a simulated one always has data"
+            )
         return exchange
 
     def _handshake(self, path: Path) -> tuple[Segment, Segment, Segment]:
@@ -130,7 +145,7 @@ class Connection:
         self, handshake: tuple[Segment, Segment, Segment], data: Sequence[Segment], place: Place
     ) -> Facts:
         opening, answer, third = handshake
-        # Offloads pass several packets at once to the capture: the option of the SYNs says the size.
+        # Offloads pass several packets at once to the capture: the SYNs say the size of one.
         offered = [size for size in map(_segment_size, (opening, answer)) if size]
         sizes = Counter(one.payload for one in data)
         packet = sizes.most_common(1)[0][0]
@@ -153,8 +168,8 @@ class Connection:
             min((s.size for s in acks if not s.payload), default=40),
             None if repeated else second.time_s - first.time_s,
             first.size + second.size, has_timestamps=data[0].timestamps is not None,
-            has_sack=all(b"\x04\x02" in s.options for s in (opening, answer)), total_bytes=total,
-            duration_s=self.segments[-1].time_s - self.segments[0].time_s,
+            has_sack=_has_sack(acks), total_bytes=total, opened_s=second.time_s - first.time_s,
+            window_packets=_largest_window(handshake, acks) / min(packet, most),
         )  # fmt: skip
 
 
@@ -206,9 +221,7 @@ def _socket(socket: tuple[str, int]) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
-def _place(
-    handshake: tuple[Segment, Segment, Segment], sender: tuple[str, int]
-) -> Place | None:
+def _place(handshake: tuple[Segment, Segment, Segment], sender: tuple[str, int]) -> Place | None:
     """Tell the place: there, the round trip is behind the packet that its host sent."""
     opening, answer, third = handshake
     first_s, second_s = answer.time_s - opening.time_s, third.time_s - answer.time_s
@@ -219,17 +232,43 @@ def _place(
     return "sender" if near == sender else "receiver"
 
 
-def _segment_size(segment: Segment) -> int:
-    """Return the option MSS of a SYN (RFC 9293 section 3.7.1), 0 without it."""
+def _option(kind: int, segment: Segment) -> bytes:
+    """Return the value of a TCP option, empty where it is absent."""
     options, at = segment.options, 0
     while at + 1 < len(options) and options[at]:
         if options[at] == 1:
             at += 1
             continue
-        if options[at] == 2 and options[at + 1] == 4:
-            return int.from_bytes(options[at + 2 : at + 4], "big")
+        if options[at] == kind:
+            return options[at + 2 : at + options[at + 1]]
         at += max(2, options[at + 1])
-    return 0
+    return b""
+
+
+def _segment_size(segment: Segment) -> int:
+    """Return the option MSS of a SYN (RFC 9293 section 3.7.1), 0 without it."""
+    return int.from_bytes(_option(2, segment), "big")
+
+
+def _largest_window(handshake: tuple[Segment, Segment, Segment], acks: Sequence[Segment]) -> float:
+    """Return the largest window that the receiver advertised, bytes (RFC 7323 section 2)."""
+    opening, answer, _ = handshake
+    shifts = [_option(3, segment) for segment in (opening, answer)]
+    receiver = opening if acks and acks[0].source == opening.source else answer
+    shift = _option(3, receiver) if all(shifts) else b""
+    return max((s.window for s in acks), default=0) * 2.0 ** int.from_bytes(shift, "big")
+
+
+def _has_sack(acks: Sequence[Segment]) -> bool:
+    """Whether ACKs say what arrived behind a gap: without blocks, only if none repeats another.
+
+    The SYNs do not decide: both ends offer SACK (RFC 2018 section 2) also where one never uses it.
+    """
+    is_repeated = any(
+        all(one.acknowledged == acks[at].acknowledged for one in acks[at : at + 4])
+        for at in range(len(acks) - 3)
+    )
+    return any(one.sack for one in acks) or not is_repeated
 
 
 class _Unwrapped:
@@ -261,8 +300,7 @@ def _follow(
     opening, answer, _ = handshake
     own = opening if opening.source == sender else answer
     unwrapped = _Unwrapped(own.sequence + 1)
-    ledger, begun_s = Ledger(exchange), events[0][0]
-    last = -1
+    ledger, begun_s, last = Ledger(exchange), exchange.facts.begun_s, -1
     for count, (time_s, segment) in enumerate(events):
         if progress is not None and count % STEP == 0:
             progress(f"following {path.name}", count, len(events))
@@ -308,9 +346,15 @@ def _as_sent(
     clock_hz = min(CLOCKS_HZ, key=lambda hz: abs(np.log(max(ticks, 1e-9) / hz)))
     half_s = facts.handshake_s / 2
     stamped_s = values / clock_hz
-    # A stamp is that of the last tick: on average half a step before the packet left.
     left_s = stamped_s + float(np.min(arrived_s - stamped_s)) - half_s
-    left_s = np.minimum(np.maximum.accumulate(left_s), arrived_s - half_s)
+    # A stamp is that of the last tick: the packet left behind the ACK that it echoes, too.
+    echoed_s: dict[int, float] = {}
+    for one in segments:
+        if one.source != sender and one.timestamps:
+            echoed_s.setdefault(one.timestamps[0], one.time_s + half_s)
+    heard_s = [echoed_s.get(s.timestamps[1], -np.inf) if s.timestamps else -np.inf for s in data]
+    left_s = np.maximum.accumulate(np.maximum(left_s, heard_s))
+    left_s = np.minimum(left_s, arrived_s - half_s)
     times = iter(left_s)
     events = [
         (float(next(times)) if s.source == sender and s.payload else
@@ -331,14 +375,14 @@ def _with_lost(
     found: list[tuple[float, Segment]] = []
     data = [event for event in events if event[1].source == sender and event[1].payload]
     following = {id(before[1]): after for before, after in pairwise(data)}
-    highest: int | None = None
+    highest = data[0][1].sequence
     for event in events:
         found.append(event)
         segment = event[1]
         if id(segment) not in following:
             continue
         end = (segment.sequence + segment.payload) % 2**32
-        highest = end if highest is None or (end - highest) % 2**32 < 2**31 else highest
+        highest = end if (end - highest) % 2**32 < 2**31 else highest
         time_s, after = following[id(segment)]
         missing = (after.sequence - highest) % 2**32
         if 0 < missing < 2**31:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from cwndlab.captures.exchange import Delivery, Exchange
+from cwndlab.captures.exchange import Delivery, Exchange, FloatArray
 from cwndlab.errors import ScenarioError
 from cwndlab.message import plural
 
@@ -17,12 +16,28 @@ BLOCK_PACKETS = 20
 """Packets of a part of a busy period, whose rates give the interval of the rate."""
 LONG_PACKETS = 8
 """Packets of a busy period from which on its ends matter little."""
-QUEUED = 0.8
+QUEUED = 0.9
 """Share of the largest queueing delay above which a queue counts as full."""
 DELAYED = 0.25
 """Share of packets, in ACKs for several of them, above which ACKs are delayed."""
+LIMITED = 0.95
+"""Share of the receiver's window that a flow which it limits has in flight."""
 LEAST_DELAY_S = 2e-3
 """Shortest delay of an ACK that is taken for the timer of delayed ACKs, seconds."""
+
+
+SHOWN = {
+    "rate_bps": ("rate of the bottleneck [Mbit/s]", 1e-6),
+    "base_rtt_s": ("base RTT [ms]", 1e3),
+    "buffer_packets": ("buffer [packets]", 1.0),
+    "lost_packets": ("lost packets", 1.0),
+    "loss_rate": ("loss rate [%]", 100.0),
+    "ack_packets": ("packets per ACK", 1.0),
+    "ack_delay_s": ("delay of ACKs [ms]", 1e3),
+    "initial_window_packets": ("initial window [packets]", 1.0),
+    "packet_bytes": ("data of a packet [bytes]", 1.0),
+}
+"""Names of estimates as tables show them, and the factor to the unit there."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +62,19 @@ class Estimate:
     high: float | None
     how: str
 
+    @property
+    def shown(self) -> tuple[str, str, str]:
+        """Its name, its value and its interval as text.
+
+        Examples
+        --------
+        >>> Estimate("rate_bps", 1e7, 9.9e6, None, "").shown
+        ('rate of the bottleneck [Mbit/s]', '10', '9.9 to ?')
+        """
+        heading, factor = SHOWN[self.name]
+        low, high = ("?" if end is None else f"{end * factor:.5g}" for end in (self.low, self.high))
+        return heading, f"{self.value * factor:.5g}", f"{low} to {high}" if low != high else low
+
 
 class Estimator:
     """Estimates from one flow.
@@ -64,7 +92,7 @@ class Estimator:
 
     def __init__(self, exchange: Exchange) -> None:
         self.exchange = exchange
-        self.notes: list[str] = []
+        self.notes: list[str] = list(exchange.notes)
         self._bits = 8.0 * exchange.wire_bytes
         self._samples = [d for d in exchange.deliveries if not d.is_repeated]
         if len(self._samples) < 2:
@@ -81,6 +109,7 @@ class Estimator:
         self.random_losses = len(exchange.lost) - self._overflowed
         self.ack_delay = self._ack_delay()
         self.initial_window = self._initial_window()
+        self.window_limit = self._window_limit()
 
     @property
     def all(self) -> list[Estimate]:
@@ -97,7 +126,7 @@ class Estimator:
         ]  # fmt: skip
 
     def _rate(self) -> Estimate:
-        """Rate of the bottleneck: that of packets which waited behind each other (packet trains)."""
+        """Return the rate of packets that waited behind each other at the bottleneck (trains)."""
         trains = list(self._trains())
         long = [train for train in trains if sum(d.packets for d in train[1:]) >= LONG_PACKETS]
         if not trains:
@@ -163,13 +192,11 @@ class Estimator:
     def _base_rtt(self) -> Estimate:
         """Propagation both ways: the shortest round trips without their transmission times."""
         facts, rate = self.exchange.facts, self.rate.value
-        found = {
-            "data": min(d.time_s - d.last_sent_s for d in self._samples) - self._bits / rate
-        }
+        found = {"data": min(d.time_s - d.last_sent_s for d in self._samples) - self._bits / rate}
         if facts.handshake_s is not None:
-            found["the handshake"] = facts.handshake_s - 8 * (
-                facts.handshake_bytes - facts.ack_bytes
-            ) / rate
+            found["the handshake"] = (
+                facts.handshake_s - 8 * (facts.handshake_bytes - facts.ack_bytes) / rate
+            )
         shortest = min(found, key=lambda name: found[name])
         high = found[shortest]
         value = max(0.0, high - 8 * facts.ack_bytes / rate)
@@ -179,7 +206,7 @@ class Estimator:
             "value, of ACKs at the same rate",
         )  # fmt: skip
 
-    def _queueing_delays(self) -> np.ndarray:
+    def _queueing_delays(self) -> FloatArray:
         """Queueing delays of packets: columns sent_s and delay_s, where ACKs were prompt."""
         fixed_s = self._shortest_s()
         return np.array(
@@ -212,7 +239,7 @@ class Estimator:
         how = "longest queueing delay x rate; at least, as no queue that long lost packets"
         return Estimate("buffer_packets", value, value, None, how), False
 
-    def _queues_at_losses(self, sent_s: np.ndarray, packets: np.ndarray) -> list[float]:
+    def _queues_at_losses(self, sent_s: FloatArray, packets: FloatArray) -> list[float]:
         """Queue that the last packet met that left before each loss, or within the ACK of it."""
         order = np.argsort(sent_s, kind="stable")
         times_s, found = sent_s[order], packets[order]
@@ -248,13 +275,14 @@ class Estimator:
         deliveries = self.exchange.deliveries
         several = [at for at, d in enumerate(deliveries) if d.is_exact and d.packets > 1]
         quick = several[0] if several else len(deliveries)
-        counts = np.array([d.packets for d in deliveries[quick:] if d.is_exact and not d.has_gap])
+        later = [d.packets for d in deliveries[quick:] if d.is_exact and not d.has_gap]
+        counts = np.array(later, dtype=np.int64)
         if len(counts) == 0:
-            counts = np.array([d.packets for d in deliveries])
+            counts = np.array([d.packets for d in deliveries], dtype=np.int64)
         is_delayed = bool(np.sum(counts[counts > 1]) > DELAYED * np.sum(counts))
         self._quick_until_s = deliveries[quick - 1].time_s if is_delayed and quick else -1.0
         low, high = np.quantile(counts, [0.05, 0.95])
-        common, _ = Counter(counts.tolist()).most_common(1)[0]
+        common = int(np.argmax(np.bincount(counts)))
         if common > 2:
             self.notes.append(
                 f"an ACK is for {common} packets, as offloads make it: simulated ones are for 2"
@@ -275,7 +303,8 @@ class Estimator:
         times_s = np.array([d.last_sent_s for d in alone])
         # In the queue each waited for packets of this flow, and for others, as those around it did.
         sent_s, delays_s = self._delays[np.argsort(self._delays[:, 0], kind="stable")].T
-        others_s = np.interp(times_s, sent_s, np.maximum(0, delays_s - self._own_queue(sent_s)))
+        found_s = np.maximum(0, delays_s - self._own_queue(sent_s))
+        others_s: FloatArray = np.interp(times_s, sent_s, found_s)
         queued_s = self._own_queue(times_s) + others_s
         excess = np.array([d.time_s for d in alone]) - times_s - self._shortest_s() - queued_s
         late = excess[excess > LEAST_DELAY_S]
@@ -288,7 +317,7 @@ class Estimator:
             "each other, and 5 to 95 %",
         )  # fmt: skip
 
-    def _own_queue(self, times_s: np.ndarray) -> np.ndarray:
+    def _own_queue(self, times_s: FloatArray) -> FloatArray:
         """Queueing delays of packets sent at these times, of this flow's packets alone.
 
         Each begins its transmission when it arrives, or when the one in front is done (Lindley
@@ -310,13 +339,19 @@ class Estimator:
     def _initial_window(self) -> Estimate:
         first_s = self.exchange.deliveries[0].time_s
         sent = [t for t in self.exchange.transmissions if t.time_s < first_s and t.number == 1]
-        value = max(1, len(sent))
-        return Estimate(
-            "initial_window_packets", value, value, value, "packets sent before the first ACK of data"
-        )
+        value, how = max(1, len(sent)), "packets sent before the first ACK of data"
+        return Estimate("initial_window_packets", value, value, value, how)
+
+    def _window_limit(self) -> int | None:
+        """Return the receiver's window, packets, if it limited the flow."""
+        most = self.exchange.facts.window_packets
+        if max(flight for _, flight in self.exchange.steps) < LIMITED * most:
+            return None
+        self.notes.append(f"the receiver's window, up to {most:.0f} packets, limited the flow")
+        return max(1, int(most))
 
 
-def _densest(values: np.ndarray) -> float:
+def _densest(values: FloatArray) -> float:
     """Return the median of the half of some numbers that is nearest to each other (shorth).
 
     Examples

@@ -61,6 +61,12 @@ class Facts:
     has_sack: bool = True
     total_bytes: int | None = None
     """Length of the transfer, if its end is in the file."""
+    window_packets: float = float("inf")
+    """Largest window that the receiver advertised."""
+    opened_s: float = 0.0
+    """Length of the handshake, also if a packet of it was sent twice."""
+    begun_s: float = 0.0
+    """When the flow begins, by the clock of the recording."""
     duration_s: float = 0.0
 
 
@@ -82,6 +88,8 @@ class Exchange:
     steps: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     """The window: times and packets from then on."""
     window: Literal["flight", "cwnd"] = "flight"
+    notes: list[str] = field(default_factory=list[str])
+    """What the recording does not show."""
 
     @property
     def wire_bytes(self) -> int:
@@ -129,11 +137,13 @@ class Ledger:
     outstanding: deque[int] = field(default_factory=deque[int])
     known: dict[int, int] = field(default_factory=dict[int, int])
     """Blocks that the receiver has reported: start to end."""
+    missing: set[int] = field(default_factory=set[int])
+    """Packets that were the first without an ACK when one came."""
     has_gap: bool = False
     """Whether the last ACK reported what no cumulative ACK has covered."""
 
     def send(self, time_s: float, start: int, end: int) -> None:
-        """A segment leaves; its bytes count from 0."""
+        """Send a segment; its bytes count from 0."""
         size = self.exchange.facts.packet_bytes
         highest = self.ends[-1] if self.ends else 0
         if start < highest:
@@ -151,9 +161,10 @@ class Ledger:
     def acknowledge(
         self, time_s: float, cumulative: int, blocks: list[tuple[int, int]], *, is_duplicate: bool
     ) -> None:
-        """An ACK arrives."""
+        """Take an ACK that arrives."""
         fresh: list[int] = []
         before = self.covered
+        self.missing.add(before)
         while self.covered < len(self.ends) and self.ends[self.covered] <= cumulative:
             if self.covered_s[self.covered] is None:
                 fresh.append(self.covered)
@@ -164,7 +175,8 @@ class Ledger:
         for packet in fresh:
             self.covered_s[packet] = time_s
         if fresh:
-            self._deliver(time_s, fresh, has_advanced=self.covered > before, has_blocks=bool(blocks))
+            has_advanced = self.covered > before
+            self._deliver(time_s, fresh, has_advanced=has_advanced, has_blocks=bool(blocks))
         self.has_gap = bool(blocks) or (is_duplicate and self.covered < len(self.ends))
         self._find_lost()
         self._step(time_s)
@@ -186,7 +198,10 @@ class Ledger:
                 exchange.lost.discard(numbers[-1])
             for place, number in enumerate(numbers[:-1]):
                 later_s = exchange.transmissions[numbers[place + 1]].time_s
-                if number not in exchange.lost and arrived_s - later_s >= 0.9 * least_s:
+                # Without SACK a timeout sends again what had arrived behind a gap: an ACK for the
+                # gap then passes over it (RFC 6582 section 3.2).
+                is_missing = exchange.facts.has_sack or packet in self.missing
+                if is_missing and arrived_s - later_s >= 0.9 * least_s:
                     exchange.lost.add(number)
 
     def _transmit(self, time_s: float, packet: int) -> None:

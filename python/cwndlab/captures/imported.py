@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwndlab.captures.estimates import Estimate, Estimator
+from cwndlab.captures.estimates import Estimate
 from cwndlab.captures.exchange import FloatArray, at_times
 from cwndlab.captures.scenarios import FLOW
 from cwndlab.outputs import stamped
@@ -109,11 +109,14 @@ class Imported(ResultTables):
     def to_toml(self) -> str:
         """Return the scenario as TOML, with the estimates as comments."""
         lines = [
-            f"{self.flow}, seen at the {self.at}; {self.rule}: simulated {self.window} differs by "
-            f"{100 * self.difference:.2g} % of the mean",
-            *(f"{each.name} {text(each)}: {each.how}" for each in self.estimates.values()),
+            f"{self.flow}, recorded at the {self.at}. With {self.rule} the simulated "
+            f"{self.window} differs from the recorded one by {100 * self.difference:.1f} % of its "
+            "mean.",
             *self.notes,
         ]
+        for each in self.estimates.values():
+            heading, value, interval = each.shown
+            lines.append(f"{heading}: {value}, {interval} ({each.how})")
         return "".join(f"# {line}\n" for line in lines) + "\n" + self.scenario.to_toml()
 
     def to_dict(self) -> dict[str, Any]:
@@ -148,20 +151,6 @@ class Imported(ResultTables):
         return f"<Imported {self.flow}: {self.rule}, {len(self.estimates)} estimates>"
 
 
-def text(estimate: Estimate) -> str:
-    """Write a value with its interval.
-
-    Examples
-    --------
-    >>> text(Estimate("rate_bps", 1e7, 9.9e6, None, ""))
-    '1e+07 [9.9e+06, ?]'
-    """
-    low, high = (
-        "?" if end is None else f"{end:.6g}" for end in (estimate.low, estimate.high)
-    )
-    return f"{estimate.value:.6g} [{low}, {high}]"
-
-
 def _times(duration_s: float, count: int) -> FloatArray:
     return (np.arange(count) + 0.5) * duration_s / count
 
@@ -187,5 +176,3 @@ def distance(
     times_s = _times(duration_s, POINTS)
     first, second = at_times(recorded, times_s), at_times(simulated, times_s)
     return float(np.mean(np.abs(second - first)) / np.mean(first))
-
-

@@ -147,9 +147,7 @@ def import_qlog(
     file = Path(path)
     exchange = qlogs.read(file, progress)
     names = [exchange.facts.name]
-    return _imported(
-        file, exchange, names, CANDIDATES_OF_QUIC, rule, losses, profile, progress
-    )
+    return _imported(file, exchange, names, CANDIDATES_OF_QUIC, rule, losses, profile, progress)
 
 
 def _check(key: str, value: str | None, known: Sequence[str]) -> None:

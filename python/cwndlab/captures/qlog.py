@@ -127,10 +127,11 @@ class _Follower:
 
     def _receive(self, time_s: float, data: Mapping[str, Any]) -> None:
         """Take what ACK frames say, where the qlog has frames."""
-        for frame in data.get("frames") or []:
+        frames: list[dict[str, Any]] = data.get("frames") or []
+        for frame in frames:
             if frame.get("frame_type") == "ack" and _kind(data) in DATA:
                 self._has_frames = True
-                ranges = frame.get("acked_ranges") or []
+                ranges: list[list[int]] = frame.get("acked_ranges") or []
                 self._deliver(
                     time_s,
                     [
@@ -187,13 +188,14 @@ def _records(path: Path) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
     except ValueError as error:
         what = "is no qlog" if path.suffix not in (".qlog", ".sqlog") else "is cut off or damaged"
         raise ScenarioError(f"{path}: the file {what}: {error}: expected JSON") from None
-    header = found[0] if found and is_mapping(found[0]) else {}
+    header: dict[str, Any] = dict(found[0]) if found and is_mapping(found[0]) else {}
     if not {"qlog_version", "qlog_format", "file_schema"} & set(header):
         raise ScenarioError(f"{path}: the file is no qlog: expected a header with `qlog_version`")
     events = [each for each in found[1:] if is_mapping(each)]
-    if is_list(traces := header.get("traces")) and traces:
-        header = {**header, "trace": traces[0]}
-        events = traces[0].get("events", [])
+    traces: Any = header.get("traces")
+    if is_list(traces) and traces and is_mapping(traces[0]):
+        header["trace"] = traces[0]
+        events = [each for each in traces[0].get("events", []) if is_mapping(each)]
     return header, [dict(each) for each in events if "data" in each]
 
 

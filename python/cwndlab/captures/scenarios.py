@@ -99,6 +99,8 @@ def _endpoints(found: Estimator) -> dict[str, Any]:
         "initial_window": int(found.initial_window.value),
         "delayed_ack": found.is_delayed,
     }
+    if found.window_limit:
+        knobs["window"] = found.window_limit
     if found.is_delayed:
         knobs["quick_acks"] = found.quick_acks
         if found.ack_delay:

@@ -148,9 +148,8 @@ def _decoder(path: Path, link: int) -> Callable[[bytes], Any]:
     def of_ip(data: bytes) -> Any:
         return ip6(data) if data[:1] and data[0] >> 4 == 6 else ip(data)
 
-    if link in _OF_RAW:
-        outer: Callable[[bytes], Any] = of_ip
-    else:
+    outer = of_ip
+    if link not in _OF_RAW:
         names = {
             _OF_ETHERNET: "dpkt.ethernet.Ethernet",
             _OF_COOKED: "dpkt.sll.SLL",
@@ -165,8 +164,10 @@ def _decoder(path: Path, link: int) -> Callable[[bytes], Any]:
         module, _, name = names[link].rpartition(".")
         frame = getattr(_library(module), name)
 
-        def outer(data: bytes) -> Any:
+        def of_frame(data: bytes) -> Any:
             return frame(data).data
+
+        outer = of_frame
 
     def decode(data: bytes) -> Any:
         try:
