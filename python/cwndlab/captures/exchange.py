@@ -132,6 +132,8 @@ class Ledger:
     covered_s: list[float | None] = field(default_factory=list[float | None])
     covered: int = 0
     """Packets in front of the cumulative ACK."""
+    arrived: int = 0
+    """Packets that an ACK or a SACK block has covered."""
     newest: int = -1
     """The last transmission of a packet sent once that has arrived."""
     outstanding: deque[int] = field(default_factory=deque[int])
@@ -174,6 +176,7 @@ class Ledger:
                 fresh += self._block(start, end)
         for packet in fresh:
             self.covered_s[packet] = time_s
+        self.arrived += len(fresh)
         if fresh:
             has_advanced = self.covered > before
             self._deliver(time_s, fresh, has_advanced=has_advanced, has_blocks=bool(blocks))
@@ -253,8 +256,8 @@ class Ledger:
                 self.exchange.lost.add(number)
 
     def _step(self, time_s: float) -> None:
-        """Note the packets between the cumulative ACK and the last one sent."""
-        flight = float(len(self.ends) - self.covered)
+        """Note the packets that no ACK and no SACK block has covered."""
+        flight = float(len(self.ends) - self.arrived)
         steps = self.exchange.steps
         if steps and steps[-1][0] == time_s:
             steps[-1] = (time_s, flight)

@@ -12,6 +12,7 @@ from cwndlab.captures.estimates import Estimate
 from cwndlab.captures.exchange import FloatArray, at_times
 from cwndlab.captures.scenarios import FLOW
 from cwndlab.outputs import stamped
+from cwndlab.quantities import bits_per_second, seconds
 from cwndlab.result_tables import ResultTables
 from cwndlab.runs.execute import run
 from cwndlab.scenario import Scenario
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 POINTS = 2000
 """Times at which windows are compared."""
+ROUNDING_S = 1e-8
+"""Of times in traces."""
 ROWS = 20
 """Rows of the table of windows."""
 
@@ -40,7 +43,8 @@ class Imported(ResultTables):
         Candidate rules: mean distance of the simulated from the recorded window, as a fraction of
         the mean recorded one; the scenario has the rule with the least.
     window : {"flight", "cwnd"}
-        What the windows are: packets sent and not acknowledged, or the window that a qlog records.
+        What the windows are: packets sent that no ACK and no SACK block has covered, or the window
+        that a qlog records.
     flows : list of str
         The flows of the file, the one with most data first.
     notes : list of str
@@ -162,11 +166,21 @@ def simulated_window(scenario: Scenario, window: str) -> list[tuple[float, float
         return list(result.traces["cwnd"].select("time_s", "cwnd_packets").iter_rows())
     trace = run(scenario, patch={"trace": {"packets": True}}).traces["packets"]
     trace = trace.filter(flow=FLOW)
-    times_s, sequence = trace["time_s"].to_numpy(), trace["seq"].to_numpy()
-    sent = np.where(trace["event"].cast(str).to_numpy() == "send", sequence, 0)
-    acknowledged = np.where(trace["event"].cast(str).to_numpy() == "ack", sequence, 0)
-    flight = np.maximum.accumulate(sent) - np.maximum.accumulate(acknowledged)
-    return list(zip(times_s.tolist(), flight.astype(float).tolist(), strict=True))
+    event, sequence = trace["event"].cast(str).to_numpy(), trace["seq"].to_numpy()
+    times_s = trace["time_s"].to_numpy()
+    sent = np.maximum.accumulate(np.where(event == "send", sequence, 0))
+    known = np.maximum.accumulate(np.where(event == "ack", sequence, 0))
+    if scenario.canonical()["flows"][0]["recovery"] == "sack":
+        # An ACK with its SACK blocks tells of all that arrived before it left.
+        rows = trace.filter(event="receive").unique("seq", keep="first").sort("time_s")
+        arrived_s = rows.filter(rows["seq"] > 0)["time_s"].to_numpy()
+        link = scenario["dumbbell"]
+        bits = 8 * trace["size_bytes"].to_numpy()
+        back_s = (seconds(link["delay"]) or 0.0) + bits / (bits_per_second(link["rate"]) or 1.0)
+        told = np.searchsorted(arrived_s, times_s - back_s + ROUNDING_S, side="right")
+        known = np.maximum.accumulate(np.where(event == "ack", told, 0))
+    flight = (sent - known).astype(float)
+    return list(zip(times_s.tolist(), flight.tolist(), strict=True))
 
 
 def distance(
