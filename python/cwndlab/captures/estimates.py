@@ -304,7 +304,7 @@ class Estimator:
         # In the queue each waited for packets of this flow, and for others, as those around it did.
         sent_s, delays_s = self._delays[np.argsort(self._delays[:, 0], kind="stable")].T
         found_s = np.maximum(0, delays_s - self._own_queue(sent_s))
-        others_s: FloatArray = np.interp(times_s, sent_s, found_s)
+        others_s = np.array(np.interp(times_s, sent_s, found_s), dtype=np.float64)
         queued_s = self._own_queue(times_s) + others_s
         excess = np.array([d.time_s for d in alone]) - times_s - self._shortest_s() - queued_s
         late = excess[excess > LEAST_DELAY_S]
