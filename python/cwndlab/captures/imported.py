@@ -49,6 +49,22 @@ class Imported(ResultTables):
         The flows of the file, the one with most data first.
     notes : list of str
         What may make the scenario differ from the recorded flow.
+
+    Examples
+    --------
+    >>> import cwndlab, pathlib, tempfile
+    >>> path = cwndlab.dumbbell("2Mbit", "20ms", flows="CUBIC", duration="3s",
+    ...                         trace={"packets": True})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "flow.pcapng"
+    ...     _ = cwndlab.run(path, pcap=file)
+    ...     found = cwndlab.import_pcap(file, rule="CUBIC")
+    >>> found
+    <Imported 10.0.0.1:40001 > 10.128.0.1:5001: CUBIC, 8 estimates>
+    >>> found.windows(3).columns
+    ['time_s', 'recorded_packets', 'simulated_packets']
+    >>> cwndlab.run(found.scenario).simulated_s == found.scenario.duration_s
+    True
     """
 
     FILE = "imported.json"
