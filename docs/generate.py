@@ -54,8 +54,8 @@ DOCUMENTS = (
     "docs/custom-rules.md", "docs/design.md", "docs/gym.md", "docs/import.md",
     "docs/known-results.md", "docs/l4s.md", "docs/lessons/README.md", "docs/metrics.md",
     "docs/ns2.md", "docs/papers.md", "docs/performance.md", "docs/profiles.md",
-    "docs/reproduction.md", "docs/rules.md", "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
-    "docs/witness.md",
+    "docs/reproduction.md", "docs/rules.md", "docs/scenario.md", "docs/search.md",
+    "docs/sweeps.md", "docs/theory.md", "docs/witness.md",
 )  # fmt: skip
 PICTURES = {
     "docs/images/against.png": (

@@ -108,7 +108,7 @@ def import_qlog(
     profile: str | None = None,
     progress: Progress | None = None,
 ) -> Imported:
-    """Turn the qlog of a QUIC sender into a scenario.
+    r"""Turn the qlog of a QUIC sender into a scenario.
 
     Parameters
     ----------
@@ -137,12 +137,26 @@ def import_qlog(
 
     Examples
     --------
-    >>> import cwndlab
-    >>> try:
-    ...     cwndlab.import_qlog("pyproject.toml")
-    ... except cwndlab.ScenarioError as error:
-    ...     print(str(error)[:36])
-    pyproject.toml: the file is no qlog:
+    >>> import cwndlab, json, pathlib, tempfile
+    >>> def record(time_ms, name, **data):
+    ...     return {"time": time_ms, "name": name, "data": data}
+    >>> # A packet of 1472 bytes each millisecond, acknowledged 30 ms later.
+    >>> packet = {"raw": {"length": 1472}}
+    >>> records = [{"qlog_version": "0.3"}]
+    >>> for ms in range(100):
+    ...     header = {"packet_type": "1RTT", "packet_number": ms}
+    ...     records += [record(ms, "transport:packet_sent", header=header, **packet),
+    ...                 record(ms, "recovery:metrics_updated", congestion_window=44160,
+    ...                        bytes_in_flight=1472 * min(ms + 1, 30))]
+    ...     if ms >= 29:
+    ...         records.append(record(ms + 0.9, "recovery:metrics_updated",
+    ...                               bytes_in_flight=1472 * 29))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "sender.sqlog"
+    ...     _ = file.write_text("".join(f"\x1e{json.dumps(each)}\n" for each in records))
+    ...     found = cwndlab.import_qlog(file)
+    >>> found.window, found.estimates["packet_bytes"].value
+    ('cwnd', 1439)
     """
     file = Path(path)
     exchange = qlogs.read(file, progress)
