@@ -91,6 +91,8 @@ def import_pcap(
     ('20ms', True)
     """
     _check("at", at, PLACES)
+    _check("losses", losses, LOSSES)
+    rule = None if rule is None else native.rule(rule)
     file = Path(path)
     found = connections(file, read(file, progress))
     connection = chosen(file, found, flow)
@@ -158,6 +160,8 @@ def import_qlog(
     >>> found.window, found.estimates["packet_bytes"].value
     ('cwnd', 1439)
     """
+    _check("losses", losses, LOSSES)
+    rule = None if rule is None else native.rule(rule)
     file = Path(path)
     exchange = qlogs.read(file, progress)
     names = [exchange.facts.name]
@@ -174,15 +178,14 @@ def _imported(
     exchange: Exchange,
     names: Sequence[str],
     candidates: Sequence[str],
-    rule: Rule | None,
+    rule: str | None,
     losses: Losses,
     profile: str | None,
     progress: Progress | None,
 ) -> Imported:
     """Estimate, and simulate each candidate."""
-    _check("losses", losses, LOSSES)
     estimator = Estimator(exchange)
-    rules = candidates if rule is None else [native.rule(rule)]
+    rules = candidates if rule is None else [rule]
     windows: dict[str, list[tuple[float, float]]] = {}
     differences: dict[str, float] = {}
     scenarios = {
