@@ -51,11 +51,11 @@ from parts.text import ROOT
 
 DOCUMENTS = (
     "README.md", "docs/api.md", "docs/assess.md", "docs/environments.md", "docs/live-beside.md",
-    "docs/custom-rules.md", "docs/design.md", "docs/gym.md", "docs/known-results.md", "docs/l4s.md",
-    "docs/lessons/README.md", "docs/metrics.md", "docs/ns2.md",
-    "docs/papers.md", "docs/performance.md", "docs/profiles.md", "docs/reproduction.md",
-    "docs/rules.md", "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
-    "docs/witness.md",
+    "docs/custom-rules.md", "docs/design.md", "docs/gym.md", "docs/import.md",
+    "docs/known-results.md", "docs/l4s.md", "docs/lessons/README.md", "docs/metrics.md",
+    "docs/ns2.md", "docs/papers.md", "docs/performance.md", "docs/profiles.md",
+    "docs/reproduction.md", "docs/rules.md", "docs/scenario.md", "docs/search.md",
+    "docs/sweeps.md", "docs/theory.md", "docs/witness.md",
 )  # fmt: skip
 PICTURES = {
     "docs/images/against.png": (
@@ -83,6 +83,9 @@ PICTURES = {
         "cwndlab report out/docs --sweep buffers -o out/docs/buffers.html && "
         "python docs/parts/screenshot.py out/docs/buffers.html"
     ),
+    "docs/images/import.png": "mkdir -p out && cwndlab run examples/one-flow-sawtooth.toml -q "
+    "--pcap out/flow.pcapng > out/flow.txt && cwndlab import pcap out/flow.pcapng "
+    "-o out/flow.toml --plot",
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
     "docs/images/second-topology.png": "cwndlab topology examples/second-topology.toml --plot",
 }

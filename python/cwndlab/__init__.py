@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         theory,
     )
     from cwndlab.assessment import Assessment, assess
+    from cwndlab.captures import Imported, import_pcap, import_qlog
     from cwndlab.comparing import compare
     from cwndlab.comparison import Comparison
     from cwndlab.custom_rules import Leave, WindowRule
@@ -74,6 +75,7 @@ _HOMES = {
     "CwndlabError": "errors",
     "DesignResult": "designs",
     "Explanation": "explanation",
+    "Imported": "captures",
     "Leave": "custom_rules",
     "Level": "runs.plan",
     "LiveError": "errors",
@@ -100,6 +102,8 @@ _HOMES = {
     "explain": "explaining",
     "explain_rules": "explaining",
     "export": "ns2.script",
+    "import_pcap": "captures",
+    "import_qlog": "captures",
     "knobs": "native",
     "live": "live_runs.running",
     "rule": "native",
@@ -125,6 +129,7 @@ __all__ = [
     "CwndlabError",
     "DesignResult",
     "Explanation",
+    "Imported",
     "Leave",
     "Level",
     "LiveError",
@@ -154,6 +159,8 @@ __all__ = [
     "explain_rules",
     "export",
     "gym",
+    "import_pcap",
+    "import_qlog",
     "knobs",
     "known_results",
     "live",

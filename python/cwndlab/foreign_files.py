@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import PurePath
 
 _PACKETS = (
-    "a capture holds what was sent, not what to simulate: write a scenario in TOML "
-    "(`cwndlab init`), and `cwndlab run FILE.toml --pcap OUT.pcapng` writes a capture of it"
+    "a capture holds what was sent, not what to simulate: `cwndlab import pcap FILE -o FLOW.toml` "
+    "makes a scenario of one of its flows (docs/import.md)"
+)
+_QLOG = (
+    "a qlog holds what an endpoint did, not what to simulate: `cwndlab import qlog FILE -o "
+    "FLOW.toml` makes a scenario of it (docs/import.md)"
 )
 _POLICY = (
     "a trained model is no file that is read: write a Python class that loads it and returns its "
@@ -23,8 +27,7 @@ INSTEAD = {
     ".cc": _NS3,
     ".ned": "a network of OMNeT++ is not read: write it as a scenario in TOML (`cwndlab init`)",
     ".pcap": _PACKETS, ".pcapng": _PACKETS, ".cap": _PACKETS,
-    ".qlog": "a qlog holds what an endpoint did, not what to simulate: write a scenario in TOML "
-    "(`cwndlab init`), and `cwndlab live quic FILE.toml --qlog --out DIR` records qlogs of it",
+    ".qlog": _QLOG, ".sqlog": _QLOG,
     ".onnx": _POLICY, ".pt": _POLICY, ".pth": _POLICY, ".pb": _POLICY, ".h5": _POLICY,
     ".csv": _TABLE, ".tsv": _TABLE,
     ".down": "a trace of mahimahi is no scenario: name it in one, as the rate of a link with "

@@ -397,6 +397,18 @@ def _topology() -> Schema:
     return exactly({"nodes": list_of(TEXT), "links": list_of(TABLE), "paths": list_of(TABLE)})
 
 
+def _imported() -> Schema:
+    """Describe a recorded flow as a scenario."""
+    estimate = exactly({**fields("name how", TEXT), "value": NUMBER,
+                        **fields("low high", _or_null(NUMBER))})  # fmt: skip
+    return exactly(
+        {**fields("flow at window rule", TEXT), "flows": list_of(TEXT), "difference": NUMBER,
+         "differences": map_of(NUMBER), "notes": list_of(TEXT), "estimates": list_of(estimate),
+         "windows": list_of(exactly(fields("time_s recorded_packets simulated_packets", NUMBER))),
+         "scenario": TABLE}
+    )  # fmt: skip
+
+
 def _beside() -> Schema:
     side = {"type": "object", "required": list(_sweep_fields())}
     return exactly({"ns2_version": TEXT, "cwndlab": side, "ns2": side,
@@ -452,6 +464,7 @@ OUTPUTS: Outputs = {
     "doctor": ("`cwndlab doctor`", _doctor),
     "topology": ("`cwndlab topology`", _topology),
     "beside": ("`--beside ns2` of `cwndlab run`, `compare` and `sweep`", _beside),
+    "imported": ("`cwndlab import`, and its imported.json", _imported),
     "live": ("`cwndlab live linux` and `cwndlab live quic`", _live),
     "live-beside": ("the same with `--beside`", _live_beside),
     "live-rule": ("`cwndlab live install`", lambda: at_least({"rule": TEXT, "name": TEXT})),

@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 import pytest
 from host_load import SMALL, Load, measured, unless_busy, wait_for_others
 
-from cwndlab import Scenario
+from cwndlab import Scenario, import_qlog
 from cwndlab.kernel_runs import program
 from cwndlab.live_runs.quic import quic
+from cwndlab.quantities import bits_per_second
 from cwndlab.results import Result
 
 pytestmark = [
@@ -171,3 +172,17 @@ def test_round_trips_are_milliseconds_and_measured(run):
             assert min(times_ms) < 100
             # 333 ms is the initial RTT, before the first sample.
             assert times_ms[0] < 300
+
+
+def test_a_qlog_becomes_a_scenario_of_the_same_path(run):
+    path = Scenario.load(SMALL).canonical()["dumbbell"]
+    with run.unless_busy():
+        found = import_qlog(run.result.quic_flows[0]["qlog"], rule="AIMD(1, 0.5)")
+        rate, rtt = found.estimates["rate_bps"], found.estimates["base_rtt_s"]
+        base_rtt_s = run.result.flows["base_rtt_s"][0]
+        assert rate.value == pytest.approx(bits_per_second(path["rate"]), rel=0.02)
+        # Both endpoints and the relay add time of the host.
+        assert base_rtt_s * 0.98 < rtt.value < base_rtt_s + 1e-3
+        lost = len(_named(run.events, "recovery:packet_lost"))
+        assert found.estimates["lost_packets"].value == lost
+        assert found.difference < 0.1

@@ -2,7 +2,7 @@
 
 const CAPTURE: &str = "captures are not read: expected text, such as the times and sizes that \
      `tshark -r FILE -T fields -e frame.time_relative -e frame.len` prints, which kind = \"log\" \
-     reads with unit = \"B\"";
+     reads with unit = \"B\"; `cwndlab import pcap FILE` makes a whole scenario of a flow in it";
 const PACKED: &str = "it is not text: expected text, or text compressed by gzip";
 const TABLE: &str = "tables in this format are not read: expected text, such as CSV";
 
@@ -13,7 +13,8 @@ const INSTEAD: &[(&[&str], &str)] = &[
     (&["xlsx", "xls", "ods", "parquet", "feather", "mat", "npy", "npz", "pkl", "h5"], TABLE),
     (
         &["qlog", "sqlog"],
-        "a qlog says what an endpoint did, not what a link can: expected text of times and rates",
+        "a qlog says what an endpoint did, not what a link can: expected text of times and rates; \
+         `cwndlab import qlog FILE` makes a whole scenario of it",
     ),
     (
         &["tcl", "cc", "py", "toml", "onnx", "pt", "pth"],

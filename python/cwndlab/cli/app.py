@@ -17,6 +17,7 @@ from cwndlab.cli.environments import environments
 from cwndlab.cli.examples import examples
 from cwndlab.cli.explain import explain
 from cwndlab.cli.export import export
+from cwndlab.cli.importing import import_
 from cwndlab.cli.init import init
 from cwndlab.cli.knobs import knobs
 from cwndlab.cli.known_results import known_results
@@ -107,8 +108,8 @@ COMMANDS = (
     run, export, compare, explain, assess, matrix, sweep, results, report, known_results,
     conform, search,
     design,
-    environments, cellular, topology, studio, rules, knobs, schema, demo, examples, theory, live,
-    virtual_kernel, doctor, init, completion,
+    environments, cellular, topology, import_, studio, rules, knobs, schema, demo, examples, theory,
+    live, virtual_kernel, doctor, init, completion,
 )  # fmt: skip
 for _command in COMMANDS:
     app.add_command(_command)

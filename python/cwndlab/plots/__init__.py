@@ -17,6 +17,7 @@ from cwndlab.plots.beside import beside
 from cwndlab.plots.explained import explained
 from cwndlab.plots.figure_style import FigureStyle, FigureStyleError
 from cwndlab.plots.frontier import frontier
+from cwndlab.plots.imported import imported
 from cwndlab.plots.network import network
 from cwndlab.plots.notebook import notebook_html
 from cwndlab.plots.overview import overview
@@ -38,6 +39,7 @@ __all__ = [
     "frontier",
     "goodput_by_rule",
     "goodput_points",
+    "imported",
     "league",
     "look",
     "network",

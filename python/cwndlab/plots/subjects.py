@@ -171,3 +171,26 @@ class Verdicts(Protocol):
     def cells(self) -> Callable[[], Mapping[Any, Any]]:
         """Returns the verdict of each check, rule and profile."""
         ...
+
+
+class ImportedFlow(Protocol):
+    """A recorded flow, and the scenario made of it."""
+
+    @property
+    def window(self) -> str:
+        """What its windows are."""
+        ...
+
+    @property
+    def rule(self) -> str:
+        """Rule of the scenario."""
+        ...
+
+    @property
+    def difference(self) -> float:
+        """Mean distance of the windows as a fraction."""
+        ...
+
+    def windows(self, rows: int = 20, /) -> pl.DataFrame:
+        """Return recorded and simulated windows over time."""
+        ...
