@@ -288,9 +288,16 @@ def label_line(
     )
 
 
-def part_labels(figure: Figure) -> None:
-    """Move labels of lines up where they would overlap the label below them."""
+def part_labels(figure: Figure) -> float:
+    """Move labels of lines up where they would overlap the label below them.
+
+    Returns
+    -------
+    float
+        The farthest that one was moved, in heights of its text.
+    """
     figure.draw_without_rendering()
+    farthest = 0.0
     for axes in figure.axes:
         labels = [
             text
@@ -304,4 +311,7 @@ def part_labels(figure: Figure) -> None:
             place = max(heights[label], lowest)
             above = 0 if label.get_verticalalignment() == "center" else 2
             label.xyann = (5, above + (place - heights[label]) * 72 / figure.dpi)
-            lowest = place + label.get_window_extent().height
+            height = label.get_window_extent().height
+            lowest = place + height
+            farthest = max(farthest, (place - heights[label]) / height)
+    return farthest

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import polars as pl
 
+    from cwndlab.metrics import Metric
+
 
 class Run(Protocol):
     """The result of a run; its own fields are attributes."""
@@ -73,6 +75,35 @@ class Pairs(Means, Protocol):
     @property
     def rules(self) -> Sequence[str]:
         """The rules."""
+        ...
+
+
+class Measured(Means, Protocol):
+    """Metrics of many runs over axes."""
+
+    @property
+    def title(self) -> str:
+        """What figures call it."""
+        ...
+
+    @property
+    def levels(self) -> Mapping[str, Sequence[str]]:
+        """The levels of each axis."""
+        ...
+
+    @property
+    def views(self) -> Sequence[str]:
+        """Axes that another view of the runs has."""
+        ...
+
+    @property
+    def measures(self) -> Sequence[Metric]:
+        """The metrics."""
+        ...
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per run: its levels and every metric."""
         ...
 
 

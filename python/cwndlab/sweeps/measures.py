@@ -5,7 +5,8 @@ They are the metrics of comparisons, or any number of a result by its name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cwndlab.columns import COLUMNS, RUN, TABLES
@@ -16,12 +17,67 @@ from cwndlab.metrics import BY_KEY, RECORDED, Metric, mean, only
 METRIC = (
     f"{', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
     f" or TABLE.NAME.COLUMN of {', '.join(TABLES)}, such as links.bottleneck.utilization or "
-    "flows.*.mean_rtt_s"
+    "flows.*.mean_rtt_s; or group.COLUMN, such as group.share, of each group of flows"
 )
 _NAMES = {"flows": "group", "links": "link", "cross": "source", "arrivals": "group"}
 
 Measure = Metric
 """A number per run: a metric of comparisons, or a column of a result."""
+EACH_GROUP = "group."
+"""Begins the name of a column of flows that is measured of each group."""
+SHARE = Metric(
+    key="share", label="share of goodput", short="share", unit="%", scale=100.0, digits=1,
+    bounds=(0.0, 1.0),
+    meaning="sum of the `goodput_bps` of a group's flows / sum of all flows'",
+)  # fmt: skip
+"""What the flows of a group get together; results have no such column."""
+
+
+def of_flows(column: str) -> Measure:
+    """Return the definition of a column of flows, or of their share, without what reads it.
+
+    Raises
+    ------
+    ScenarioError
+        If flows have no such number.
+
+    Examples
+    --------
+    >>> of_flows("share").title, of_flows("mean_rtt_s").title
+    ('share of goodput [%]', 'mean RTT [ms]')
+    """
+    if column == SHARE.key:
+        return SHARE
+    if column not in _numbers("flows"):
+        raise _unknown(f"flows.*.{column}")
+    return Metric.of(COLUMNS["flows"][column], patch=RECORDED.get(column))
+
+
+def _numbers(table: str) -> list[str]:
+    """Names of the numbers of a table, with the share of flows."""
+    own = [SHARE.key] if table == "flows" else []
+    return own + [name for name, column in COLUMNS[table].items() if column.kind != "text"]
+
+
+def of_each_group(metrics: Iterable[str], groups: Iterable[str]) -> list[str]:
+    """Replace ``group.COLUMN`` by the metric of each group, ``flows.GROUP.COLUMN``.
+
+    Examples
+    --------
+    >>> of_each_group(["loss_rate", "group.share"], ["near", "far"])
+    ['loss_rate', 'flows.near.share', 'flows.far.share']
+    """
+    names, found = list(groups), list[str]()
+    for metric in metrics:
+        column = metric.removeprefix(EACH_GROUP)
+        if column == metric:
+            found.append(metric)
+            continue
+        if column not in _numbers("flows"):
+            known = [f"{EACH_GROUP}{name}" for name in _numbers("flows")]
+            raise ScenarioError(unknown("metrics", metric, known))
+        found += [f"flows.{name}.{column}" for name in names]
+    return list(dict.fromkeys(found))
 
 
 def find(key: str) -> Measure:
@@ -56,6 +112,8 @@ def find(key: str) -> Measure:
         return Metric.of(column, read)
     # A name may contain dots: only the first and last parts are fixed.
     table, name, column_name = parts[0], ".".join(parts[1:-1]), parts[-1]
+    if table == "flows" and name:
+        return _of_flows(key, name, column_name)
     column = COLUMNS.get(table, {}).get(column_name)
     if column is None or not name or column.kind == "text":
         raise _unknown(key)
@@ -65,8 +123,22 @@ def find(key: str) -> Measure:
         lambda run, _: _mean(key, run[table], _NAMES[table], name, column_name),
         key=key,
         label=f"{column.label} of {whose}",
-        patch=RECORDED.get(column_name) if table == "flows" else None,
     )
+
+
+def _of_flows(key: str, name: str, column: str) -> Measure:
+    own = of_flows(column)
+    whose = "flows" if name == "*" else name
+
+    def read(run: Mapping[str, Any], _: Mapping[str, Any]) -> float | None:
+        rows = run["flows"]
+        if column != SHARE.key:
+            return _mean(key, rows, "group", name, column)
+        chosen = _chosen(key, rows, "group", name)
+        total = sum(row["goodput_bps"] for row in rows)
+        return sum(row["goodput_bps"] for row in chosen) / total if total > 0 else None
+
+    return replace(own, key=key, label=f"{own.label} of {whose}", short="", read=read)
 
 
 def _unknown(key: str) -> ScenarioError:
@@ -75,9 +147,7 @@ def _unknown(key: str) -> ScenarioError:
     if rest and table in COLUMNS:
         place = key.rpartition(".")[0]
         place = place if place != table else f"{table}.*"
-        known = [
-            f"{place}.{name}" for name, column in COLUMNS[table].items() if column.kind != "text"
-        ]
+        known = [f"{place}.{name}" for name in _numbers(table)]
     return ScenarioError(invalid("metrics", key, METRIC, nearest(key, known)))
 
 
@@ -108,7 +178,16 @@ def measure(
     if place is None and any(entry.needs_link for entry in measures):
         names = [entry["link"] for entry in run["links"]]
         raise ScenarioError(unknown("link", link, names))
-    return {entry.key: entry.read(counted, place or {}) for entry in measures if entry.read}
+    return {
+        entry.key: entry.read(run if _names_flows(entry.key) else counted, place or {})
+        for entry in measures
+        if entry.read
+    }
+
+
+def _names_flows(key: str) -> bool:
+    """Whether a metric is of flows that it names, whichever count in the others."""
+    return key.startswith("flows.") and not key.startswith("flows.*.")
 
 
 def _number(key: str, run: Mapping[str, Any]) -> float | None:
@@ -122,8 +201,14 @@ def _number(key: str, run: Mapping[str, Any]) -> float | None:
 def _mean(
     key: str, rows: Sequence[Mapping[str, Any]], names: str, name: str, column: str
 ) -> float | None:
-    chosen = [row[column] for row in rows if name in ("*", row[names], row.get("flow"))]
+    return mean(row[column] for row in _chosen(key, rows, names, name))
+
+
+def _chosen(
+    key: str, rows: Sequence[Mapping[str, Any]], names: str, name: str
+) -> list[Mapping[str, Any]]:
+    chosen = [row for row in rows if name in ("*", row[names], row.get("flow"))]
     if not chosen:
         known = dict.fromkeys(row[names] for row in rows)
         raise ScenarioError(unknown(f"metrics: {key}: {names}", name, [*known, "*"]))
-    return mean(chosen)
+    return chosen

@@ -14,7 +14,8 @@ from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
 from cwndlab.runs.until import LEAST
 from cwndlab.statistics import Estimate
-from cwndlab.sweeps.measures import find
+from cwndlab.sweeps.by_group import GROUP, ByGroup
+from cwndlab.sweeps.measures import Measure, find
 from cwndlab.sweeps.values import NOT_DONE, Values
 from cwndlab.tables import by_cell
 
@@ -115,7 +116,27 @@ class SweepResult(ResultTables):
     @property
     def axes(self) -> list[str]:
         """Axis columns of every table."""
-        return list(self.labels(0))
+        return list(self.levels)
+
+    @property
+    def levels(self) -> dict[str, list[str]]:
+        """The levels of every axis column."""
+        return self.sweep.levels
+
+    @property
+    def views(self) -> Sequence[str]:
+        """Axes of other views of the runs (`seen_over`)."""
+        return (GROUP,)
+
+    @property
+    def measures(self) -> Sequence[Measure]:
+        """The metrics."""
+        return self.sweep.measures
+
+    @property
+    def title(self) -> str:
+        """What figures call it."""
+        return self.sweep.name
 
     @property
     def runs(self) -> pl.DataFrame:
@@ -234,9 +255,11 @@ class SweepResult(ResultTables):
         x : str, optional
             The axis of the sweep on x; without it, the figure chooses, and draws every metric.
         hue, panel : str, optional
-            With `x`: the axes whose levels have a line and a panel each.
+            With `x`: the axes whose levels have a line and a panel each. ``"group"`` is the axis
+            of the groups of flows.
         y : str or sequence of str
-            With `x`: metrics, a row of panels each; by default the first.
+            With `x`: metrics, a row of panels each; by default the first. For groups they are
+            columns of flows, such as ``"share"``, of which the sweep has ``group.COLUMN``.
         **figure
             `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
 
@@ -244,9 +267,19 @@ class SweepResult(ResultTables):
         ------
         FigureStyleError
             For an axis or a metric that the sweep does not have.
+
+        Examples
+        --------
+        >>> from cwndlab import dumbbell, sweep
+        >>> three = dumbbell("4Mbit", "10ms", flows=["Reno", "CUBIC", "BBR1"], duration="5s")
+        >>> limits = {"dumbbell.queue.limit": ["5pkt", "20pkt", "80pkt"]}
+        >>> found = sweep(three, axes=limits, replicates=2, metrics="group.share")
+        >>> figure = found.plot(x="dumbbell.queue.limit", hue="group")
+        >>> [text.get_text() for text in figure.axes[0].texts]
+        ['equal share', 'NewReno', 'CUBIC', 'BBR1']
         """
         from cwndlab.plots import FigureStyle, FigureStyleError, sweep_points
-        from cwndlab.plots.over_axes import Over, over_axes
+        from cwndlab.plots.over import Over
 
         style = FigureStyle.of(**figure)
         if x is None:
@@ -254,7 +287,11 @@ class SweepResult(ResultTables):
                 raise FigureStyleError("x", "is missing: expected an axis beside hue, panel or y")
             return style.draw(sweep_points, self)
         over = Over(x, hue, panel, (y,) if isinstance(y, str) else tuple(y))
-        return style.draw(over_axes, self, over)
+        return style.draw(over.draw, self.seen_over(over.places))
+
+    def seen_over(self, axes: Sequence[str]) -> SweepResult | ByGroup:
+        """Return what a figure over these axes reads: with ``group``, the values of each group."""
+        return ByGroup(self) if GROUP in axes and GROUP not in self.levels else self
 
     def extremes(self) -> dict[str, dict[str, Any]] | None:
         """Return the cells with the best and the worst mean of the first metric so far.
