@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cwndlab.cli.figure_options import refused
+from cwndlab.cli.display import display
+from cwndlab.cli.figure_options import check, refused
 
 if TYPE_CHECKING:
+    from cwndlab.plots import FigureStyle
     from cwndlab.plots.over import Over
     from cwndlab.plots.subjects import Measured
 
 _OPTIONS = (
-    click.option("--x", metavar="AXIS", help="Axis on x of the plot."),
+    click.option(
+        "--x", metavar="AXIS",
+        help="Axis on x of the plot; or a metric, for a point per run and per mean.",
+    ),
     click.option(
         "--hue", metavar="AXIS",
         help="With --x: axis whose levels have a line each; in a sweep also group, for the groups "
@@ -87,7 +92,34 @@ def over_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def check_over(over: Over | None, subject: Measured) -> None:
-    """Refuse what the runs will not have, before any of them."""
+def check_figure(
+    look: FigureStyle | None, over: Over | None, subject: Measured, series: Iterable[str]
+) -> None:
+    """Refuse what a figure of the runs will not have, before any of them.
+
+    Tables get the labels of metrics, too.
+
+    Parameters
+    ----------
+    look : FigureStyle, optional
+        The style that is asked.
+    over : Over, optional
+        What is asked to be on the axes.
+    subject : Measured
+        The runs, of which none need be done.
+    series : iterable of str
+        What has an order where nothing is asked to be on the axes.
+    """
     if over is not None:
         refused(over.check, subject)
+        series = subject.levels[over.hue] if over.hue else ()
+    values = [text for found in subject.levels.values() for text in found]
+    keys = [metric.key for metric in subject.measures]
+    check(look, [*subject.levels, *values, *keys], series)
+    for metric in subject.measures:
+        label = display.labels.pop(metric.key, None)
+        if label is not None:
+            # The longer name first: it may begin with the shorter one.
+            display.labels = {metric.label: label, **display.labels}
+            if metric.short:
+                display.labels[metric.short] = label

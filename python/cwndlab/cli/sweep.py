@@ -128,12 +128,10 @@ def sweep(
     if over is not None:
         chosen = _with_metrics(chosen, over)
     findings = SweepResult(chosen)
-    levels = chosen.levels
-    expected.check(chosen.metrics, levels)
-    values = [value for labels in levels.values() for value in labels]
-    figure_options.check(look, [*levels, *values], values)
-    if over is not None:
-        over_options.check_over(over, findings.seen_over(over.places))
+    expected.check(chosen.metrics, chosen.levels)
+    subject = findings if over is None else findings.seen_over(over.places)
+    values = [text for found in chosen.levels.values() for text in found]
+    over_options.check_figure(look, over, subject, values)
     folder = store or Path("out") / chosen.name
     _execute(chosen, findings, folder, jobs=jobs, on=on, again=again, as_json=as_json)
     if as_json:
@@ -148,14 +146,16 @@ def sweep(
 
 
 def _with_metrics(chosen: Sweep, over: Over) -> Sweep:
-    """Return a sweep that also measures what its figure has on y."""
+    """Return a sweep that also measures what its figure shows."""
     from cwndlab.errors import ScenarioError
     from cwndlab.sweeps.by_group import GROUP
-    from cwndlab.sweeps.measures import EACH_GROUP
+    from cwndlab.sweeps.measures import EACH_GROUP, is_known
 
     is_of_groups = GROUP in over.places and GROUP not in chosen.levels
     begin = EACH_GROUP if is_of_groups else ""
     metrics = [f"{begin}{metric}" for metric in over.y or ("share",) * is_of_groups]
+    if over.x not in chosen.levels and is_known(f"{begin}{over.x}"):
+        metrics.append(f"{begin}{over.x}")
     try:
         return dataclasses.replace(chosen, metrics=[*dict.fromkeys([*chosen.metrics, *metrics])])
     except ScenarioError as error:

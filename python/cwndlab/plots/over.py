@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cwndlab.message import invalid_value, unknown_value
+from cwndlab.plots.drawing import know
 from cwndlab.plots.figure_style import FigureStyleError
-from cwndlab.plots.over_axes import over_axes
+from cwndlab.plots.metric_points import metric_points
+from cwndlab.plots.over_axes import numbers_of, over_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,17 +23,34 @@ class Over(NamedTuple):
     Parameters
     ----------
     x : str
-        An axis.
+        An axis, or a metric.
     hue, panel : str, optional
         The axes of lines and of panels.
     y : tuple of str
-        Metrics, a row of panels each; without any, the first metric.
+        Metrics, a row of panels each; without any, the first metric that is not `x`.
     """
 
     x: str
     hue: str | None = None
     panel: str | None = None
     y: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, x: str | None, hue: str | None, panel: str | None, y: str | Sequence[str]
+    ) -> Over | None:
+        """Read what `plot` takes; None if nothing is asked.
+
+        Raises
+        ------
+        FigureStyleError
+            Without an `x` beside the others.
+        """
+        if x is None:
+            if hue or panel or y:
+                raise FigureStyleError("x", "is missing: expected an axis beside hue, panel or y")
+            return None
+        return cls(x, hue, panel, (y,) if isinstance(y, str) else tuple(y))
 
     @property
     def places(self) -> list[str]:
@@ -50,18 +70,20 @@ class Over(NamedTuple):
         >>> from cwndlab import Sweep, dumbbell
         >>> from cwndlab.sweeps import SweepResult
         >>> base = dumbbell("2Mbit", "10ms", flows="CUBIC")
-        >>> sweep = Sweep(base=base, axes={"dumbbell.rate": ["1Mbit", "2Mbit"]})
+        >>> axes = {"dumbbell.rate": ["1Mbit", "2Mbit"]}
+        >>> sweep = Sweep(base=base, axes=axes, metrics=["goodput"])
         >>> Over("dumbell.rate").check(SweepResult(sweep))
         Traceback (most recent call last):
         ...
         cwndlab.plots.figure_style.FigureStyleError: x: "dumbell.rate" is not known: expected \
-dumbbell.rate or group (did you mean dumbbell.rate?)
+dumbbell.rate, group or goodput (did you mean dumbbell.rate?)
         """
         metrics = [measure.key for measure in subject.measures]
+        axes = [*subject.levels, *subject.views]
         for key, value in (("x", self.x), ("hue", self.hue), ("panel", self.panel)):
-            if value is not None and value not in subject.levels:
-                known = [*subject.levels, *subject.views]
-                raise FigureStyleError(key, unknown_value(value, known))
+            others = metrics if key == "x" else []
+            if value is not None and value not in (*subject.levels, *others):
+                raise FigureStyleError(key, unknown_value(value, [*axes, *others]))
         if not metrics:
             key = next(key for key, value in self._asdict().items() if value == "group")
             expected = "a metric of each group, such as group.share"
@@ -69,12 +91,17 @@ dumbbell.rate or group (did you mean dumbbell.rate?)
         for value in self.y:
             if value not in metrics:
                 raise FigureStyleError("y", unknown_value(value, metrics))
-        for axis, levels in subject.levels.items():
-            if len(levels) > 1 and axis not in self.places:
-                key = "hue" if self.hue is None else "panel"
-                raise FigureStyleError(
-                    key, f"axis `{axis}` has several levels: expected as `x`, `hue` or `panel`"
-                )
+        free = [axis for axis, levels in subject.levels.items()
+                if len(levels) > 1 and axis not in self.places]  # fmt: skip
+        if self.x in metrics and len(free) == 1 and numbers_of(subject.levels[free[0]])[0]:
+            # Lines join its levels.
+            return
+        if free:
+            key, places = "hue" if self.hue is None else "panel", "`hue` or `panel`"
+            places = places if self.x in metrics else f"`x`, {places}"
+            raise FigureStyleError(
+                key, f"axis `{free[-1]}` has several levels: expected as {places}"
+            )
 
     def draw(self, subject: Measured) -> Figure:
         """Draw the figure.
@@ -85,4 +112,5 @@ dumbbell.rate or group (did you mean dumbbell.rate?)
             If the runs have no such axis or metric.
         """
         self.check(subject)
-        return over_axes(subject, self)
+        know(subject.levels, subject.measures)
+        return (over_axes if self.x in subject.levels else metric_points)(subject, self)

@@ -15,10 +15,12 @@ from cwndlab.plots.drawing import (
     LINE_LABEL,
     figure_legend,
     label_line,
+    legend_title,
     name,
     ordered,
     part_labels,
     points,
+    title_of,
     whiskers,
 )
 from cwndlab.plots.style import REFERENCE, look, panels, styled
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 DECADE = 10.0
 """Ratio of the last value to the first above which the x axis is logarithmic."""
+SPREAD = 0.3
+"""Width over which lines are spread at one name so that whiskers do not overlap, in steps."""
 MOST_LABELS = 6
 """Lines that may have their names at their ends; more have a legend."""
 MOST_MOVED = 1.0
@@ -78,7 +82,16 @@ def over_axes(subject: Measured, over: Over) -> Figure:
         if over.panel is not None and index < len(columns):
             axis.set_title(f"{name(over.panel)} {name(column)}")
         ends += [
-            _line(axis, where(chosen, over.hue, line), over.x, places, measure, line, number)
+            _line(
+                axis,
+                where(chosen, over.hue, line),
+                over.x,
+                places,
+                measure,
+                line,
+                number,
+                SPREAD * (number - (len(lines) - 1) / 2) / len(lines),
+            )
             for number, line in enumerate(lines)
         ]
         _refer(axis, measure, is_named=index == 0)
@@ -90,14 +103,23 @@ def over_axes(subject: Measured, over: Over) -> Figure:
             axis.set_xticks(numbers, [f"{number:g}" for number in numbers], minor=False)
             axis.set_xticks([], minor=True)
         if index % len(columns) == 0:
-            axis.set_ylabel(measure.title)
+            axis.set_ylabel(title_of(measure))
         if index // len(columns) == len(rows) - 1:
             axis.set_xlabel(name(over.x) + (f" [{unit}]" if unit else ""))
-    title = f"{subject.title}: means (whiskers: 95 % confidence interval)"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=points(10.5))
-    if len(lines) > 1 and (len(columns) > 1 or not _names_at_ends(figure, ends)):
-        figure_legend(figure, *axes[0].get_legend_handles_labels(), handlelength=3)
+    head(figure, subject, "means (whiskers: 95 % confidence interval)")
+    title = legend_title(over.hue)
+    has_names = len(columns) == 1 and title is None
+    if len(lines) > 1 and not (has_names and _names_at_ends(figure, ends)):
+        figure_legend(
+            figure, *axes[0].get_legend_handles_labels(), handlelength=3, title=title
+        )  # fmt: skip
     return figure
+
+
+def head(figure: Figure, subject: Measured, text: str) -> None:
+    """Write what a figure shows above it."""
+    title = f"{subject.title}: {text}" if subject.title else f"{text[0].upper()}{text[1:]}"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=points(10.5))
 
 
 def levels(subject: Measured, axis: str | None) -> list[str]:
@@ -128,13 +150,13 @@ def numbers_of(levels: Sequence[str]) -> tuple[list[float] | None, str]:
 
 def _line(
     axes: Axes, rows: pl.DataFrame, x: str, places: list[str], measure: Metric, line: str,
-    number: int,
+    number: int, beside: float,
 ) -> End:  # fmt: skip
     by_place = {row[x]: row for row in rows.to_dicts() if row["mean"] is not None}
     found = [by_place.get(place, {}) for place in places]
     numbers, _ = numbers_of(places)
     style, text = look(number), name(line) if line else ""
-    spots = np.array(range(len(places)) if numbers is None else numbers, dtype=float)
+    spots = np.arange(len(places)) + beside if numbers is None else np.array(numbers)
     means = np.array([row.get("mean", np.nan) * measure.scale for row in found])
     axes.errorbar(
         spots, means, yerr=whiskers(found, measure.scale), color=style.color, marker=style.marker,

@@ -55,15 +55,6 @@ class Means(Protocol):
         ...
 
 
-class Scores(Protocol):
-    """Rules with their distances from the best."""
-
-    @property
-    def scores(self) -> pl.DataFrame:
-        """C_a and D_a by setting, metric and rule."""
-        ...
-
-
 class Pairs(Means, Protocol):
     """Rules beside another."""
 
@@ -107,7 +98,16 @@ class Measured(Means, Protocol):
         ...
 
 
-class Swept(Means, Protocol):
+class Scores(Measured, Protocol):
+    """Rules with their distances from the best."""
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """C_a and D_a by setting, metric and rule."""
+        ...
+
+
+class Swept(Measured, Protocol):
     """Results of a sweep."""
 
     @property

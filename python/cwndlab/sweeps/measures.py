@@ -151,6 +151,24 @@ def _unknown(key: str) -> ScenarioError:
     return ScenarioError(invalid("metrics", key, METRIC, nearest(key, known)))
 
 
+def is_known(key: str) -> bool:
+    """Whether this may be a metric of a sweep.
+
+    Examples
+    --------
+    >>> is_known("group.share"), is_known("los_rate"), is_known("aggregate_goodput_bps")
+    (True, False, True)
+    """
+    if key.startswith(EACH_GROUP):
+        return key.removeprefix(EACH_GROUP) in _numbers("flows")
+    try:
+        find(key)
+    except ScenarioError:
+        return False
+    # `find` also takes what a paper adds to a run, which has no definition.
+    return "." in key or key in BY_KEY or key in RUN
+
+
 def measure(
     run: Mapping[str, Any], measures: Sequence[Measure], link: str, group: str | None
 ) -> dict[str, float | None]:

@@ -253,7 +253,8 @@ class SweepResult(ResultTables):
         Parameters
         ----------
         x : str, optional
-            The axis of the sweep on x; without it, the figure chooses, and draws every metric.
+            What is on x: an axis of the sweep, or a metric; without it, the figure chooses, and
+            draws every metric.
         hue, panel : str, optional
             With `x`: the axes whose levels have a line and a panel each. ``"group"`` is the axis
             of the groups of flows.
@@ -278,15 +279,12 @@ class SweepResult(ResultTables):
         >>> [text.get_text() for text in figure.axes[0].texts]
         ['equal share', 'NewReno', 'CUBIC', 'BBR1']
         """
-        from cwndlab.plots import FigureStyle, FigureStyleError, sweep_points
+        from cwndlab.plots import FigureStyle, sweep_points
         from cwndlab.plots.over import Over
 
-        style = FigureStyle.of(**figure)
-        if x is None:
-            if hue or panel or y:
-                raise FigureStyleError("x", "is missing: expected an axis beside hue, panel or y")
+        style, over = FigureStyle.of(**figure), Over.of(x, hue, panel, y)
+        if over is None:
             return style.draw(sweep_points, self)
-        over = Over(x, hue, panel, (y,) if isinstance(y, str) else tuple(y))
         return style.draw(over.draw, self.seen_over(over.places))
 
     def seen_over(self, axes: Sequence[str]) -> SweepResult | ByGroup:
