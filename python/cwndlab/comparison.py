@@ -156,6 +156,15 @@ class Comparison(Collection):
         return self.plan.labels
 
     @property
+    def distributions(self) -> dict[str, Metric]:
+        """The metrics, which have a distribution over replicates."""
+        return {metric.key: metric for metric in self.metrics}
+
+    def each(self, name: str) -> pl.DataFrame:
+        """Return the values of a metric, ``value``, with axes and ``replicate``."""
+        return self.runs.rename({name: "value"})
+
+    @property
     def views(self) -> Sequence[str]:
         """No other view has more axes."""
         return ()
@@ -172,6 +181,8 @@ class Comparison(Collection):
         hue: str | None = None,
         panel: str | None = None,
         y: str | Sequence[str] = (),
+        heat: str | None = None,
+        cdf: str | None = None,
         **figure: Any,
     ) -> Figure:
         """Plot each metric's mean and confidence interval per environment and rule (matplotlib).
@@ -186,6 +197,10 @@ class Comparison(Collection):
             With `x`: the axes whose levels have a line and a panel each.
         y : str or sequence of str
             With `x`: metrics, a row of panels each; by default the first.
+        heat : str, optional
+            A metric, as the colour of cells over the axes `x` and `y`.
+        cdf : str, optional
+            A metric, whose distribution over replicates is drawn instead.
         **figure
             `width`, `height`, `style`, `labels`, `order`, `baseline` as of
             `cwndlab.plots.FigureStyle.of`.
@@ -206,7 +221,7 @@ class Comparison(Collection):
         from cwndlab.plots import FigureStyle, comparison_bars, goodput_points
         from cwndlab.plots.over import Over
 
-        style, over = FigureStyle.of(**figure), Over.of(x, hue, panel, y)
+        style, over = FigureStyle.of(**figure), Over.of(x, hue, panel, y, heat, cdf)
         if over is not None:
             return style.draw(over.draw, self)
         if self.has_many_environments:

@@ -207,7 +207,8 @@ def compare(
             )
         if over is not None:
             raise click.UsageError(
-                "`--x` cannot be used with `--against`, which has the number of flows on x"
+                f"`--{next(iter(asked.given))}` cannot be used with `--against`, which has the "
+                "number of flows on x"
             )
         refuse_together(
             detail=detail, metrics=metrics, has_rate=rate is not None, env=env, assume=assume
@@ -319,10 +320,10 @@ def _metrics(over: Over | None) -> Sequence[str]:
         return ()
     from cwndlab.metrics import BY_KEY
 
-    for metric in over.y:
+    for metric, key in over.shown.items():
         if metric not in BY_KEY:
-            raise click.UsageError(unknown("--y", metric, BY_KEY))
-    return (*over.y, over.x)
+            raise click.UsageError(unknown(f"--{key}", metric, BY_KEY))
+    return (*over.shown, over.x)
 
 
 def _plot(

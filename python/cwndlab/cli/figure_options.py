@@ -29,6 +29,8 @@ OPTIONS = {
     "hue": "--hue",
     "panel": "--panel",
     "y": "--y",
+    "heat": "--heat",
+    "cdf": "--cdf",
 }
 """Value of a style to its option."""
 

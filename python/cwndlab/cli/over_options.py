@@ -23,13 +23,23 @@ _OPTIONS = (
     ),
     click.option(
         "--hue", metavar="AXIS",
-        help="With --x: axis whose levels have a line each; in a sweep also group, for the groups "
-        "of flows.",
+        help="With --x or --cdf: axis whose levels have a line each; in a sweep also group, for "
+        "the groups of flows.",
     ),
-    click.option("--panel", metavar="AXIS", help="With --x: axis whose levels have a panel each."),
+    click.option(
+        "--panel", metavar="AXIS", help="With --x or --cdf: axis whose levels have a panel each."
+    ),
     click.option(
         "--y", multiple=True, metavar="METRIC",
         help="With --x: metric of the plot; repeatable.  [default: the first; share for groups]",
+    ),
+    click.option(
+        "--heat", metavar="METRIC", help="With --x and --y, which are axes then: metric as colour."
+    ),
+    click.option(
+        "--cdf", metavar="METRIC",
+        help="Instead of --x: distribution of a metric over replicates; in a sweep also of a "
+        "column of flows, over all flows.",
     ),
 )  # fmt: skip
 
@@ -64,12 +74,14 @@ class Asked:
         """
         if not self.given:
             return None
-        if plot is None or "x" not in self.given:
+        if plot is None or not {"x", "cdf"} & self.given.keys():
             needed = "--plot" if plot is None else "--x"
             raise click.UsageError(f"`--{next(iter(self.given))}` needs `{needed}`")
         from cwndlab.plots.over import Over
 
-        return Over(**self.given)
+        keys = ("x", "hue", "panel", "y", "heat", "cdf")
+        values = {key: self.given.get(key, () if key == "y" else None) for key in keys}
+        return refused(Over.of, **values)
 
 
 def over_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,9 +94,12 @@ def over_options(command: Callable[..., Any]) -> Callable[..., Any]:
         hue: str | None,
         panel: str | None,
         y: tuple[str, ...],
+        heat: str | None,
+        cdf: str | None,
         **named: Any,
     ) -> Any:
-        asked = Asked({"x": x, "hue": hue, "panel": panel, "y": y})
+        given = {"x": x, "hue": hue, "panel": panel, "y": y, "heat": heat, "cdf": cdf}
+        asked = Asked(given)
         return command(*arguments, asked=asked, **named)
 
     for option in reversed(_OPTIONS):
@@ -114,9 +129,9 @@ def check_figure(
         refused(over.check, subject)
         series = subject.levels[over.hue] if over.hue else ()
     values = [text for found in subject.levels.values() for text in found]
-    keys = [metric.key for metric in subject.measures]
+    keys = list(subject.distributions)
     check(look, [*subject.levels, *values, *keys], series)
-    for metric in subject.measures:
+    for metric in subject.distributions.values():
         label = display.labels.pop(metric.key, None)
         if label is not None:
             # The longer name first: it may begin with the shorter one.

@@ -17,7 +17,7 @@ from cwndlab.cli.many_runs import says_what_is_kept
 from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.profile import profile_option
 from cwndlab.cli.sweep_tables import print_findings
-from cwndlab.message import plural
+from cwndlab.message import plural, unknown
 
 if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
@@ -147,20 +147,24 @@ def sweep(
 
 def _with_metrics(chosen: Sweep, over: Over) -> Sweep:
     """Return a sweep that also measures what its figure shows."""
-    from cwndlab.errors import ScenarioError
+    from cwndlab.metrics import BY_KEY
     from cwndlab.sweeps.by_group import GROUP
-    from cwndlab.sweeps.measures import EACH_GROUP, is_known
+    from cwndlab.sweeps.measures import EACH_GROUP, SHARE, flow_columns, is_known
 
+    if over.cdf in flow_columns():
+        kept = dict.fromkeys([*chosen.distributions, over.cdf])
+        return dataclasses.replace(chosen, distributions=list(kept))
     is_of_groups = GROUP in over.places and GROUP not in chosen.levels
     begin = EACH_GROUP if is_of_groups else ""
-    metrics = [f"{begin}{metric}" for metric in over.y or ("share",) * is_of_groups]
-    if over.x not in chosen.levels and is_known(f"{begin}{over.x}"):
-        metrics.append(f"{begin}{over.x}")
-    try:
-        return dataclasses.replace(chosen, metrics=[*dict.fromkeys([*chosen.metrics, *metrics])])
-    except ScenarioError as error:
-        text = str(error).replace("metrics:", "--y:", 1).replace(begin, "")
-        raise click.UsageError(text) from None
+    shown = over.shown or dict.fromkeys([SHARE.key] * is_of_groups, "y")
+    for metric, key in shown.items():
+        if metric not in chosen.metrics and not is_known(f"{begin}{metric}"):
+            known = [*chosen.metrics, *BY_KEY] if not is_of_groups else [SHARE.key]
+            known += flow_columns() if is_of_groups or over.cdf else []
+            raise click.UsageError(unknown(f"--{key}", metric, dict.fromkeys(known)))
+    across = [over.x] if over.x and over.x not in chosen.levels else []
+    asked = [f"{begin}{one}" for one in [*shown, *across] if is_known(f"{begin}{one}")]
+    return dataclasses.replace(chosen, metrics=list(dict.fromkeys([*chosen.metrics, *asked])))
 
 
 MOST_FAILURES = 5

@@ -97,6 +97,16 @@ class Measured(Means, Protocol):
         """One row per run: its levels and every metric."""
         ...
 
+    @property
+    def distributions(self) -> Mapping[str, Metric]:
+        """What has a distribution."""
+        ...
+
+    @property
+    def each(self) -> Callable[[str], pl.DataFrame]:
+        """Returns the values of a distribution, with levels and replicate."""
+        ...
+
 
 class Scores(Measured, Protocol):
     """Rules with their distances from the best."""

@@ -74,6 +74,18 @@ class ByGroup:
         ]
 
     @property
+    def distributions(self) -> dict[str, Measure]:
+        """What has a distribution over the flows of a group, or over replicates."""
+        return {**{one.key: one for one in self.measures}, **self._found.sweep.distributed}
+
+    def each(self, name: str) -> pl.DataFrame:
+        """Return the values of a distribution, ``value``, with axes and ``replicate``."""
+        if name not in self._found.sweep.distributed:
+            return self.runs.rename({name: "value"})
+        labels = pl.col(GROUP).replace_strict(self._labels, return_dtype=pl.String)
+        return self._found.flows.with_columns(labels).rename({name: "value"})
+
+    @property
     def summary(self) -> pl.DataFrame:
         """`SweepResult.summary` with the column ``group``; a metric is a column of flows."""
         whole = self._found.summary

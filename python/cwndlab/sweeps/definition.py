@@ -27,7 +27,14 @@ from cwndlab.sweeps.checks import (
     check_names,
     check_targets,
 )
-from cwndlab.sweeps.measures import EACH_GROUP, Measure, find, of_each_group
+from cwndlab.sweeps.measures import (
+    EACH_GROUP,
+    Measure,
+    find,
+    flow_columns,
+    of_each_group,
+    of_flows,
+)
 from cwndlab.sweeps.overlaps import refuse_settings
 
 if TYPE_CHECKING:
@@ -71,6 +78,8 @@ class Sweep:
     metrics : sequence of str
         Metrics (docs/sweeps.md lists them); the first one is the main one. ``"group.share"``, or
         another column of flows, is one metric for each group of flows.
+    distributions : sequence of str
+        Columns of flows of which the value of every flow is kept (`SweepResult.flows`).
     link, group : str
         The link and the group of flows to measure; by default ``bottleneck`` and all flows.
     compare, baseline : str, optional
@@ -114,6 +123,7 @@ class Sweep:
     replicates: int = REPLICATES
     seed: int | None = None
     metrics: Sequence[str] = METRICS
+    distributions: Sequence[str] = ()
     link: str = "bottleneck"
     group: str | None = None
     compare: str | None = None
@@ -133,12 +143,15 @@ class Sweep:
         if isinstance(self.metrics, str):
             names = [name.strip() for name in self.metrics.split(",")]
             object.__setattr__(self, "metrics", names)
+        if isinstance(self.distributions, str):
+            columns = [name.strip() for name in self.distributions.split(",")]
+            object.__setattr__(self, "distributions", columns)
         check_kinds(vars(self))
         if self.seed is None:
             object.__setattr__(self, "seed", self.base.get("seed", 1))
             check_kinds({"seed": self.seed})
         # Sequences become lists, as in files, so that sweeps compare equal and survive JSON.
-        for key in ("metrics", "zip"):
+        for key in ("metrics", "distributions", "zip"):
             object.__setattr__(self, key, list(getattr(self, key)))
         object.__setattr__(self, "axes", ranges.expanded(self.axes))
         object.__setattr__(self, "zip", [ranges.expanded(columns) for columns in self.zip])
@@ -146,6 +159,7 @@ class Sweep:
         if any(name.startswith(EACH_GROUP) for name in self.metrics):
             object.__setattr__(self, "metrics", of_each_group(self.metrics, self.groups))
         check_names(self)
+        self.distributed  # noqa: B018
         self.measures  # noqa: B018 (a metric that is not known is said now)
         check_targets(self)
         self.plan  # noqa: B018
@@ -247,6 +261,19 @@ class Sweep:
     def measures(self) -> tuple[Measure, ...]:
         """The metrics."""
         return tuple(find(key) for key in self.metrics)
+
+    @functools.cached_property
+    def distributed(self) -> dict[str, Measure]:
+        """The columns of `distributions`, by name."""
+        for name in self.distributions:
+            if name not in flow_columns():
+                raise ScenarioError(unknown("distributions", name, flow_columns()))
+        return {name: of_flows(name) for name in self.distributions}
+
+    @property
+    def recorded(self) -> list[Measure]:
+        """Metrics and columns that the runs have to record."""
+        return [*self.measures, *self.distributed.values()]
 
     @functools.cached_property
     def targets(self) -> tuple[targets.Target, ...]:

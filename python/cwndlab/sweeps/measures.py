@@ -59,6 +59,11 @@ def _numbers(table: str) -> list[str]:
     return own + [name for name, column in COLUMNS[table].items() if column.kind != "text"]
 
 
+def flow_columns() -> list[str]:
+    """Names of the numbers of a flow."""
+    return [name for name in _numbers("flows") if name != SHARE.key]
+
+
 def of_each_group(metrics: Iterable[str], groups: Iterable[str]) -> list[str]:
     """Replace ``group.COLUMN`` by the metric of each group, ``flows.GROUP.COLUMN``.
 

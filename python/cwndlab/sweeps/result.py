@@ -58,6 +58,7 @@ class SweepResult(ResultTables):
         self.unmet: list[dict[str, Any]] = []
         self.notes: list[str] = []
         plan = sweep.plan
+        self._flows: dict[tuple[int, int], Sequence[Mapping[str, Any]]] = {}
         self._values = Values(plan.count // plan.replicates, sweep.metrics, sweep.first_replicates)
 
     def __len__(self) -> int:
@@ -65,9 +66,17 @@ class SweepResult(ResultTables):
         return self._values.done
 
     def put(
-        self, cell: int, replicate: int, trace_hash: str, values: Mapping[str, float | None]
+        self,
+        cell: int,
+        replicate: int,
+        trace_hash: str,
+        values: Mapping[str, float | None],
+        flows: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """Add a finished run."""
+        if columns := self.sweep.distributions:
+            kept = ("flow", "group", *columns)
+            self._flows[cell, replicate] = [{key: flow[key] for key in kept} for flow in flows]
         self._values.put(cell, replicate, int(trace_hash, 16), values)
 
     def values(self, cell: int, metric: str) -> list[float | None]:
@@ -151,6 +160,44 @@ class SweepResult(ResultTables):
         return self._frame(
             cells, {"replicate": replicates, "seed": seeds, "trace_hash": hashes, **metrics}
         )
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow of every run: cell, ``replicate``, ``flow``, ``group``, distributions.
+
+        Examples
+        --------
+        >>> from cwndlab import dumbbell, sweep
+        >>> base = dumbbell("2Mbit", "10ms", flows=["Reno", "CUBIC"], duration="5s")
+        >>> found = sweep(base, axes={"dumbbell.delay": ["5ms"]}, replicates=1,
+        ...               distributions="mean_rtt_s")
+        >>> found.flows.columns
+        ['dumbbell.delay', 'replicate', 'flow', 'group', 'mean_rtt_s']
+        """
+        rows = [
+            (cell, replicate, flow) for (cell, replicate), flows in sorted(self._flows.items())
+            for flow in flows
+        ]  # fmt: skip
+        columns: dict[str, Any] = {
+            key: [flow[key] for _, _, flow in rows] for key in ("flow", "group")
+        }
+        for key in self.sweep.distributions:
+            found = (flow[key] for _, _, flow in rows)
+            columns[key] = np.array([math.nan if one is None else one for one in found], float)
+        replicates = np.array([replicate for _, replicate, _ in rows], np.int64)
+        cells = np.array([cell for cell, _, _ in rows], np.int64)
+        return self._frame(cells, {"replicate": replicates, **columns})
+
+    @property
+    def distributions(self) -> dict[str, Measure]:
+        """What has a distribution: over the flows of all replicates, metrics over replicates."""
+        of_runs = {measure.key: measure for measure in self.measures}
+        return {**of_runs, **self.sweep.distributed}
+
+    def each(self, name: str) -> pl.DataFrame:
+        """Return the values of a distribution, ``value``, with axes and ``replicate``."""
+        table = self.flows if name in self.sweep.distributed else self.runs
+        return table.rename({name: "value"})
 
     @property
     def summary(self) -> pl.DataFrame:
@@ -246,6 +293,8 @@ class SweepResult(ResultTables):
         hue: str | None = None,
         panel: str | None = None,
         y: str | Sequence[str] = (),
+        heat: str | None = None,
+        cdf: str | None = None,
         **figure: Any,
     ) -> Figure:
         """Plot means with their 95 % confidence intervals (matplotlib).
@@ -261,6 +310,11 @@ class SweepResult(ResultTables):
         y : str or sequence of str
             With `x`: metrics, a row of panels each; by default the first. For groups they are
             columns of flows, such as ``"share"``, of which the sweep has ``group.COLUMN``.
+        heat : str, optional
+            A metric, as the colour of cells over the axes `x` and `y`.
+        cdf : str, optional
+            A metric, whose distribution over replicates is drawn instead; or one of
+            `Sweep.distributions`, over the flows of all replicates.
         **figure
             `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
 
@@ -282,7 +336,7 @@ class SweepResult(ResultTables):
         from cwndlab.plots import FigureStyle, sweep_points
         from cwndlab.plots.over import Over
 
-        style, over = FigureStyle.of(**figure), Over.of(x, hue, panel, y)
+        style, over = FigureStyle.of(**figure), Over.of(x, hue, panel, y, heat, cdf)
         if over is None:
             return style.draw(sweep_points, self)
         return style.draw(over.draw, self.seen_over(over.places))
