@@ -49,6 +49,7 @@ def distribution(subject: Measured, over: Over) -> Figure:
         width=max(6.0, 1.0 + 3.2 * len(columns)), height=3.2,
     )  # fmt: skip
     counts: set[int] = set()
+    has_band = False
     for panel, column in zip(axes, columns, strict=True):
         chosen = where(values, over.panel, column)
         if over.panel is not None:
@@ -56,7 +57,8 @@ def distribution(subject: Measured, over: Over) -> Figure:
         for number, line in enumerate(lines):
             own = where(chosen, over.hue, line)
             counts.add(own.height)
-            _draw(panel, own, metric.scale, look(number), name(line) if line else "")
+            label = name(line) if line else ""
+            has_band |= _draw(panel, own, metric.scale, look(number), label)
         panel.set_xlabel(title_of(metric))
     axes[0].set_ylim(0, 1.02)
     low, high = values["value"].drop_nulls().min(), values["value"].drop_nulls().max()
@@ -67,7 +69,7 @@ def distribution(subject: Measured, over: Over) -> Figure:
     many = f"{least}" if least == most else f"{least} to {most}"
     whose = "runs" if is_of_runs else "flows of all replicates"
     axes[0].set_ylabel(f"share of {'runs' if is_of_runs else 'flows'}")
-    band = "" if is_of_runs else " (band: 95 % confidence interval)"
+    band = "\nband: 95 % confidence interval over replicates" if has_band else ""
     head(figure, subject, f"cumulative distribution over {many} {whose}{band}")
     if len(lines) > 1:
         figure_legend(
@@ -77,10 +79,12 @@ def distribution(subject: Measured, over: Over) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, values: pl.DataFrame, scale: float, style: Look, label: str) -> None:
+def _draw(axes: Axes, values: pl.DataFrame, scale: float, style: Look, label: str) -> bool:
+    """Draw a line, and its interval where there is one; return whether there is."""
     runs = [run for _, run in values.group_by("replicate", maintain_order=True)]
     x, y = _steps(values["value"], scale)
-    if len(runs) > 1 and all(run.height >= LEAST_OF_RUN for run in runs):
+    has_band = len(runs) > 1 and all(run.height >= LEAST_OF_RUN for run in runs)
+    if has_band:
         places = x[np.unique(np.linspace(0, len(x) - 1, MOST_PLACES).astype(int))]
         shares = [
             np.searchsorted(_steps(run["value"], scale)[0][1:], places, "right") / run.height
@@ -96,6 +100,7 @@ def _draw(axes: Axes, values: pl.DataFrame, scale: float, style: Look, label: st
         x, y, where="post", color=style.color, linestyle=style.linestyle, linewidth=1.5,
         marker=style.marker, markersize=5, markevery=half, label=label,
     )  # fmt: skip
+    return has_band
 
 
 def _steps(values: pl.Series, scale: float) -> tuple[FloatArray, FloatArray]:
