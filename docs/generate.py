@@ -74,6 +74,8 @@ PICTURES = {
     "docs/images/figure-column.svg": "cwndlab sweep examples/sweep-buffers.toml --store out/docs "
     "--width column --style paper --order CUBIC --label 'AIMD(1, 0.5)=Reno' "
     "--label 'AIMD(0.31, 0.875)=GAIMD' --plot",
+    "docs/images/figure-shares.svg": "cwndlab sweep examples/sweep-shares.toml --store out/docs "
+    "--x dumbbell.queue.limit --hue group --style paper --plot",
     "docs/images/search.png": (
         'cwndlab search --best "AIAD(1, 3)" --worst "AIMD(1, 0.8)" --bound period=0.5s..6s '
         "--bound high=1Mbit..2.7Mbit --out out/search && cp out/search/plot.png"

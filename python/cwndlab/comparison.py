@@ -150,20 +150,80 @@ class Comparison(Collection):
         """Whether there are too many environments for a column each."""
         return len(self.plan.axes["env"]) > MANY_ENVIRONMENTS
 
-    def plot(self, **figure: Any) -> Figure:
+    @property
+    def levels(self) -> dict[str, list[str]]:
+        """The levels of every axis."""
+        return self.plan.labels
+
+    @property
+    def distributions(self) -> dict[str, Metric]:
+        """The metrics, which have a distribution over replicates."""
+        return {metric.key: metric for metric in self.metrics}
+
+    def each(self, name: str) -> pl.DataFrame:
+        """Return the values of a metric, ``value``, with axes and ``replicate``."""
+        return self.runs.rename({name: "value"})
+
+    @property
+    def views(self) -> Sequence[str]:
+        """No other view has more axes."""
+        return ()
+
+    @property
+    def title(self) -> str:
+        """What figures call it: nothing."""
+        return ""
+
+    def plot(
+        self,
+        *,
+        x: str | None = None,
+        hue: str | None = None,
+        panel: str | None = None,
+        y: str | Sequence[str] = (),
+        heat: str | None = None,
+        cdf: str | None = None,
+        **figure: Any,
+    ) -> Figure:
         """Plot each metric's mean and confidence interval per environment and rule (matplotlib).
 
         With many environments: goodput alone, one panel per setting.
 
         Parameters
         ----------
+        x : str, optional
+            What is on x: an axis, such as ``"queue"``, or a metric.
+        hue, panel : str, optional
+            With `x`: the axes whose levels have a line and a panel each.
+        y : str or sequence of str
+            With `x`: metrics, a row of panels each; by default the first.
+        heat : str, optional
+            A metric, as the colour of cells over the axes `x` and `y`.
+        cdf : str, optional
+            A metric, whose distribution over replicates is drawn instead.
         **figure
             `width`, `height`, `style`, `labels`, `order`, `baseline` as of
             `cwndlab.plots.FigureStyle.of`.
+
+        Raises
+        ------
+        FigureStyleError
+            For an axis or a metric that the comparison does not have.
+
+        Examples
+        --------
+        >>> from cwndlab import compare
+        >>> found = compare(["AIMD(1, 0.5)", "AIAD(1, 3)"], replicates=2, duration="2s")
+        >>> figure = found.plot(x="mean_queueing_delay_s", hue="rule", y="goodput")
+        >>> figure.axes[0].get_xlabel()
+        'mean queueing delay [ms] (lower is better)'
         """
         from cwndlab.plots import FigureStyle, comparison_bars, goodput_points
+        from cwndlab.plots.over import Over
 
-        style = FigureStyle.of(**figure)
+        style, over = FigureStyle.of(**figure), Over.of(x, hue, panel, y, heat, cdf)
+        if over is not None:
+            return style.draw(over.draw, self)
         if self.has_many_environments:
             return style.draw(goodput_points, self)
         return style.draw(comparison_bars, self)

@@ -69,6 +69,8 @@ class Metric:
     """Whether it reads the bottleneck link."""
     patch: Mapping[str, Any] | None = None
     """Keys of the scenario without which a run does not measure it."""
+    reference: float | None = None
+    """Value that figures mark: what would be fair."""
 
     @classmethod
     def of(cls, column: Column, read: Read | None = None, **changes: Any) -> Metric:

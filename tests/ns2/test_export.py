@@ -25,7 +25,7 @@ needs_ns2 = pytest.mark.skipif(
 
 
 def test_every_example_is_exported_or_refused():
-    sweeps = {"sweep-buffers", "sweep-environments", "sweep-groups"}
+    sweeps = {file.stem for file in exported.EXAMPLES.glob("sweep-*.toml")}
     files = {file.stem for file in exported.EXAMPLES.glob("*.toml")} - sweeps
     assert files == {*exported.WITHOUT_CHANCE, *exported.WITH_CHANCE, *exported.WITH_ARRIVALS,
                      *exported.IN_ANOTHER_ENDPOINT, *exported.REFUSED}  # fmt: skip

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cwndlab.cli import beside as besides
-from cwndlab.cli import expect_options, figure_options, options
+from cwndlab.cli import expect_options, figure_options, options, over_options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.hints import warn_of_bare_rates
@@ -19,11 +19,12 @@ from cwndlab.cli.many_runs import end_unmet, execute_plan
 from cwndlab.cli.output import say
 from cwndlab.cli.profile import assumptions, profile_option
 from cwndlab.custom_rules import is_own, shown
-from cwndlab.message import invalid, missing
+from cwndlab.message import invalid, missing, unknown
 
 if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
     from cwndlab.plots import FigureStyle
+    from cwndlab.plots.over import Over
 
 
 class QueueOption(click.Option):
@@ -111,6 +112,7 @@ class QueueOption(click.Option):
     metavar="FILE",
     help="Plot means (.png, .svg, .pdf); with many environments also the scores, to FILE-scores.",
 )
+@over_options.over_options
 @figure_options.figure_options
 @expect_options.expect_options
 @click.option("--detail", is_flag=True, help="Print the means of every environment.")
@@ -143,6 +145,7 @@ def compare(
     plot: Path | None,
     detail: bool,
     out: Path | None,
+    asked: over_options.Asked,
     look: FigureStyle | None,
     expected: expect_options.Expected,
     beside: str | None,
@@ -192,7 +195,8 @@ def compare(
     common: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     options.check_cluster(on, jobs)
     besides.check_beside(beside, ns, until=until, on=on, plot=plot, out=out, against=against,
-                         expect=expected.all)  # fmt: skip
+                         expect=expected.all, **asked.given)  # fmt: skip
+    over = asked.over(plot)
     if most is not None and until is None:
         raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
     work: dict[str, Any] = {"jobs": jobs, "store": store, "on": on, "out": out}
@@ -200,6 +204,11 @@ def compare(
         if baseline is not None:
             raise click.UsageError(
                 "`--baseline` cannot be used with `--against`, which is the baseline itself"
+            )
+        if over is not None:
+            raise click.UsageError(
+                f"`--{next(iter(asked.given))}` cannot be used with `--against`, which has the "
+                "number of flows on x"
             )
         refuse_together(
             detail=detail, metrics=metrics, has_rate=rate is not None, env=env, assume=assume
@@ -220,7 +229,7 @@ def compare(
     refuse_alone(flows=flows, rate=rate)
     measured = chosen(
         options.names_of("--metrics", metrics) if metrics else None,
-        also=[each.metric for each in expected.all],
+        also=[*(each.metric for each in expected.all), *_metrics(over)],
         option="--metrics",
     )
     keys = [metric.key for metric in measured]
@@ -229,7 +238,7 @@ def compare(
         look = figure_options.with_baseline(look, rules[0])
     levels = planned.plan.labels
     expected.check(BY_KEY, levels)
-    figure_options.check(look, itertools.chain.from_iterable(levels.values()), levels["rule"])
+    over_options.check_figure(look, over, planned, levels["rule"])
     if beside is not None:
         from cwndlab.sweeps import Sweep
 
@@ -239,7 +248,7 @@ def compare(
         return
     comparison = execute_plan(planned, keep=as_json, **work)
     if plot is not None:
-        _plot(comparison, plot, look)
+        _plot(comparison, plot, look, asked)
     if as_json:
         click.echo(comparison.to_json())
     else:
@@ -305,10 +314,24 @@ def _settings(
     return recoveries, queues
 
 
-def _plot(comparison: Comparison, path: Path, look: FigureStyle | None) -> None:
+def _metrics(over: Over | None) -> Sequence[str]:
+    """Return the metrics of a figure; one on x may be an axis instead."""
+    if over is None:
+        return ()
+    from cwndlab.metrics import BY_KEY
+
+    for metric, key in over.shown.items():
+        if metric not in BY_KEY:
+            raise click.UsageError(unknown(f"--{key}", metric, BY_KEY))
+    return (*over.shown, over.x)
+
+
+def _plot(
+    comparison: Comparison, path: Path, look: FigureStyle | None, asked: over_options.Asked
+) -> None:
     from cwndlab import plots
 
-    figure_options.save(look, path, comparison.plot)
-    if comparison.has_many_environments:
+    figure_options.save(look, path, lambda: comparison.plot(**asked.given))
+    if comparison.has_many_environments and not asked:
         scores = path.with_name(f"{path.stem}-scores{path.suffix}")
         figure_options.save(look, scores, plots.score_points, comparison)

@@ -29,6 +29,8 @@ OPTIONS = {
     "hue": "--hue",
     "panel": "--panel",
     "y": "--y",
+    "heat": "--heat",
+    "cdf": "--cdf",
 }
 """Value of a style to its option."""
 
@@ -49,7 +51,7 @@ _label = click.option(
     "labels",
     multiple=True,
     metavar="NAME=LABEL",
-    help="Name in plot and tables of a rule or another series, e.g. 'AIMD(1, 0.5)=Reno'; "
+    help="Name in plot and tables of a rule, metric, axis or level, e.g. 'AIMD(1, 0.5)=Reno'; "
     "repeatable.",
 )
 _order = click.option(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cwndlab.cli import beside as besides
-from cwndlab.cli import expect_options, figure_options, options
+from cwndlab.cli import expect_options, figure_options, options, over_options
 from cwndlab.cli.display import display
 from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
 from cwndlab.cli.home import home_option, homes_of, warn_of_twins
@@ -16,10 +17,11 @@ from cwndlab.cli.many_runs import says_what_is_kept
 from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.profile import profile_option
 from cwndlab.cli.sweep_tables import print_findings
-from cwndlab.message import plural
+from cwndlab.message import plural, unknown
 
 if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
+    from cwndlab.plots.over import Over
     from cwndlab.sweeps import Sweep, SweepResult
 
 EXIT_FAILED, EXIT_UNMET = 1, 3
@@ -60,15 +62,7 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
     metavar="FILE",
     help="Plot means and intervals (.png, .svg, .pdf).",
 )
-@click.option("--x", metavar="AXIS", help="Axis of the sweep on x of the plot.")
-@click.option("--hue", metavar="AXIS", help="With --x: axis whose levels have a line each.")
-@click.option("--panel", metavar="AXIS", help="With --x: axis whose levels have a panel each.")
-@click.option(
-    "--y",
-    multiple=True,
-    metavar="METRIC",
-    help="With --x: metric of the plot; repeatable.  [default: the first]",
-)
+@over_options.over_options
 @figure_options.figure_options
 @expect_options.expect_options
 @besides.beside_options
@@ -88,10 +82,7 @@ def sweep(
     yes: bool,
     as_json: bool,
     plot: Path | None,
-    x: str | None,
-    hue: str | None,
-    panel: str | None,
-    y: tuple[str, ...],
+    asked: over_options.Asked,
     look: FigureStyle | None,
     expected: expect_options.Expected,
     beside: str | None,
@@ -105,8 +96,9 @@ def sweep(
     options.check_plot(plot)
     options.check_format(as_json)
     options.check_cluster(on, jobs)
-    over: dict[str, Any] = {"x": x, "hue": hue, "panel": panel, "y": y}
-    besides.check_beside(beside, ns, until=until, on=on, plot=plot, expect=expected.all, **over)
+    besides.check_beside(
+        beside, ns, until=until, on=on, plot=plot, expect=expected.all, **asked.given
+    )
 
     from cwndlab.sweeps import SweepResult, as_sweep, at_homes
 
@@ -128,26 +120,18 @@ def sweep(
         return
     if most is not None and not chosen.until:
         raise click.UsageError("`--most` needs `--until`: use `--replicates N` without it")
-    if plot is not None and chosen.replicates < 2 and not chosen.until:
+    over = asked.over(plot)
+    if plot is not None and over is None and chosen.replicates < 2 and not chosen.until:
         raise click.UsageError(
             "`--plot` draws confidence intervals and needs `--replicates 2` or more"
         )
-    labels: dict[str, list[str]] = {}
-    for axis, levels in chosen.plan.axes.items():
-        for level in levels:
-            for column, label in chosen.columns({axis: level.label}).items():
-                labels.setdefault(column, []).append(label)
-    expected.check(chosen.metrics, labels)
-    found = [
-        chosen.columns({axis: level.label})
-        for axis, levels in chosen.plan.axes.items()
-        for level in levels
-    ]
-    values = [value for columns in found for value in columns.values()]
-    figure_options.check(look, [*(name for columns in found for name in columns), *values], values)
+    if over is not None:
+        chosen = _with_metrics(chosen, over)
     findings = SweepResult(chosen)
-    if any(over.values()):
-        _check_over(chosen, over, labels, plot)
+    expected.check(chosen.metrics, chosen.levels)
+    subject = findings if over is None else findings.seen_over(over.places)
+    values = [text for found in chosen.levels.values() for text in found]
+    over_options.check_figure(look, over, subject, values)
     folder = store or Path("out") / chosen.name
     _execute(chosen, findings, folder, jobs=jobs, on=on, again=again, as_json=as_json)
     if as_json:
@@ -155,24 +139,32 @@ def sweep(
     else:
         print_findings(findings)
     if plot is not None:
-        figure_options.save(look, plot, lambda: findings.plot(**over))
+        figure_options.save(look, plot, lambda: findings.plot(**asked.given))
     is_met = expected.judge(findings.summary, findings.runs, f"sweep {chosen.name}")
     _end_incomplete(findings)
     expect_options.end(is_met=is_met)
 
 
-def _check_over(
-    chosen: Sweep, over: dict[str, Any], labels: dict[str, list[str]], plot: Path | None
-) -> None:
-    """Refuse axes and metrics that the plot cannot have, before any run."""
-    if plot is None or over["x"] is None:
-        given = next(key for key, value in over.items() if value)
-        needed = "--plot" if plot is None else "--x"
-        raise click.UsageError(f"`--{given}` needs `{needed}`")
-    from cwndlab.plots.over_axes import Over
+def _with_metrics(chosen: Sweep, over: Over) -> Sweep:
+    """Return a sweep that also measures what its figure shows."""
+    from cwndlab.metrics import BY_KEY
+    from cwndlab.sweeps.by_group import GROUP, SHARE
+    from cwndlab.sweeps.measures import EACH_GROUP, flow_columns, group_columns, is_known
 
-    several = [axis for axis, levels in labels.items() if len(set(levels)) > 1]
-    figure_options.refused(Over(**over).check, list(labels), chosen.metrics, several)
+    if over.cdf in flow_columns():
+        kept = dict.fromkeys([*chosen.distributions, over.cdf])
+        return dataclasses.replace(chosen, distributions=list(kept))
+    is_of_groups = GROUP in over.places and GROUP not in chosen.levels
+    begin = EACH_GROUP if is_of_groups else ""
+    shown = over.shown or dict.fromkeys([SHARE] * is_of_groups, "y")
+    for metric, key in shown.items():
+        if metric not in chosen.metrics and not is_known(f"{begin}{metric}"):
+            known = group_columns() if is_of_groups else [*chosen.metrics, *BY_KEY]
+            known += flow_columns() if over.cdf else []
+            raise click.UsageError(unknown(f"--{key}", metric, dict.fromkeys(known)))
+    across = [over.x] if over.x and over.x not in chosen.levels else []
+    asked = [f"{begin}{one}" for one in [*shown, *across] if is_known(f"{begin}{one}")]
+    return dataclasses.replace(chosen, metrics=list(dict.fromkeys([*chosen.metrics, *asked])))
 
 
 MOST_FAILURES = 5

@@ -12,6 +12,7 @@ colour AND by line style or marker.
 """
 
 from cwndlab.plots.assessment import league, verdicts
+from cwndlab.plots.bands import bands
 from cwndlab.plots.bars import comparison_bars
 from cwndlab.plots.beside import beside
 from cwndlab.plots.explained import explained
@@ -33,6 +34,7 @@ __all__ = [
     "FigureStyle",
     "FigureStyleError",
     "available_bandwidths",
+    "bands",
     "beside",
     "comparison_bars",
     "explained",

@@ -15,18 +15,27 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from cwndlab.metrics import BY_KEY, Metric
-from cwndlab.plots.drawing import figure_legend, name, ordered, whiskers
+from cwndlab.plots.drawing import (
+    figure_legend,
+    know,
+    label_of,
+    legend_title,
+    name,
+    ordered,
+    title_of,
+    whiskers,
+)
 from cwndlab.plots.style import look, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.plots.subjects import Means
+    from cwndlab.plots.subjects import Measured
 
 SHOWN = ("goodput", "fairness_spread", "loss_rate", "mean_queueing_delay_s")
 
 
 @styled
 def comparison_bars(
-    comparison: Means,
+    comparison: Measured,
     *,
     setting: tuple[str, str] | None = None,
     metrics: Sequence[str] = (),
@@ -38,7 +47,7 @@ def comparison_bars(
     Parameters
     ----------
     comparison : Comparison
-        Only its `summary` is read.
+        The runs.
     setting : (recovery, queue), optional
         By default every setting gets a column.
     metrics : sequence of str
@@ -48,6 +57,7 @@ def comparison_bars(
     summary = comparison.summary
     has = summary["metric"].unique(maintain_order=True).to_list()
     metrics = metrics or [key for key in SHOWN if key in has] or has[: len(SHOWN)]
+    know(comparison.levels, comparison.measures)
     settings = summary.select("recovery", "queue").unique(maintain_order=True).rows()
     if setting is not None:
         settings = [setting]
@@ -66,7 +76,7 @@ def comparison_bars(
             panel = axes[row * len(settings) + column]
             _draw(panel, chosen, BY_KEY[key], environments, rules)
             where = f" ({name(recovery)}, {name(queue)})" if len(settings) > 1 else ""
-            label, better = BY_KEY[key].label, BY_KEY[key].better
+            label, better = label_of(BY_KEY[key]), BY_KEY[key].better
             panel.set_title(f"{label[0].upper()}{label[1:]}{where}{': ' * bool(better)}{better}")
     figure_legend(
         figure,
@@ -74,6 +84,7 @@ def comparison_bars(
         [name(rule) for rule in rules],
         handler_map={tuple: HandlerTuple(ndivide=None)},
         handlelength=3.5,
+        title=legend_title("rule"),
     )
     axes[-1].set_xlabel("environment; whiskers: 95 % confidence interval")
     return figure
@@ -122,7 +133,7 @@ def _draw(
         )
     axes.set_xticks(range(len(environments)), [name(one) for one in environments])
     axes.grid(visible=False, axis="x")
-    axes.set_ylabel(metric.title.replace(" [", "\n["))
+    axes.set_ylabel(title_of(metric).replace(" [", "\n["))
     axes.set_xlim(-0.5, len(environments) - 0.5)
     if not zoomed:
         axes.set_ylim(bottom=0)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -16,6 +16,9 @@ from matplotlib.legend import Legend
 from matplotlib.text import Annotation
 
 from cwndlab.plots.figure_style import FigureStyle, same
+
+if TYPE_CHECKING:
+    from cwndlab.metrics import Metric
 
 Drawn = TypeVar("Drawn")
 Name = TypeVar("Name")
@@ -140,6 +143,31 @@ def name(*parts: str) -> str:
     if same(whole) in labels:
         return labels[same(whole)]
     return ": ".join(labels.get(same(part), part) for part in parts)
+
+
+def label_of(metric: Metric) -> str:
+    """Return the label of a metric, without its unit."""
+    label = name(metric.key)
+    return metric.label if label == metric.key else label
+
+
+def title_of(metric: Metric) -> str:
+    """Return the label of a metric with its unit, which `labels` leave as it is."""
+    return f"{label_of(metric)} [{metric.unit}]" if metric.unit else label_of(metric)
+
+
+def know(levels: Mapping[str, Iterable[str]], metrics: Iterable[Metric]) -> None:
+    """Take axes, levels and metrics for known, whether or not the figure shows each of them."""
+    drawing = current()
+    if drawing is not None:
+        drawing.seen += [*levels, *(text for found in levels.values() for text in found)]
+        drawing.seen += [metric.key for metric in metrics]
+
+
+def legend_title(axis: str | None) -> str | None:
+    """Return the label of the axis whose levels a legend has; None if it was given none."""
+    label = None if axis is None else name(axis)
+    return None if label == axis else label
 
 
 def ordered(series: Iterable[Name], key: Callable[[Name], str] = str) -> list[Name]:
@@ -288,9 +316,16 @@ def label_line(
     )
 
 
-def part_labels(figure: Figure) -> None:
-    """Move labels of lines up where they would overlap the label below them."""
+def part_labels(figure: Figure) -> float:
+    """Move labels of lines up where they would overlap the label below them.
+
+    Returns
+    -------
+    float
+        The farthest that one was moved, in heights of its text.
+    """
     figure.draw_without_rendering()
+    farthest = 0.0
     for axes in figure.axes:
         labels = [
             text
@@ -304,4 +339,7 @@ def part_labels(figure: Figure) -> None:
             place = max(heights[label], lowest)
             above = 0 if label.get_verticalalignment() == "center" else 2
             label.xyann = (5, above + (place - heights[label]) * 72 / figure.dpi)
-            lowest = place + label.get_window_extent().height
+            height = label.get_window_extent().height
+            lowest = place + height
+            farthest = max(farthest, (place - heights[label]) / height)
+    return farthest

@@ -15,7 +15,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 
 from cwndlab.message import invalid_value, plural
-from cwndlab.plots.drawing import RISING, Drawing, Panels, legend_entries, points
+from cwndlab.plots.drawing import RISING, Drawing, Panels, legend_entries, part_labels, points
 from cwndlab.plots.figure_style import FigureStyleError
 from cwndlab.plots.style import LabFigure, styled
 
@@ -66,7 +66,8 @@ def fit(drawing: Drawing, panels: Panels) -> None:
             figure.draw_without_rendering()
             if drawing.style.height_in is None:
                 _grow(panels)
-        figure.draw_without_rendering()
+        # Panels have another height than when the lines got their names.
+        part_labels(figure)
     _refuse_too_small(drawing, panels)
 
 

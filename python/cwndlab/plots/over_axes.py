@@ -1,129 +1,100 @@
-"""Means of a sweep over the axis of one's choice, with a line per level of another."""
+"""Means over the axis of one's choice, with a line per level of another."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cwndlab.message import unknown_value
-from cwndlab.plots.drawing import figure_legend, name, ordered, points, whiskers
-from cwndlab.plots.figure_style import FigureStyleError
-from cwndlab.plots.style import look, panels, styled
+from cwndlab.plots.drawing import (
+    LINE_LABEL,
+    figure_legend,
+    label_line,
+    legend_title,
+    name,
+    ordered,
+    part_labels,
+    points,
+    title_of,
+    whiskers,
+)
+from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.plots.subjects import Swept
+    from cwndlab.metrics import Metric
+    from cwndlab.plots.over import Over
+    from cwndlab.plots.subjects import Measured
 
 DECADE = 10.0
 """Ratio of the last value to the first above which the x axis is logarithmic."""
+SPREAD = 0.3
+"""Width over which lines are spread at one name so that whiskers do not overlap, in steps."""
+MOST_LABELS = 6
+"""Lines that may have their names at their ends; more have a legend."""
+MOST_MOVED = 1.0
+"""Heights of its text that a name may be off its line's end."""
+MOST_WIDE = 0.25
+"""Share of the figure's width that names at the ends of lines may take."""
 
 
-class Over(NamedTuple):
-    """What a figure has on x, as lines, as panels and on y.
+class End(NamedTuple):
+    """The last point of a line; `y` is not a number where the line has none."""
 
-    Parameters
-    ----------
-    x : str
-        An axis.
-    hue, panel : str, optional
-        The axes of lines and of panels.
-    y : tuple of str
-        Metrics, a row of panels each; without any, the first metric.
-    """
-
-    x: str
-    hue: str | None = None
-    panel: str | None = None
-    y: tuple[str, ...] = ()
-
-    def check(self, axes: Sequence[str], metrics: Sequence[str], several: Iterable[str]) -> None:
-        """Refuse what the sweep does not have.
-
-        Parameters
-        ----------
-        axes, metrics : sequence of str
-            Those of the sweep.
-        several : iterable of str
-            The axes with more than one level: each needs its place in the figure.
-
-        Raises
-        ------
-        FigureStyleError
-            For the first name that is not known, and for an axis without a place.
-
-        Examples
-        --------
-        >>> Over("bufer").check(["buffer", "rule"], ["goodput"], [])
-        Traceback (most recent call last):
-        ...
-        cwndlab.plots.figure_style.FigureStyleError: x: "bufer" is not known: expected buffer or \
-rule (did you mean buffer?)
-        """
-        for key, value in (("x", self.x), ("hue", self.hue), ("panel", self.panel)):
-            if value is not None and value not in axes:
-                raise FigureStyleError(key, unknown_value(value, axes))
-        for value in self.y:
-            if value not in metrics:
-                raise FigureStyleError("y", unknown_value(value, metrics))
-        for axis in several:
-            if axis not in (self.x, self.hue, self.panel):
-                key = "hue" if self.hue is None else "panel"
-                raise FigureStyleError(
-                    key, f"axis `{axis}` has several levels: expected as `x`, `hue` or `panel`"
-                )
+    axes: Axes
+    x: float
+    y: float
+    text: str
+    color: str
 
 
 @styled
-def over_axes(findings: Swept, over: Over) -> Figure:
+def over_axes(subject: Measured, over: Over) -> Figure:
     """Draw means with their 95 % confidence intervals; a mean of one replicate has none.
+
+    Lines have their names at their ends where there is room, else in a legend.
 
     Parameters
     ----------
-    findings : Swept
-        Its `summary`, its axes and its sweep's measures are read.
+    subject : Measured
+        The runs.
     over : Over
         What is on x, as lines, as panels and on y.
-
-    Raises
-    ------
-    FigureStyleError
-        If the sweep has no such axis or metric.
     """
-    summary, measures = findings.summary, {each.key: each for each in findings.sweep.measures}
-    several = [axis for axis in findings.axes if summary[axis].n_unique() > 1]
-    over.check(findings.axes, list(measures), several)
+    summary, measures = subject.summary, {each.key: each for each in subject.measures}
     rows = [measures[key] for key in over.y or list(measures)[:1]]
-    lines = ordered(_levels(summary, over.hue))
-    columns = _levels(summary, over.panel)
-    places = _levels(summary, over.x)
-    numbers, unit = _numbers(places)
+    lines = ordered(levels(subject, over.hue))
+    columns = levels(subject, over.panel)
     figure, axes = panels(
         len(rows), len(columns), sharex=True, sharey="row",
         width=max(6.0, 1.0 + 3.2 * len(columns)), height=3.0,
     )  # fmt: skip
+    places = levels(subject, over.x)
+    numbers, unit = numbers_of(places)
+    ends: list[End] = []
     for index, axis in enumerate(axes):
         measure, column = rows[index // len(columns)], columns[index % len(columns)]
-        chosen = summary.filter(metric=measure.key)
-        if over.panel is not None:
-            chosen = chosen.filter(pl.col(over.panel) == column)
-            axis.set_title(f"{name(over.panel)} {name(column)}" if index < len(columns) else "")
-        for number, line in enumerate(lines):
-            own = chosen if over.hue is None else chosen.filter(pl.col(over.hue) == line)
-            by_place = {row[over.x]: row for row in own.to_dicts() if row["mean"] is not None}
-            found = [by_place.get(place, {}) for place in places]
-            style = look(number)
-            axis.errorbar(
-                range(len(places)) if numbers is None else numbers,
-                np.array([row.get("mean", np.nan) for row in found]) * measure.scale,
-                yerr=whiskers(found, measure.scale), color=style.color, marker=style.marker,
-                markersize=4.5, capsize=2.5, linewidth=1.2,
-                linestyle="" if numbers is None else style.linestyle,
-                label=name(line) if line else "",
-            )  # fmt: skip
+        chosen = where(summary.filter(metric=measure.key), over.panel, column)
+        if over.panel is not None and index < len(columns):
+            axis.set_title(f"{name(over.panel)} {name(column)}")
+        ends += [
+            _line(
+                axis,
+                where(chosen, over.hue, line),
+                over.x,
+                places,
+                measure,
+                line,
+                number,
+                SPREAD * (number - (len(lines) - 1) / 2) / len(lines),
+            )
+            for number, line in enumerate(lines)
+        ]
+        _refer(axis, measure, is_named=index == 0)
         if numbers is None:
             axis.set_xticks(range(len(places)), [name(place) for place in places])
         else:
@@ -132,25 +103,96 @@ def over_axes(findings: Swept, over: Over) -> Figure:
             axis.set_xticks(numbers, [f"{number:g}" for number in numbers], minor=False)
             axis.set_xticks([], minor=True)
         if index % len(columns) == 0:
-            axis.set_ylabel(measure.title)
+            axis.set_ylabel(title_of(measure))
         if index // len(columns) == len(rows) - 1:
             axis.set_xlabel(name(over.x) + (f" [{unit}]" if unit else ""))
-    title = f"{findings.sweep.name}: means (whiskers: 95 % confidence interval)"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=points(10.5))
-    if len(lines) > 1:
-        figure_legend(figure, *axes[0].get_legend_handles_labels(), handlelength=3)
+    head(figure, subject, "means (whiskers: 95 % confidence interval)")
+    title = legend_title(over.hue)
+    has_names = len(columns) == 1 and title is None
+    if len(lines) > 1 and not (has_names and _names_at_ends(figure, ends)):
+        figure_legend(
+            figure, *axes[0].get_legend_handles_labels(), handlelength=3, title=title
+        )  # fmt: skip
     return figure
 
 
-def _levels(summary: pl.DataFrame, axis: str | None) -> list[str]:
-    return [""] if axis is None else summary[axis].unique(maintain_order=True).to_list()
+def head(figure: Figure, subject: Measured, text: str) -> None:
+    """Write what a figure shows above it."""
+    title = f"{subject.title}: {text}" if subject.title else f"{text[0].upper()}{text[1:]}"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=points(10.5))
 
 
-def _numbers(levels: Sequence[str]) -> tuple[list[float] | None, str]:
-    """Read levels as numbers of one unit; None where they are not."""
+def levels(subject: Measured, axis: str | None) -> list[str]:
+    """Return the levels of an axis; one without a name where there is no axis."""
+    return [""] if axis is None else list(subject.levels[axis])
+
+
+def where(frame: pl.DataFrame, axis: str | None, level: str) -> pl.DataFrame:
+    """Return the rows of a level; all of them where there is no axis."""
+    return frame if axis is None else frame.filter(pl.col(axis) == level)
+
+
+def numbers_of(levels: Sequence[str]) -> tuple[list[float] | None, str]:
+    """Read levels as numbers of one unit; None where they are not.
+
+    Examples
+    --------
+    >>> numbers_of(["0.5bdp", "2bdp"]), numbers_of(["red", "codel"])
+    (([0.5, 2.0], 'bdp'), (None, ''))
+    """
     found = [re.fullmatch(r"([0-9.]+(?:e[-+]?[0-9]+)?) ?([a-zA-Z%/]*)", one) for one in levels]
     parts = [each.groups() for each in found if each is not None]
     units = {unit for _, unit in parts}
     if len(parts) < len(levels) or len(units) != 1:
         return None, ""
     return [float(number) for number, _ in parts], units.pop()
+
+
+def _line(
+    axes: Axes, rows: pl.DataFrame, x: str, places: list[str], measure: Metric, line: str,
+    number: int, beside: float,
+) -> End:  # fmt: skip
+    by_place = {row[x]: row for row in rows.to_dicts() if row["mean"] is not None}
+    found = [by_place.get(place, {}) for place in places]
+    numbers, _ = numbers_of(places)
+    style, text = look(number), name(line) if line else ""
+    spots = np.arange(len(places)) + beside if numbers is None else np.array(numbers)
+    means = np.array([row.get("mean", np.nan) * measure.scale for row in found])
+    axes.errorbar(
+        spots, means, yerr=whiskers(found, measure.scale), color=style.color, marker=style.marker,
+        markersize=4.5, capsize=2.5, linewidth=1.2,
+        linestyle="" if numbers is None else style.linestyle, label=text,
+    )  # fmt: skip
+    last = np.nan if numbers is None else float(means[-1])
+    return End(axes, float(spots[-1]), last, text, style.color)
+
+
+def _refer(axes: Axes, measure: Metric, *, is_named: bool) -> None:
+    """Mark what would be fair; such a scale begins at 0."""
+    if measure.reference is None:
+        return
+    height = measure.reference * measure.scale
+    axes.axhline(height, color=REFERENCE, linestyle=":", linewidth=1.1, zorder=1)
+    axes.set_ylim(bottom=0)
+    if is_named:
+        axes.annotate(
+            "equal share", (0.01, height), xycoords=("axes fraction", "data"), xytext=(0, 2),
+            textcoords="offset points", va="bottom", fontsize=points(8.5), color=REFERENCE,
+        )  # fmt: skip
+
+
+def _names_at_ends(figure: Figure, ends: Sequence[End]) -> bool:
+    """Name the lines right of their ends, unless there is no room; return whether there is."""
+    panels = {id(end.axes): end.axes for end in ends}.values()
+    if len(ends) > MOST_LABELS * len(panels) or not all(np.isfinite(end.y) for end in ends):
+        return False
+    for end in ends:
+        label_line(end.axes, end.x, end.y, end.text, end.color, is_outside=True)
+    moved = part_labels(figure)
+    names = [text for panel in panels for text in panel.texts if text.get_label() == LINE_LABEL]
+    widest = max(text.get_window_extent().width for text in names)
+    if moved <= MOST_MOVED and widest <= MOST_WIDE * figure.bbox.width:
+        return True
+    for text in names:
+        text.remove()
+    return False

@@ -11,11 +11,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from cwndlab.metrics import BY_KEY
-from cwndlab.plots.drawing import as_float, figure_legend, name, ordered, points, whiskers
+from cwndlab.plots.drawing import (
+    as_float,
+    figure_legend,
+    know,
+    label_of,
+    legend_title,
+    name,
+    ordered,
+    points,
+    title_of,
+    whiskers,
+)
 from cwndlab.plots.style import REFERENCE, look, panels, styled
 
 if TYPE_CHECKING:
-    from cwndlab.plots.subjects import Means, Scores
+    from cwndlab.plots.subjects import Measured, Scores
 
 LEAST_IN = 1.6
 """Least width of a panel beside one that has the names of the environments, inches."""
@@ -24,17 +35,18 @@ SPREAD = 0.62
 
 
 @styled
-def goodput_points(comparison: Means, *, metric: str = "goodput") -> Figure:
+def goodput_points(comparison: Measured, *, metric: str = "goodput") -> Figure:
     """Draw a panel per setting: a row per environment, a marker per rule, whiskers for 95 % CIs.
 
     Parameters
     ----------
     comparison : Comparison
-        Only its `summary` is read.
+        The runs.
     metric : str
         The metric to draw.
     """
     summary = comparison.summary.filter(metric=metric)
+    know(comparison.levels, comparison.measures)
     recoveries, queues = _levels(summary)
     environments = summary["env"].unique(maintain_order=True).to_list()
     rules = ordered(summary["rule"].unique(maintain_order=True))
@@ -67,7 +79,7 @@ def goodput_points(comparison: Means, *, metric: str = "goodput") -> Figure:
     axes[0].set_ylim(len(environments) - 0.5, -0.5)
     axes[0].set_yticks(range(len(environments)), [name(one) for one in environments])
     for panel in axes[-len(queues) :]:
-        panel.set_xlabel(BY_KEY[metric].title)
+        panel.set_xlabel(title_of(BY_KEY[metric]))
     better = {True: "Further right is better; ", False: "Further left is better; ", None: ""}
     figure.suptitle(
         f"{better[BY_KEY[metric].more_is_better]}whiskers: 95 % confidence interval",
@@ -117,6 +129,7 @@ def score_points(comparison: Scores, *, metric: str = "goodput") -> Figure:
         Whose scores.
     """
     scores = comparison.scores.filter(metric=metric)
+    know(comparison.levels, comparison.measures)
     settings = scores.select("recovery", "queue").unique(maintain_order=True).rows()
     rules = ordered(scores["rule"].unique(maintain_order=True))
     figure, axes = panels(2, sharex=True, width=max(5.0, 2.0 + 1.0 * len(settings)), height=2.4)
@@ -139,7 +152,7 @@ def score_points(comparison: Scores, *, metric: str = "goodput") -> Figure:
             style = look(index)
             panel.vlines(places, 0, heights, color=style.color, linewidth=1.2)
             panel.plot(places, heights, style.marker, color=style.color, markersize=5.5)
-        panel.set_title(f"{title} ({BY_KEY[metric].label}; lower is better)")
+        panel.set_title(f"{title} ({label_of(BY_KEY[metric])}; lower is better)")
         panel.set_ylabel(key)
         panel.margins(y=0.08)
         panel.set_ylim(bottom=0)
@@ -164,4 +177,6 @@ def _legend(figure: Figure, rules: list[str]) -> None:
         Line2D([], [], color=look(index).color, marker=look(index).marker, linestyle="")
         for index in range(len(rules))
     ]
-    figure_legend(figure, samples, [name(rule) for rule in rules], ncols=6)
+    figure_legend(
+        figure, samples, [name(rule) for rule in rules], ncols=6, title=legend_title("rule")
+    )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import polars as pl
 
+    from cwndlab.metrics import Metric
+
 
 class Run(Protocol):
     """The result of a run; its own fields are attributes."""
@@ -53,15 +55,6 @@ class Means(Protocol):
         ...
 
 
-class Scores(Protocol):
-    """Rules with their distances from the best."""
-
-    @property
-    def scores(self) -> pl.DataFrame:
-        """C_a and D_a by setting, metric and rule."""
-        ...
-
-
 class Pairs(Means, Protocol):
     """Rules beside another."""
 
@@ -94,11 +87,59 @@ class Explained(Protocol):
 
     @property
     def goodput(self) -> pl.DataFrame:
-        """Parts of the difference of goodputs by limit."""
+        """Parts of the difference of goodputs by phase."""
         ...
 
 
-class Swept(Means, Protocol):
+class Measured(Means, Protocol):
+    """Metrics of many runs over axes."""
+
+    @property
+    def title(self) -> str:
+        """What figures call it."""
+        ...
+
+    @property
+    def levels(self) -> Mapping[str, Sequence[str]]:
+        """The levels of each axis."""
+        ...
+
+    @property
+    def views(self) -> Sequence[str]:
+        """Axes that another view of the runs has."""
+        ...
+
+    @property
+    def measures(self) -> Sequence[Metric]:
+        """The metrics."""
+        ...
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per run: its levels and every metric."""
+        ...
+
+    @property
+    def distributions(self) -> Mapping[str, Metric]:
+        """What has a distribution."""
+        ...
+
+    @property
+    def each(self) -> Callable[[str], pl.DataFrame]:
+        """Returns the values of a distribution, with levels and replicate."""
+        ...
+
+
+class Scores(Measured, Protocol):
+    """Rules with their distances from the best."""
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """C_a and D_a by setting, metric and rule."""
+        ...
+
+
+class Swept(Measured, Protocol):
     """Results of a sweep."""
 
     @property

@@ -9,7 +9,16 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cwndlab.plots.drawing import figure_legend, name, ordered, points, whiskers
+from cwndlab.plots.drawing import (
+    figure_legend,
+    know,
+    legend_title,
+    name,
+    ordered,
+    points,
+    title_of,
+    whiskers,
+)
 from cwndlab.plots.style import look, panels, styled
 from cwndlab.quantities import bits_per_second, seconds
 
@@ -48,6 +57,7 @@ def sweep_points(findings: Swept) -> Figure:
             "the sweep has no confidence interval to plot: expected two `replicates` or more with "
             "different results"
         )
+    know(findings.levels, sweep.measures)
     series_axis = _series(findings)
     others = [name for name in findings.axes if name != series_axis]
     sizes = {name: summary[name].n_unique() for name in others}
@@ -87,11 +97,12 @@ def sweep_points(findings: Swept) -> Figure:
             if row == len(measures) - 1:
                 panel.set_xlabel(name(ground) if ground else "")
         better = f"\n({measure.better})" if measure.better else ""
-        axes[row * len(columns)].set_ylabel(f"{measure.title}{better}", fontsize=points(9))
+        axes[row * len(columns)].set_ylabel(f"{title_of(measure)}{better}", fontsize=points(9))
     figure.suptitle(_title(findings), x=0.01, ha="left", fontsize=points(10.5))
     handles, texts = axes[0].get_legend_handles_labels()
     if len(series) > 1:
-        figure_legend(figure, handles, texts, handlelength=3)
+        title = legend_title(series_axis)
+        figure_legend(figure, handles, texts, handlelength=3, title=title)
     return figure
 
 

@@ -162,7 +162,7 @@ def build(sweep: Sweep, replicates: int, most_runs: int) -> Built:
     document = dict(sweep.base)
     if not sweep.traces:
         document.pop("trace", None)
-    start = Scenario(patched(document, patch_of(sweep.measures)))
+    start = Scenario(patched(document, patch_of(sweep.recorded)))
     axes, columns, keys = _axes(sweep, dict(sweep.axes), start)
     plan = Plan(start, axes, replicates, _seed(sweep), most_runs=sys.maxsize)
     return Built(_counted(plan, most_runs), columns, keys)
@@ -217,7 +217,7 @@ def _over_environments(sweep: Sweep, replicates: int, most_runs: int) -> Built:
              cell={key: value for key, value in entry.cell.items() if key in (*used, "replicate")})
              for entry in plan.joint]  # fmt: skip
     # For every cell, after its environment, and before the keys of its axes.
-    shared = Joint({}, {**_fixed(plan, used), **sweep.base, **patch_of(sweep.measures)})
+    shared = Joint({}, {**_fixed(plan, used), **sweep.base, **patch_of(sweep.recorded)})
     whole = replace(plan, axes=used, joint=[*joint, shared], most_runs=sys.maxsize)
     return Built(_counted(whole, most_runs), columns, keys)
 

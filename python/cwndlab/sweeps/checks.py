@@ -33,6 +33,7 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "replicates": (int, "a whole number from 1"),
     "seed": (int, "a whole number from 0"),
     "metrics": ((str, Sequence), "a name, or a list of names"),
+    "distributions": ((str, Sequence), "a name, or a list of names"),
     "link": (str, _TEXT),
     "group": (str, _TEXT),
     "compare": (str, _TEXT),
@@ -78,7 +79,7 @@ def check_kinds(fields: Mapping[str, Any]) -> None:
         value = fields.get(key)
         if value is not None and not least <= value < 2**63:
             raise ScenarioError(invalid(key, value, f"a whole number from {least}"))
-    for key, kind in (("zip", Mapping), ("metrics", str)):
+    for key, kind in (("zip", Mapping), ("metrics", str), ("distributions", str)):
         for value in fields.get(key, ()):
             if not isinstance(value, kind):
                 raise ScenarioError(invalid(key, value, _KINDS[key][1]))

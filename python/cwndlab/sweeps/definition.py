@@ -27,7 +27,14 @@ from cwndlab.sweeps.checks import (
     check_names,
     check_targets,
 )
-from cwndlab.sweeps.measures import Measure, find
+from cwndlab.sweeps.measures import (
+    EACH_GROUP,
+    Measure,
+    find,
+    flow_columns,
+    of_each_group,
+    of_flows,
+)
 from cwndlab.sweeps.overlaps import refuse_settings
 
 if TYPE_CHECKING:
@@ -69,7 +76,10 @@ class Sweep:
     seed : int, optional
         Seed of replicate 0; by default the base scenario's, or 1.
     metrics : sequence of str
-        Metrics (docs/sweeps.md lists them); the first one is the main one.
+        Metrics (docs/sweeps.md lists them); the first one is the main one. ``"group.share"``, or
+        another column of flows, is one metric for each group of flows.
+    distributions : sequence of str
+        Columns of flows of which the value of every flow is kept (`SweepResult.flows`).
     link, group : str
         The link and the group of flows to measure; by default ``bottleneck`` and all flows.
     compare, baseline : str, optional
@@ -113,6 +123,7 @@ class Sweep:
     replicates: int = REPLICATES
     seed: int | None = None
     metrics: Sequence[str] = METRICS
+    distributions: Sequence[str] = ()
     link: str = "bottleneck"
     group: str | None = None
     compare: str | None = None
@@ -132,17 +143,23 @@ class Sweep:
         if isinstance(self.metrics, str):
             names = [name.strip() for name in self.metrics.split(",")]
             object.__setattr__(self, "metrics", names)
+        if isinstance(self.distributions, str):
+            columns = [name.strip() for name in self.distributions.split(",")]
+            object.__setattr__(self, "distributions", columns)
         check_kinds(vars(self))
         if self.seed is None:
             object.__setattr__(self, "seed", self.base.get("seed", 1))
             check_kinds({"seed": self.seed})
         # Sequences become lists, as in files, so that sweeps compare equal and survive JSON.
-        for key in ("metrics", "zip"):
+        for key in ("metrics", "distributions", "zip"):
             object.__setattr__(self, key, list(getattr(self, key)))
         object.__setattr__(self, "axes", ranges.expanded(self.axes))
         object.__setattr__(self, "zip", [ranges.expanded(columns) for columns in self.zip])
         object.__setattr__(self, "metrics", [same_name(name, BY_KEY) for name in self.metrics])
+        if any(name.startswith(EACH_GROUP) for name in self.metrics):
+            object.__setattr__(self, "metrics", of_each_group(self.metrics, self.groups))
         check_names(self)
+        self.distributed  # noqa: B018
         self.measures  # noqa: B018 (a metric that is not known is said now)
         check_targets(self)
         self.plan  # noqa: B018
@@ -246,6 +263,19 @@ class Sweep:
         return tuple(find(key) for key in self.metrics)
 
     @functools.cached_property
+    def distributed(self) -> dict[str, Measure]:
+        """The columns of `distributions`, by name."""
+        for name in self.distributions:
+            if name not in flow_columns():
+                raise ScenarioError(unknown("distributions", name, flow_columns()))
+        return {name: of_flows(name) for name in self.distributions}
+
+    @property
+    def recorded(self) -> list[Measure]:
+        """Metrics and columns that the runs have to record."""
+        return [*self.measures, *self.distributed.values()]
+
+    @functools.cached_property
     def targets(self) -> tuple[targets.Target, ...]:
         """The targets of `until`."""
         return targets.read(self.until) if self.until else ()
@@ -254,6 +284,31 @@ class Sweep:
     def measured_group(self) -> str | None:
         """The group of flows to measure."""
         return self.group or (TEST_FLOWS if axis.ENVIRONMENT in self.axes else None)
+
+    @functools.cached_property
+    def groups(self) -> dict[str, Mapping[str, Any]]:
+        """Groups of flows of the base scenario, in its canonical form, by name."""
+        if axis.ENVIRONMENT in self.axes:
+            return {TEST_FLOWS: {"name": TEST_FLOWS, "rule": "", "count": 1}}
+        return {str(group["name"]): group for group in Scenario(self.base).canonical()["flows"]}
+
+    def varies(self, name: str) -> bool:
+        """Whether an axis sets a key of this last part, such as ``rule``."""
+        return any(
+            key.rpartition(".")[2] in (name, "flows")
+            for keys in self._built.keys.values()
+            for key in keys
+        )
+
+    @property
+    def levels(self) -> dict[str, list[str]]:
+        """The levels of every axis column, each once."""
+        found: dict[str, dict[str, None]] = {}
+        for name, axis_levels in self.plan.axes.items():
+            for level in axis_levels:
+                for column, text in self.columns({name: level.label}).items():
+                    found.setdefault(column, {})[text] = None
+        return {column: list(texts) for column, texts in found.items()}
 
     @property
     def endpoints(self) -> str:

@@ -5,7 +5,7 @@ They are the metrics of comparisons, or any number of a result by its name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cwndlab.columns import COLUMNS, RUN
@@ -17,7 +17,7 @@ from cwndlab.metrics import BY_KEY, RECORDED, Metric, mean, only
 METRIC = (
     f"{', '.join(BY_KEY)}; a number of the run, such as aggregate_goodput_bps;"
     f" or TABLE.NAME.COLUMN of {', '.join(COLUMNS)}, such as links.bottleneck.utilization, "
-    "flows.*.mean_rtt_s or groups.flow.share"
+    "flows.*.mean_rtt_s or groups.flow.share; or group.COLUMN, such as group.share, of each group"
 )
 _GROUPS = "groups"
 _NAMES = {
@@ -26,6 +26,75 @@ _NAMES = {
 
 Measure = Metric
 """A number per run: a metric of comparisons, or a column of a result."""
+EACH_GROUP = "group."
+"""Begins the name of a column that is measured of each group of flows."""
+
+
+def of_flows(column: str) -> Measure:
+    """Return the definition of a column of flows, without what reads it.
+
+    Raises
+    ------
+    ScenarioError
+        If flows have no such number.
+
+    Examples
+    --------
+    >>> of_flows("mean_rtt_s").title
+    'mean RTT [ms]'
+    """
+    if column not in flow_columns():
+        raise _unknown(f"flows.*.{column}")
+    return Metric.of(COLUMNS["flows"][column], patch=RECORDED.get(column))
+
+
+def _numbers(table: str) -> list[str]:
+    return [name for name, column in COLUMNS[table].items() if column.kind != "text"]
+
+
+def flow_columns() -> list[str]:
+    """Names of the numbers of a flow."""
+    return _numbers("flows")
+
+
+def group_columns() -> list[str]:
+    """Names of the numbers of a group: its own, then means over its flows."""
+    return list(dict.fromkeys([*_numbers(_GROUPS), *_numbers("flows")]))
+
+
+def of_each_group(metrics: Iterable[str], groups: Iterable[str]) -> list[str]:
+    """Replace ``group.COLUMN`` by the metric of each group.
+
+    Examples
+    --------
+    >>> of_each_group(["loss_rate", "group.share"], ["near", "far"])
+    ['loss_rate', 'groups.near.share', 'groups.far.share']
+    >>> of_each_group(["group.limited_by_pacing"], ["near"])
+    ['flows.near.limited_by_pacing']
+    """
+    names, found = list(groups), list[str]()
+    for metric in metrics:
+        column = metric.removeprefix(EACH_GROUP)
+        if column == metric:
+            found.append(metric)
+            continue
+        if column not in group_columns():
+            known = [f"{EACH_GROUP}{name}" for name in group_columns()]
+            if "." in column:
+                known.append(f"{_GROUPS}.{column}")
+            raise ScenarioError(unknown("metrics", metric, known))
+        found += [of_group(name, column) for name in names]
+    return list(dict.fromkeys(found))
+
+
+def of_group(group: str, column: str) -> str:
+    """Name of the metric that a group has in a column: its own, or the mean of its flows."""
+    return f"{_GROUPS if column in COLUMNS[_GROUPS] else 'flows'}.{group}.{column}"
+
+
+def group_column(column: str) -> Measure:
+    """Return the definition of a column of groups, without what reads it."""
+    return Metric.of(COLUMNS[_GROUPS].get(column) or COLUMNS["flows"][column])
 
 
 def find(key: str) -> Measure:
@@ -85,10 +154,26 @@ def _unknown(key: str) -> ScenarioError:
     if rest and table in COLUMNS:
         place = key.rpartition(".")[0]
         place = place if place != table else f"{table}.*"
-        known = [
-            f"{place}.{name}" for name, column in COLUMNS[table].items() if column.kind != "text"
-        ]
+        known = [f"{place}.{name}" for name in _numbers(table)]
     return ScenarioError(invalid("metrics", key, METRIC, nearest(key, known)))
+
+
+def is_known(key: str) -> bool:
+    """Whether this may be a metric of a sweep.
+
+    Examples
+    --------
+    >>> is_known("group.share"), is_known("los_rate"), is_known("aggregate_goodput_bps")
+    (True, False, True)
+    """
+    if key.startswith(EACH_GROUP):
+        return key.removeprefix(EACH_GROUP) in group_columns()
+    try:
+        find(key)
+    except ScenarioError:
+        return False
+    # `find` also takes what a paper adds to a run, which has no definition.
+    return "." in key or key in BY_KEY or key in RUN
 
 
 def measure(
@@ -120,7 +205,16 @@ def measure(
     if place is None and any(entry.needs_link for entry in measures):
         names = [entry["link"] for entry in run["links"]]
         raise ScenarioError(unknown("link", link, names))
-    return {entry.key: entry.read(counted, place or {}) for entry in measures if entry.read}
+    return {
+        entry.key: entry.read(run if _names_flows(entry.key) else counted, place or {})
+        for entry in measures
+        if entry.read
+    }
+
+
+def _names_flows(key: str) -> bool:
+    """Whether a metric is of flows that it names, whichever count in the others."""
+    return key.startswith("flows.") and not key.startswith("flows.*.")
 
 
 def _is_of_group(measure: Measure) -> bool:
@@ -138,8 +232,14 @@ def _number(key: str, run: Mapping[str, Any]) -> float | None:
 def _mean(
     key: str, rows: Sequence[Mapping[str, Any]], names: str, name: str, column: str
 ) -> float | None:
-    chosen = [row[column] for row in rows if name in ("*", row[names], row.get("flow"))]
+    return mean(row[column] for row in _chosen(key, rows, names, name))
+
+
+def _chosen(
+    key: str, rows: Sequence[Mapping[str, Any]], names: str, name: str
+) -> list[Mapping[str, Any]]:
+    chosen = [row for row in rows if name in ("*", row[names], row.get("flow"))]
     if not chosen:
         known = dict.fromkeys(row[names] for row in rows)
         raise ScenarioError(unknown(f"metrics: {key}: {names}", name, [*known, "*"]))
-    return mean(chosen)
+    return chosen

@@ -14,7 +14,8 @@ from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
 from cwndlab.runs.until import LEAST
 from cwndlab.statistics import Estimate
-from cwndlab.sweeps.measures import find
+from cwndlab.sweeps.by_group import GROUP, ByGroup
+from cwndlab.sweeps.measures import Measure, find
 from cwndlab.sweeps.values import NOT_DONE, Values
 from cwndlab.tables import by_cell
 
@@ -57,6 +58,7 @@ class SweepResult(ResultTables):
         self.unmet: list[dict[str, Any]] = []
         self.notes: list[str] = []
         plan = sweep.plan
+        self._flows: dict[tuple[int, int], Sequence[Mapping[str, Any]]] = {}
         self._values = Values(plan.count // plan.replicates, sweep.metrics, sweep.first_replicates)
 
     def __len__(self) -> int:
@@ -64,9 +66,17 @@ class SweepResult(ResultTables):
         return self._values.done
 
     def put(
-        self, cell: int, replicate: int, trace_hash: str, values: Mapping[str, float | None]
+        self,
+        cell: int,
+        replicate: int,
+        trace_hash: str,
+        values: Mapping[str, float | None],
+        flows: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """Add a finished run."""
+        if columns := self.sweep.distributions:
+            kept = ("flow", "group", *columns)
+            self._flows[cell, replicate] = [{key: flow[key] for key in kept} for flow in flows]
         self._values.put(cell, replicate, int(trace_hash, 16), values)
 
     def values(self, cell: int, metric: str) -> list[float | None]:
@@ -115,7 +125,27 @@ class SweepResult(ResultTables):
     @property
     def axes(self) -> list[str]:
         """Axis columns of every table."""
-        return list(self.labels(0))
+        return list(self.levels)
+
+    @property
+    def levels(self) -> dict[str, list[str]]:
+        """The levels of every axis column."""
+        return self.sweep.levels
+
+    @property
+    def views(self) -> Sequence[str]:
+        """Axes of other views of the runs (`seen_over`)."""
+        return (GROUP,)
+
+    @property
+    def measures(self) -> Sequence[Measure]:
+        """The metrics."""
+        return self.sweep.measures
+
+    @property
+    def title(self) -> str:
+        """What figures call it."""
+        return self.sweep.name
 
     @property
     def runs(self) -> pl.DataFrame:
@@ -130,6 +160,44 @@ class SweepResult(ResultTables):
         return self._frame(
             cells, {"replicate": replicates, "seed": seeds, "trace_hash": hashes, **metrics}
         )
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow of every run: cell, ``replicate``, ``flow``, ``group``, distributions.
+
+        Examples
+        --------
+        >>> from cwndlab import dumbbell, sweep
+        >>> base = dumbbell("2Mbit", "10ms", flows=["Reno", "CUBIC"], duration="5s")
+        >>> found = sweep(base, axes={"dumbbell.delay": ["5ms"]}, replicates=1,
+        ...               distributions="mean_rtt_s")
+        >>> found.flows.columns
+        ['dumbbell.delay', 'replicate', 'flow', 'group', 'mean_rtt_s']
+        """
+        rows = [
+            (cell, replicate, flow) for (cell, replicate), flows in sorted(self._flows.items())
+            for flow in flows
+        ]  # fmt: skip
+        columns: dict[str, Any] = {
+            key: [flow[key] for _, _, flow in rows] for key in ("flow", "group")
+        }
+        for key in self.sweep.distributions:
+            found = (flow[key] for _, _, flow in rows)
+            columns[key] = np.array([math.nan if one is None else one for one in found], float)
+        replicates = np.array([replicate for _, replicate, _ in rows], np.int64)
+        cells = np.array([cell for cell, _, _ in rows], np.int64)
+        return self._frame(cells, {"replicate": replicates, **columns})
+
+    @property
+    def distributions(self) -> dict[str, Measure]:
+        """What has a distribution: over the flows of all replicates, metrics over replicates."""
+        of_runs = {measure.key: measure for measure in self.measures}
+        return {**of_runs, **self.sweep.distributed}
+
+    def each(self, name: str) -> pl.DataFrame:
+        """Return the values of a distribution, ``value``, with axes and ``replicate``."""
+        table = self.flows if name in self.sweep.distributed else self.runs
+        return table.rename({name: "value"})
 
     @property
     def summary(self) -> pl.DataFrame:
@@ -225,6 +293,8 @@ class SweepResult(ResultTables):
         hue: str | None = None,
         panel: str | None = None,
         y: str | Sequence[str] = (),
+        heat: str | None = None,
+        cdf: str | None = None,
         **figure: Any,
     ) -> Figure:
         """Plot means with their 95 % confidence intervals (matplotlib).
@@ -232,11 +302,19 @@ class SweepResult(ResultTables):
         Parameters
         ----------
         x : str, optional
-            The axis of the sweep on x; without it, the figure chooses, and draws every metric.
+            What is on x: an axis of the sweep, or a metric; without it, the figure chooses, and
+            draws every metric.
         hue, panel : str, optional
-            With `x`: the axes whose levels have a line and a panel each.
+            With `x`: the axes whose levels have a line and a panel each. ``"group"`` is the axis
+            of the groups of flows.
         y : str or sequence of str
-            With `x`: metrics, a row of panels each; by default the first.
+            With `x`: metrics, a row of panels each; by default the first. For groups they are
+            columns of flows, such as ``"share"``, of which the sweep has ``group.COLUMN``.
+        heat : str, optional
+            A metric, as the colour of cells over the axes `x` and `y`.
+        cdf : str, optional
+            A metric, whose distribution over replicates is drawn instead; or one of
+            `Sweep.distributions`, over the flows of all replicates.
         **figure
             `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
 
@@ -244,17 +322,28 @@ class SweepResult(ResultTables):
         ------
         FigureStyleError
             For an axis or a metric that the sweep does not have.
-        """
-        from cwndlab.plots import FigureStyle, FigureStyleError, sweep_points
-        from cwndlab.plots.over_axes import Over, over_axes
 
-        style = FigureStyle.of(**figure)
-        if x is None:
-            if hue or panel or y:
-                raise FigureStyleError("x", "is missing: expected an axis beside hue, panel or y")
+        Examples
+        --------
+        >>> from cwndlab import dumbbell, sweep
+        >>> three = dumbbell("4Mbit", "10ms", flows=["Reno", "CUBIC", "BBR1"], duration="5s")
+        >>> limits = {"dumbbell.queue.limit": ["5pkt", "20pkt", "80pkt"]}
+        >>> found = sweep(three, axes=limits, replicates=2, metrics="group.share")
+        >>> figure = found.plot(x="dumbbell.queue.limit", hue="group")
+        >>> [text.get_text() for text in figure.axes[0].texts]
+        ['equal share', 'NewReno', 'CUBIC', 'BBR1']
+        """
+        from cwndlab.plots import FigureStyle, sweep_points
+        from cwndlab.plots.over import Over
+
+        style, over = FigureStyle.of(**figure), Over.of(x, hue, panel, y, heat, cdf)
+        if over is None:
             return style.draw(sweep_points, self)
-        over = Over(x, hue, panel, (y,) if isinstance(y, str) else tuple(y))
-        return style.draw(over_axes, self, over)
+        return style.draw(over.draw, self.seen_over(over.places))
+
+    def seen_over(self, axes: Sequence[str]) -> SweepResult | ByGroup:
+        """Return what a figure over these axes reads: with ``group``, the values of each group."""
+        return ByGroup(self) if GROUP in axes and GROUP not in self.levels else self
 
     def extremes(self) -> dict[str, dict[str, Any]] | None:
         """Return the cells with the best and the worst mean of the first metric so far.

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from cwndlab.runs.ns2_runs import Ns2Runs
     from cwndlab.runs.plan import Cell
 
-SAME_RUNS = ("name", "replicates", "metrics", "compare", "baseline", "until", "most", "yes")
+SAME_RUNS = (
+    "name", "replicates", "metrics", "distributions", "compare", "baseline", "until", "most", "yes",
+)  # fmt: skip
 """Keys of a sweep that do not affect its runs."""
 CHECKED = 10_000
 """Number of cells checked before the first run; the others are checked when their runs are due."""
@@ -289,7 +291,7 @@ class _Work:
         """Measure a run."""
         sweep, run = self.sweep, found.run
         values = measure(run, sweep.measures, sweep.link, sweep.measured_group)
-        self.findings.put(place.cell, place.replicate, run["trace_hash"], values)
+        self.findings.put(place.cell, place.replicate, run["trace_hash"], values, run["flows"])
         if found.is_stored:
             self.report.found()
         else:

@@ -103,6 +103,9 @@ impl Mover {
     ];
 }
 
+/// What senders count.
+const COUNTED: [Mover; 4] = [Mover::Timeout, Mover::Loss, Mover::Ecn, Mover::Undo];
+
 /// By how much one thing moved cwnd.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Movement {
@@ -123,7 +126,8 @@ struct State {
     delivered: i64,
     outstanding: i64,
     sent: u64,
-    reductions: [u32; 4],
+    /// In the order of [`COUNTED`].
+    reductions: [u32; COUNTED.len()],
 }
 
 impl State {
@@ -208,7 +212,8 @@ impl FlowAccount {
             account.seconds += seconds;
             account.outstanding_packet_s += seconds * state.outstanding as f64;
             account.cwnd_packet_s += seconds * state.cwnd;
-            if now_s >= self.window.from_s && state.is_connected {
+            let was_there = self.since_s < self.window.to_s && now_s >= self.window.from_s;
+            if was_there && state.is_connected {
                 self.first_cwnd.get_or_insert(state.cwnd);
             }
         }
@@ -227,7 +232,8 @@ impl FlowAccount {
         if inside || now_s < self.window.from_s {
             self.last_cwnd = new.cwnd;
         }
-        let (mover, times) = self.mover(&old, &new);
+        let counted = [0, 1, 2, 3].map(|index| new.reductions[index] - old.reductions[index]);
+        let mover = self.mover(&old, &new, counted);
         if !inside {
             return;
         }
@@ -240,33 +246,31 @@ impl FlowAccount {
         let account = &mut self.phases[phase as usize];
         account.delivered_packets += new.delivered - old.delivered;
         account.sent_packets += new.sent - old.sent;
-        if !begins && old.phase.is_some() && (times > 0 || new.cwnd != old.cwnd) {
+        for (mover, times) in COUNTED.into_iter().zip(counted) {
+            self.movements[mover as usize].times += u64::from(times);
+        }
+        if !begins && old.phase.is_some() && new.cwnd != old.cwnd {
             let movement = &mut self.movements[mover as usize];
-            movement.times += times;
+            movement.times += u64::from(!COUNTED.contains(&mover));
             movement.packets += new.cwnd - old.cwnd;
         }
     }
 
-    /// What moved cwnd from one state to the next, and how often.
-    fn mover(&mut self, old: &State, new: &State) -> (Mover, u64) {
-        const COUNTED: [Mover; 4] = [Mover::Timeout, Mover::Loss, Mover::Ecn, Mover::Undo];
-        for (index, mover) in COUNTED.into_iter().enumerate() {
-            let times = u64::from(new.reductions[index] - old.reductions[index]);
-            if times > 0 {
-                self.reduced_by = mover;
-                return (mover, times);
-            }
+    /// What moves cwnd from one state to the next, where these reductions were counted.
+    fn mover(&mut self, old: &State, new: &State, counted: [u32; COUNTED.len()]) -> Mover {
+        if let Some(index) = counted.iter().position(|&times| times > 0) {
+            self.reduced_by = COUNTED[index];
+            return COUNTED[index];
         }
         if old.is_reducing {
-            return (self.reduced_by, 0);
+            return self.reduced_by;
         }
-        let mover = match (new.cwnd < old.cwnd, old.phase) {
+        match (new.cwnd < old.cwnd, old.phase) {
             (true, Some(FlowPhase::Idle)) => Mover::Idle,
             (true, _) => Mover::Rule,
             (false, _) if old.is_slow_start => Mover::SlowStart,
             (false, _) => Mover::Growth,
-        };
-        (mover, u64::from(new.cwnd != old.cwnd))
+        }
     }
 
     /// A packet reached its receiver, so long after its transmission.

@@ -1,0 +1,140 @@
+"""Options that choose what a figure of many runs has on its axes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cwndlab.cli.display import display
+from cwndlab.cli.figure_options import check, refused
+
+if TYPE_CHECKING:
+    from cwndlab.plots import FigureStyle
+    from cwndlab.plots.over import Over
+    from cwndlab.plots.subjects import Measured
+
+_OPTIONS = (
+    click.option(
+        "--x", metavar="AXIS",
+        help="Axis on x of the plot; or a metric, for a point per run and per mean.",
+    ),
+    click.option(
+        "--hue", metavar="AXIS",
+        help="With --x or --cdf: axis whose levels have a line each; in a sweep also group, for "
+        "the groups of flows.",
+    ),
+    click.option(
+        "--panel", metavar="AXIS", help="With --x or --cdf: axis whose levels have a panel each."
+    ),
+    click.option(
+        "--y", multiple=True, metavar="METRIC",
+        help="With --x: metric of the plot; repeatable.  [default: the first; share for groups]",
+    ),
+    click.option(
+        "--heat", metavar="METRIC", help="With --x and --y, which are axes then: metric as colour."
+    ),
+    click.option(
+        "--cdf", metavar="METRIC",
+        help="Instead of --x: distribution of a metric over replicates; in a sweep also of a "
+        "column of flows, over all flows.",
+    ),
+)  # fmt: skip
+
+
+class Asked:
+    """The options as they were given.
+
+    Parameters
+    ----------
+    given : mapping
+        Option to value.
+
+    Examples
+    --------
+    >>> Asked({"x": "rule", "hue": None, "y": ()}).given
+    {'x': 'rule'}
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.given: dict[str, Any] = {key: value for key, value in given.items() if value}
+
+    def __bool__(self) -> bool:
+        return bool(self.given)
+
+    def over(self, plot: object) -> Over | None:
+        """Return what the figure has on its axes; None if nothing was given.
+
+        Raises
+        ------
+        click.UsageError
+            Without a plot, or without what is on x.
+        """
+        if not self.given:
+            return None
+        if plot is None or not {"x", "cdf"} & self.given.keys():
+            needed = "--plot" if plot is None else "--x"
+            raise click.UsageError(f"`--{next(iter(self.given))}` needs `{needed}`")
+        from cwndlab.plots.over import Over
+
+        keys = ("x", "hue", "panel", "y", "heat", "cdf")
+        values = {key: self.given.get(key, () if key == "y" else None) for key in keys}
+        return refused(Over.of, **values)
+
+
+def over_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options; the command gets them as `asked`."""
+
+    @functools.wraps(command)
+    def wrapper(
+        *arguments: Any,
+        x: str | None,
+        hue: str | None,
+        panel: str | None,
+        y: tuple[str, ...],
+        heat: str | None,
+        cdf: str | None,
+        **named: Any,
+    ) -> Any:
+        given = {"x": x, "hue": hue, "panel": panel, "y": y, "heat": heat, "cdf": cdf}
+        asked = Asked(given)
+        return command(*arguments, asked=asked, **named)
+
+    for option in reversed(_OPTIONS):
+        wrapper = option(wrapper)
+    return wrapper
+
+
+def check_figure(
+    look: FigureStyle | None, over: Over | None, subject: Measured, series: Iterable[str]
+) -> None:
+    """Refuse what a figure of the runs will not have, before any of them.
+
+    Tables get the labels of metrics, too.
+
+    Parameters
+    ----------
+    look : FigureStyle, optional
+        The style that is asked.
+    over : Over, optional
+        What is asked to be on the axes.
+    subject : Measured
+        The runs, of which none need be done.
+    series : iterable of str
+        What has an order where nothing is asked to be on the axes.
+    """
+    if over is not None:
+        refused(over.check, subject)
+        series = subject.levels[over.hue] if over.hue else ()
+    values = [text for found in subject.levels.values() for text in found]
+    keys = list(subject.distributions)
+    check(look, [*subject.levels, *values, *keys], series)
+    for metric in subject.distributions.values():
+        label = display.labels.pop(metric.key, None)
+        if label is not None:
+            # The longer name first: it may begin with the shorter one.
+            display.labels = {metric.label: label, **display.labels}
+            if metric.short:
+                display.labels[metric.short] = label
