@@ -27,9 +27,11 @@ mod buffer_limit;
 mod discipline;
 mod early_detection;
 mod fifo;
+mod flow_hash;
 mod flow_table;
 mod longest_queue;
 mod queue_disc;
+mod queue_list;
 
 pub use admission::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
 pub use buffer_limit::Limit;

@@ -11,6 +11,7 @@ mod pie;
 mod priority;
 mod red;
 mod rio;
+mod sfq;
 mod step;
 
 pub use cobalt::{Cobalt, CobaltParameters};
@@ -23,6 +24,7 @@ pub use pie::{Pie, PieParameters};
 pub use priority::{PRIORITY_CLASSES, Priority};
 pub use red::{AdaptiveRed, Red, RedParameters};
 pub use rio::{Rio, RioParameters};
+pub use sfq::{Sfq, SfqParameters};
 pub use step::Step;
 
 use crate::admission::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
@@ -137,6 +139,8 @@ impl Admission for Discipline {
 pub enum ScheduledQueue<P> {
     /// Deficit round robin.
     Drr(Drr<P>),
+    /// Stochastic fairness queueing.
+    Sfq(Sfq<P>),
     /// Strict priority.
     Priority(Priority<P>),
     /// CoDel.
@@ -153,6 +157,7 @@ macro_rules! each_scheduler {
     ($self:expr, $queue:ident => $call:expr) => {
         match $self {
             Self::Drr($queue) => $call,
+            Self::Sfq($queue) => $call,
             Self::Priority($queue) => $call,
             Self::CoDel($queue) => $call,
             Self::Cobalt($queue) => $call,
