@@ -6,6 +6,7 @@ mod codel;
 mod drop_tail;
 mod drr;
 mod dualpi2;
+mod fq;
 mod fq_codel;
 mod pie;
 mod priority;
@@ -19,6 +20,7 @@ pub use codel::{CeThreshold, CoDel, CoDelParameters};
 pub use drop_tail::DropTail;
 pub use drr::{Drr, DrrParameters};
 pub use dualpi2::{DualPi2, DualPi2Parameters};
+pub use fq::{Fq, FqParameters};
 pub use fq_codel::{FqCoDel, FqCoDelParameters};
 pub use pie::{Pie, PieParameters};
 pub use priority::{PRIORITY_CLASSES, Priority};
@@ -141,6 +143,8 @@ pub enum ScheduledQueue<P> {
     Drr(Drr<P>),
     /// Stochastic fairness queueing.
     Sfq(Sfq<P>),
+    /// FQ.
+    Fq(Fq<P>),
     /// Strict priority.
     Priority(Priority<P>),
     /// CoDel.
@@ -158,6 +162,7 @@ macro_rules! each_scheduler {
         match $self {
             Self::Drr($queue) => $call,
             Self::Sfq($queue) => $call,
+            Self::Fq($queue) => $call,
             Self::Priority($queue) => $call,
             Self::CoDel($queue) => $call,
             Self::Cobalt($queue) => $call,
@@ -190,6 +195,11 @@ impl<P> QueueDisc<P> for ScheduledQueue<P> {
         dropped: &mut impl FnMut(QueueItem<P>),
     ) -> Option<QueueItem<P>> {
         each_scheduler!(self, queue => queue.dequeue(now_s, dropped))
+    }
+
+    #[inline]
+    fn ready_s(&self) -> f64 {
+        each_scheduler!(self, queue => queue.ready_s())
     }
 
     #[inline]
