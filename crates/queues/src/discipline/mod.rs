@@ -1,6 +1,7 @@
 //! All disciplines, a file each, and the two closed sets of them, by when they decide. Nothing else
 //! in the crate names a discipline.
 
+mod cake;
 mod cobalt;
 mod codel;
 mod drop_tail;
@@ -15,6 +16,7 @@ mod rio;
 mod sfq;
 mod step;
 
+pub use cake::{Cake, CakeParameters, FlowIsolation, Framing};
 pub use cobalt::{Cobalt, CobaltParameters};
 pub use codel::{CeThreshold, CoDel, CoDelParameters};
 pub use drop_tail::DropTail;
@@ -145,6 +147,8 @@ pub enum ScheduledQueue<P> {
     Sfq(Sfq<P>),
     /// FQ.
     Fq(Fq<P>),
+    /// CAKE.
+    Cake(Cake<P>),
     /// Strict priority.
     Priority(Priority<P>),
     /// CoDel.
@@ -163,6 +167,7 @@ macro_rules! each_scheduler {
             Self::Drr($queue) => $call,
             Self::Sfq($queue) => $call,
             Self::Fq($queue) => $call,
+            Self::Cake($queue) => $call,
             Self::Priority($queue) => $call,
             Self::CoDel($queue) => $call,
             Self::Cobalt($queue) => $call,
