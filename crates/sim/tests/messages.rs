@@ -116,6 +116,37 @@ fn queues() {
                 "dumbbell.queue.flow_limit: 90B is not valid: expected at least a packet, 1052B",
             ),
             (
+                queue("\"sfq\", buckets = 70000"),
+                "dumbbell.queue.buckets: 70000 is not valid: expected 1 to 65536",
+            ),
+            (
+                queue("\"sfq\", perturb = \"0s\""),
+                "dumbbell.queue.perturb: 0s is not valid: expected at least 1us, and at most \
+                 100000000 updates in a run of 10s",
+            ),
+            (
+                queue("\"fq\", initial_quantum = \"0B\""),
+                "dumbbell.queue.initial_quantum: 0B is not valid: expected 1B to 1000000000B",
+            ),
+            (
+                queue("\"fq\", ce_threshold_l4s = true"),
+                "dumbbell.queue.ce_threshold_l4s: ce_threshold_l4s needs ce_threshold, such as \
+                 \"1ms\"",
+            ),
+            (
+                queue("\"cake\", overhead = 300"),
+                "dumbbell.queue.overhead: 300 is not valid: expected -64 to 256",
+            ),
+            (
+                queue("\"cake\", mpu = \"1kB\""),
+                "dumbbell.queue.mpu: 1000B is not valid: expected 1B to 256B",
+            ),
+            (
+                queue("\"cake\", flow_isolation = \"dual-srchst\""),
+                "dumbbell.queue.flow_isolation: \"dual-srchst\" is not known: expected flows, \
+                 dual-srchost, dual-dsthost or triple-isolate (did you mean dual-srchost?)",
+            ),
+            (
                 "back_queue = { kind = \"codel\", target = \"0s\" }".into(),
                 "dumbbell.back_queue.target: 0s is not valid: expected a time above 0",
             ),

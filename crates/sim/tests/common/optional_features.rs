@@ -19,8 +19,8 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (
         pick_text(&[
-            "red", "rio", "drr", "priority", "codel", "cobalt", "fq-codel", "pie", "step",
-            "dualpi2",
+            "red", "rio", "drr", "sfq", "priority", "codel", "cobalt", "fq-codel", "fq", "cake",
+            "pie", "step", "dualpi2",
         ]),
         limit,
         target,
@@ -51,6 +51,33 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
                         some("quantum", a, json!(300 * n)),
                         some("buckets", b, json!(n)),
                         some("flow_limit", c, json!(format!("{n}pkt"))),
+                    ]
+                }
+                "sfq" => {
+                    vec![
+                        some("quantum", a, json!(300 * n)),
+                        some("buckets", b, json!(n)),
+                        some("flow_limit", c, json!(format!("{}pkt", 3 * n))),
+                        some("perturb", a || c, json!(target)),
+                        some("head_drop", a && b, json!(true)),
+                    ]
+                }
+                "fq" => {
+                    vec![
+                        some("quantum", a, json!(300 * n)),
+                        some("initial_quantum", b, json!(300 * n)),
+                        some("max_rate", c || ecn, json!(f64::from(n) * 1e6)),
+                        some("ce_threshold", a && c, json!(target)),
+                    ]
+                }
+                "cake" => {
+                    vec![
+                        some("quantum", a, json!(300 * n)),
+                        some("target", b, json!(target)),
+                        some("bandwidth", c || ecn, json!(f64::from(n) * 1e6)),
+                        some("overhead", a && c, json!(-20)),
+                        some("framing", b && c, json!("ptm")),
+                        some("flow_isolation", a && b, json!("dual-srchost")),
                     ]
                 }
                 "codel" => {
