@@ -184,6 +184,19 @@ fn losses_jitter_outages_and_markers() {
                  0, below 1",
             ),
             (
+                loss("\"bernoulli\", p = 0.1, from = \"2s\", to = \"2s\""),
+                "dumbbell.loss[0].to: 2s is not valid: expected later than from = 2s",
+            ),
+            (
+                "back_loss = [{ kind = \"bernoulli\", p = 1 }]".into(),
+                "dumbbell.back_loss[0].p: 1 is not valid: expected a probability of at least 0, \
+                 below 1",
+            ),
+            (
+                "back_rate = \"unlimited\"\nback_loss = [{ kind = \"bernoulli\", p = 0.1 }]".into(),
+                "dumbbell.back_loss: back_rate = \"unlimited\" has no link that could lose packets",
+            ),
+            (
                 loss("\"marks\", packets = [1], flow = \"x\""),
                 "dumbbell.loss[0].flow: \"x\" is not known: expected tcp",
             ),

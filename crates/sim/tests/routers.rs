@@ -148,6 +148,31 @@ fn fair_queues_share_equally_whatever_the_round_trips() {
 }
 
 #[test]
+fn acks_are_lost_from_a_time_on() {
+    let back = |from: u32| {
+        let result = run(&format!(
+            r#"
+            duration = "20s"
+            measure = ["{from}s", "{}s"]
+            profile = "rfc"
+            [dumbbell]
+            rate = "8Mbit"
+            delay = "10ms"
+            back_loss = [{{ kind = "bernoulli", p = 0.5, from = "10s" }}]
+            [[flows]]
+            rule = "AIMD(1, 0.5)"
+            "#,
+            from + 10
+        ));
+        let link = &result.links[1];
+        (link.dropped_packets, link.dropped_packets as f64 / link.arrived_packets as f64)
+    };
+    assert_eq!(back(0).0, 0);
+    // A half of 9,500 ACKs, within 4 sqrt(0.25 / 9,500) = 0.02.
+    assert!((back(10).1 - 0.5).abs() < 0.02, "{:?}", back(10));
+}
+
+#[test]
 fn strict_priority_leaves_the_lower_class_the_rest() {
     let queue = r#"{ kind = "priority", limit = "50pkt" }"#;
     let result = two_sources(queue, [(6, "priority = 0"), (8, "priority = 1")]);

@@ -163,9 +163,10 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
     let shaper = (numbers.rate(), 1u32..8)
         .prop_map(|(rate, n)| json!({ "rate": rate / 2.0, "burst": 1024 * n }));
     let loss = prop_oneof![
-        (pick(&[0.01, 0.1]), pick(&[0.2, 0.5])).prop_map(
-            |(bad, good)| json!({ "kind": "gilbert-elliott", "to_bad": bad, "to_good": good })
-        ),
+        (pick(&[0.01, 0.1]), pick(&[0.2, 0.5])).prop_map(|(to_bad, to_good)| {
+            json!({ "kind": "gilbert-elliott", "to_bad": to_bad, "to_good": to_good,
+                    "from": to_good })
+        }),
         vec(0u32..200, 1..8).prop_map(|packets| json!({ "kind": "marks", "packets": packets })),
     ];
     // `put` chooses their flows.
