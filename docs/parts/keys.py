@@ -45,16 +45,20 @@ EXAMPLES = {
         "access_rate": "100Mbit", "access_delay": ["1ms", "10ms"],
         "sink_rate": "1Gbit", "sink_delay": "2ms", "back_rate": "unlimited",
         "back_queue": {"kind": "drop-tail", "limit": "50pkt"},
+        "back_loss": [{"kind": "bernoulli", "p": 0.1, "from": "20s"}],
     },
     "LinkSpec": {
         "name": "west", "from": "A", "to": "B", "duplex": True, "rate": "10Mbit", "delay": "15ms",
         "queue": {"kind": "drop-tail", "limit": "64kB"}, **IMPAIRMENTS,
     },
-    "LossSpec bernoulli": {"kind": "bernoulli", "p": 0.01, "flow": "a", "after_queue": True},
+    "LossSpec bernoulli": {
+        "kind": "bernoulli", "p": 0.01, "flow": "a", "after_queue": True, "from": "20s",
+        "to": "30s",
+    },
     "LossSpec gilbert-elliott": {
         "kind": "gilbert-elliott", "to_bad": 0.001, "to_good": 0.2, "bad_loss": 0.5,
         "good_loss": 0.0001, "flow": "a",
-        "after_queue": True,
+        "after_queue": True, "from": "20s", "to": "30s",
     },
     "LossSpec list": {"kind": "list", "packets": [20, 25], "flow": "a"},
     "LossSpec marks": {"kind": "marks", "packets": [20, 25], "flow": "a"},

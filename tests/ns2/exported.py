@@ -26,6 +26,7 @@ REFUSED = {
     "ack-aggregation": "dumbbell.back_rate",
     "adaptive-video": "flows[0].video",
     "aqm": "dumbbell.queue.kind",
+    "cake": "links[0].queue.kind",
     "cellular": "dumbbell.rate",
     "cellular-synthetic": "dumbbell.rate",
     "cobalt": "dumbbell.queue.kind",

@@ -49,6 +49,7 @@ TOGETHER = {
     ("Shape log", "kind"): {"unit": "kbit/s", "every": "1s", "value": 2},
     ("QueueSpec codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
     ("QueueSpec fq-codel", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
+    ("QueueSpec fq", "ce_threshold_l4s"): {"ce_threshold": "1ms"},
 }
 
 

@@ -258,6 +258,19 @@ def test_cobalt():
     assert blue.flows["goodput_bps"][0] < 0.9 * codel.flows["goodput_bps"][0]
 
 
+def test_cake():
+    """A phone with one flow gets what a laptop with eight gets, and a ninth by flows alone."""
+    hosts = _run("cake")
+    flows = _run("cake", links__downlink__queue__flow_isolation="flows")
+    shares = [
+        result.flows["goodput_bps"][8] / result.aggregate_goodput_bps for result in (hosts, flows)
+    ]
+    # COBALT leaves a single flow a little less than its half.
+    assert shares == [pytest.approx(1 / 2, abs=0.03), pytest.approx(1 / 9, abs=0.01)]
+    # The shaper keeps the queue here: 19 of 20 Mbit/s.
+    assert hosts.links["utilization"][0] == pytest.approx(0.95, abs=0.005)
+
+
 def test_handover():
     """CUBIC's window for the faster path fills the queue of the slower one; BBR3 measures anew."""
     usual, paced = _run("handover"), _run("handover", flows__download__rule="BBR3")

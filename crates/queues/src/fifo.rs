@@ -18,6 +18,8 @@ pub(crate) struct PacketPool<P> {
 struct Node<P> {
     item: Option<QueueItem<P>>,
     next: u32,
+    /// Not kept up to date at the head.
+    previous: u32,
 }
 
 /// One queue, with its packets in a [`PacketPool`].
@@ -44,7 +46,7 @@ impl<P> PacketPool<P> {
     pub(crate) fn push(&mut self, queue: &mut Fifo, item: QueueItem<P>) {
         queue.packets += 1;
         queue.bytes += u64::from(item.size_bytes);
-        let node = Node { item: Some(item), next: NONE };
+        let node = Node { item: Some(item), next: NONE, previous: queue.tail };
         let index = self.free;
         let index = if index == NONE {
             self.nodes.push(node);
@@ -76,6 +78,23 @@ impl<P> PacketPool<P> {
         }
         node.next = self.free;
         self.free = index;
+        queue.packets -= 1;
+        queue.bytes -= u64::from(item.size_bytes);
+        Some(item)
+    }
+
+    /// Removes the packet at the tail.
+    pub(crate) fn pop_tail(&mut self, queue: &mut Fifo) -> Option<QueueItem<P>> {
+        if queue.head == queue.tail {
+            return self.pop(queue);
+        }
+        let index = queue.tail;
+        let node = &mut self.nodes[index as usize];
+        let item = node.item.take()?;
+        queue.tail = node.previous;
+        node.next = self.free;
+        self.free = index;
+        self.nodes[queue.tail as usize].next = NONE;
         queue.packets -= 1;
         queue.bytes -= u64::from(item.size_bytes);
         Some(item)

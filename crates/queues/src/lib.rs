@@ -27,12 +27,16 @@ mod buffer_limit;
 mod discipline;
 mod early_detection;
 mod fifo;
+mod flow_hash;
+mod flow_hosts;
 mod flow_table;
 mod longest_queue;
 mod queue_disc;
+mod queue_list;
 
 pub use admission::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
 pub use buffer_limit::Limit;
 pub use discipline::*;
 pub use early_detection::{EXACT_IDLE_STEPS, Weight};
+pub use flow_hosts::FlowHosts;
 pub use queue_disc::{QueueDisc, QueueItem};

@@ -7,17 +7,17 @@
 
 use crate::fifo::NONE;
 
-/// Length of a queue: by bytes; among equals the smaller label is longer.
+/// Length of a queue: by bytes or packets; among equals the smaller label is longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Length {
-    pub(crate) bytes: u64,
+    pub(crate) size: u64,
     pub(crate) label: u64,
 }
 
 impl Length {
     #[inline]
     fn is_longer_than(self, other: Self) -> bool {
-        self.bytes > other.bytes || (self.bytes == other.bytes && self.label < other.label)
+        self.size > other.size || (self.size == other.size && self.label < other.label)
     }
 }
 
@@ -63,7 +63,7 @@ impl LongestQueue {
     pub(crate) fn top(&mut self, length: impl Fn(u32) -> Length) -> Option<u32> {
         while let Some(&(claimed, queue)) = self.heap.first() {
             let actual = length(queue);
-            if actual.bytes == 0 {
+            if actual.size == 0 {
                 self.position[queue as usize] = NONE;
                 self.heap.swap_remove(0);
                 if !self.heap.is_empty() {
@@ -129,24 +129,24 @@ mod tests {
         // Queues grow and shrink at random; labels only rise, as for a queue that moves to the end
         // of the round.
         let mut longest = LongestQueue::default();
-        let mut lengths: Vec<Length> = (0..40).map(|label| Length { bytes: 0, label }).collect();
+        let mut lengths: Vec<Length> = (0..40).map(|label| Length { size: 0, label }).collect();
         let mut state = 1u32;
         for step in 0..50_000u64 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let queue = (state >> 16) as usize % lengths.len();
             match (state >> 8) % 4 {
-                0 => lengths[queue].bytes = lengths[queue].bytes.saturating_sub(1000),
+                0 => lengths[queue].size = lengths[queue].size.saturating_sub(1000),
                 1 => lengths[queue].label = 40 + step,
                 2 => {
-                    lengths[queue].bytes += 1000;
+                    lengths[queue].size += 1000;
                     longest.on_growth(queue as u32, lengths[queue]);
                 }
                 _ => {
                     let most =
-                        lengths.iter().map(|length| length.bytes).max().filter(|&bytes| bytes > 0);
+                        lengths.iter().map(|length| length.size).max().filter(|&size| size > 0);
                     let expected = most.and_then(|most| {
                         let longest =
-                            (0..lengths.len()).filter(|&queue| lengths[queue].bytes == most);
+                            (0..lengths.len()).filter(|&queue| lengths[queue].size == most);
                         longest.min_by_key(|&queue| lengths[queue].label)
                     });
                     assert_eq!(

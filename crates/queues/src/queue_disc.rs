@@ -57,13 +57,20 @@ pub trait QueueDisc<P> {
     /// included.
     fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>));
 
-    /// Dequeues the next packet, none if the queue is empty; `dropped` receives each packet that
-    /// this drops.
+    /// Dequeues the next packet, none if the queue is empty or holds back all packets; `dropped`
+    /// receives each packet that this drops.
     fn dequeue(
         &mut self,
         now_s: f64,
         dropped: &mut impl FnMut(QueueItem<P>),
     ) -> Option<QueueItem<P>>;
+
+    /// No packet that waits now leaves before this time, seconds. After [`Self::dequeue`] has held
+    /// back all packets, it is later than that call. A discipline that paces or shapes says more
+    /// than the default, by which a packet may always leave.
+    fn ready_s(&self) -> f64 {
+        f64::NEG_INFINITY
+    }
 
     /// Packets in the queue.
     fn packets(&self) -> u64;

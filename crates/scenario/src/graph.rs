@@ -16,6 +16,8 @@ pub struct OneWayLink {
     pub rate_key: String,
     /// Key of its queue.
     pub queue_key: String,
+    /// Key of its loss models.
+    pub loss_key: String,
     /// The link, always with a name.
     pub spec: LinkSpec,
 }
@@ -111,6 +113,7 @@ fn dumbbell_links(scenario: &Scenario, dumbbell: &Dumbbell) -> Vec<OneWayLink> {
         key: "dumbbell".into(),
         rate_key: format!("dumbbell.{prefix}rate"),
         queue_key: format!("dumbbell.{prefix}queue"),
+        loss_key: format!("dumbbell.{prefix}loss"),
         spec,
     };
     let forward = dumbbell.bottleneck("bottleneck");
@@ -129,7 +132,11 @@ fn dumbbell_links(scenario: &Scenario, dumbbell: &Dumbbell) -> Vec<OneWayLink> {
     };
     let back = back_rate.map(|rate| {
         let queue = dumbbell.back_queue.unwrap_or(default);
-        LinkSpec::without_impairments("bottleneck-back", rate, dumbbell.delay, queue)
+        let loss = dumbbell.back_loss.clone();
+        LinkSpec {
+            loss,
+            ..LinkSpec::without_impairments("bottleneck-back", rate, dumbbell.delay, queue)
+        }
     });
     std::iter::once(one_way("", forward)).chain(back.map(|back| one_way("back_", back))).collect()
 }
@@ -148,6 +155,7 @@ fn one_or_two(spec: &LinkSpec, index: usize) -> Vec<OneWayLink> {
         key: format!("links[{index}]"),
         rate_key: format!("links[{index}].rate"),
         queue_key: format!("links[{index}].queue"),
+        loss_key: format!("links[{index}].loss"),
         spec,
     };
     let forward = LinkSpec { name, duplex: false, ..spec.clone() };

@@ -65,7 +65,7 @@ pub use link::{
 pub use linux_settings::{LinuxSettings, Sysctl};
 pub use parse::schema;
 pub use per_flow::PerFlow;
-pub use queue::QueueSpec;
+pub use queue::{FlowIsolation, Framing, QueueSpec};
 pub use rate_log::{Column, Holds, LogEnd, LogFormat, LogSpec, RateLog, TimeUnit, ValueUnit};
 pub use resolver::Resolver;
 pub use router_profile::RouterProfile;

@@ -108,6 +108,9 @@ define_links! {
         /// Its queue; when absent unlimited, or the bottleneck's if data uses it too (`reverse`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub back_queue: Option<QueueSpec>,
+        /// Its loss models.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub back_loss: Vec<LossSpec>,
     }
 
     /// A link, one way unless `duplex`.
@@ -139,7 +142,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// A loss model of a link, beside its queue. With `flow` it applies to, and counts, only packets of
-/// this flow or group.
+/// this flow or group, with `from` and `to` those of this time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossSpec {
@@ -153,6 +156,12 @@ pub enum LossSpec {
         /// Applies after transmission instead of before the queue.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         after_queue: bool,
+        /// Applies from this time on.
+        #[serde(default, skip_serializing_if = "is_default")]
+        from: Time,
+        /// Applies up to this time; to the end when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<Time>,
     },
     /// Losses in bursts: a two-state Markov chain, stepped per packet (Gilbert 1960, Elliott 1963).
     GilbertElliott {
@@ -172,6 +181,12 @@ pub enum LossSpec {
         /// Applies after transmission instead of before the queue.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         after_queue: bool,
+        /// Applies from this time on.
+        #[serde(default, skip_serializing_if = "is_default")]
+        from: Time,
+        /// Applies up to this time; to the end when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<Time>,
     },
     /// Drops exactly these packets, by arrival number from 0 in front of the queue (ns-2
     /// ErrorModel/List).
@@ -194,6 +209,14 @@ pub enum LossSpec {
 }
 
 impl LossSpec {
+    /// When it applies: from a time on, and up to another one if there is one.
+    pub fn interval(&self) -> (Time, Option<Time>) {
+        match *self {
+            Self::Bernoulli { from, to, .. } | Self::GilbertElliott { from, to, .. } => (from, to),
+            Self::List { .. } | Self::Marks { .. } => (Time::default(), None),
+        }
+    }
+
     /// The flow or group that it applies to.
     pub fn flow(&self) -> &Option<String> {
         match self {

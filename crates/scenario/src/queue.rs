@@ -6,7 +6,7 @@ use crate::check::queue_conditions::{
     bucket_count, holds_a_packet, packet_bytes, step_threshold, target_within_interval,
     threshold_of_selector, thresholds, updates,
 };
-use cwndlab_units::{Buffer, Bytes, Time};
+use cwndlab_units::{Buffer, Bytes, RateLimit, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,43 @@ const MAX_GAIN: f64 = 1e3;
 /// Coupling factors of DualPI2; Linux has integers from 1 to 255.
 const MIN_COUPLING: f64 = 1.0;
 const MAX_COUPLING: f64 = 255.0;
+
+/// Most queues of SFQ, as in Linux.
+const MAX_SFQ_BUCKETS: u64 = 65_536;
+/// Largest initial quantum.
+const MAX_INITIAL_QUANTUM: Bytes = Bytes(1_000_000_000);
+/// Overhead and smallest packet below CAKE, bytes, as `tc-cake(8)` accepts them.
+const MIN_OVERHEAD: i64 = -64;
+const MAX_OVERHEAD: i64 = 256;
+const MAX_MPU: Bytes = Bytes(256);
+
+/// Between what the shares of CAKE are equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowIsolation {
+    /// Between flows.
+    Flows,
+    /// Between sources, then between their flows.
+    DualSrchost,
+    /// Between destinations, then between their flows.
+    DualDsthost,
+    /// Between hosts on the side where they have more flows, then between their flows.
+    #[default]
+    TripleIsolate,
+}
+
+/// What the layer below CAKE's overhead makes of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Framing {
+    /// Nothing.
+    #[default]
+    None,
+    /// Cells of 53 bytes, which carry 48 each.
+    Atm,
+    /// 65 bytes for each 64.
+    Ptm,
+}
 
 /// A queue discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -149,6 +186,28 @@ pub enum QueueSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flow_limit: Option<Buffer>,
     },
+    /// Stochastic fairness queueing: queues that flows share by a hash, served in turn (McKenney
+    /// 1990; Linux `tc-sfq`).
+    Sfq {
+        /// Size of the buffer that all queues share; the packet in service is not counted.
+        #[serde(default = "one_bdp")]
+        limit: Buffer,
+        /// Bytes that a queue may send per round; a packet of the first flow when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        quantum: Option<Bytes>,
+        /// Number of queues, to which flows are mapped by a hash (divisor).
+        #[serde(default = "sfq_buckets")]
+        buckets: u64,
+        /// Limit of each queue (depth).
+        #[serde(default = "sfq_flow_limit")]
+        flow_limit: Buffer,
+        /// Drops packets at the head of the longest queue instead of its tail (headdrop).
+        #[serde(default)]
+        head_drop: bool,
+        /// Interval after which the hash changes; never when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        perturb: Option<Time>,
+    },
     /// Strict priority: a class is served when all classes of smaller number are empty.
     Priority {
         /// Size of each class's drop-tail buffer; the packet in service is not counted.
@@ -219,6 +278,63 @@ pub enum QueueSpec {
         /// Applies `ce_threshold` to packets of L4S flows only, with ECT(1) or CE.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ce_threshold_l4s: Option<bool>,
+    },
+    /// A queue per flow, served by deficit round robin, new flows first, with a largest rate of a
+    /// flow (Linux `tc-fq`).
+    Fq {
+        /// Size of the buffer that all flows share; the packet in service is not counted.
+        #[serde(default = "one_bdp")]
+        limit: Buffer,
+        /// Limit of each flow.
+        #[serde(default = "fq_flow_limit")]
+        flow_limit: Buffer,
+        /// Bytes that a flow may send per round; two packets of the first flow when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        quantum: Option<Bytes>,
+        /// Bytes that a new flow may send at once; ten packets of the first flow when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        initial_quantum: Option<Bytes>,
+        /// Largest rate of a flow (maxrate).
+        #[serde(default)]
+        max_rate: RateLimit,
+        /// Marks ECN-capable packets that are sent after a longer wait; none when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ce_threshold: Option<Time>,
+        /// Applies `ce_threshold` to packets of L4S flows only, with ECT(1) or CE.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ce_threshold_l4s: Option<bool>,
+    },
+    /// CAKE: a shaper, shares that are equal between hosts and then between their flows, and COBALT
+    /// in each queue (Hoeiland-Joergensen, Taht and Morton 2018; Linux `tc-cake`).
+    Cake {
+        /// Size of the buffer that all queues share; the packet in service is not counted.
+        #[serde(default = "one_bdp")]
+        limit: Buffer,
+        /// Acceptable standing queue delay.
+        #[serde(default = "five_ms")]
+        target: Time,
+        /// Time from a delay above the target to the first drop (rtt).
+        #[serde(default = "hundred_ms")]
+        interval: Time,
+        /// Bytes that the only flow of a host may send per round; a packet of the first flow when
+        /// absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        quantum: Option<Bytes>,
+        /// Between what the shares are equal.
+        #[serde(default)]
+        flow_isolation: FlowIsolation,
+        /// Rate of the shaper.
+        #[serde(default)]
+        bandwidth: RateLimit,
+        /// Bytes that a layer below adds to each packet, -64 to 256.
+        #[serde(default)]
+        overhead: i64,
+        /// Smallest packet of that layer; none when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mpu: Option<Bytes>,
+        /// What the layer below that makes of a packet.
+        #[serde(default)]
+        framing: Framing,
     },
     /// Proportional integral controller enhanced (RFC 8033): drops at arrival with a probability
     /// that controls the delay.
@@ -310,10 +426,13 @@ impl QueueSpec {
             Self::Red { .. } => "red",
             Self::Rio { .. } => "rio",
             Self::Drr { .. } => "drr",
+            Self::Sfq { .. } => "sfq",
             Self::Priority { .. } => "priority",
             Self::CoDel { .. } => "codel",
             Self::Cobalt { .. } => "cobalt",
             Self::FqCoDel { .. } => "fq-codel",
+            Self::Fq { .. } => "fq",
+            Self::Cake { .. } => "cake",
             Self::Pie { .. } => "pie",
             Self::Step { .. } => "step",
             Self::DualPi2 { .. } => "dualpi2",
@@ -327,10 +446,13 @@ impl QueueSpec {
             | Self::Red { limit, .. }
             | Self::Rio { limit, .. }
             | Self::Drr { limit, .. }
+            | Self::Sfq { limit, .. }
             | Self::Priority { limit }
             | Self::CoDel { limit, .. }
             | Self::Cobalt { limit, .. }
             | Self::FqCoDel { limit, .. }
+            | Self::Fq { limit, .. }
+            | Self::Cake { limit, .. }
             | Self::Pie { limit, .. }
             | Self::Step { limit, .. }
             | Self::DualPi2 { limit, .. } => limit,
@@ -341,6 +463,8 @@ impl QueueSpec {
     pub(crate) fn buffers(&self) -> impl Iterator<Item = (&'static str, Buffer)> {
         let own = match *self {
             Self::Drr { flow_limit, .. } => flow_limit.map(|limit| ("flow_limit", limit)),
+            Self::Sfq { flow_limit, .. } => Some(("flow_limit", flow_limit)),
+            Self::Fq { flow_limit, .. } => Some(("flow_limit", flow_limit)),
             _ => None,
         };
         [("limit", self.limit())].into_iter().chain(own)
@@ -356,10 +480,13 @@ impl QueueSpec {
             | Self::Step { .. }
             | Self::Pie { .. } => false,
             Self::Drr { .. }
+            | Self::Sfq { .. }
             | Self::Priority { .. }
             | Self::CoDel { .. }
             | Self::Cobalt { .. }
             | Self::FqCoDel { .. }
+            | Self::Fq { .. }
+            | Self::Cake { .. }
             | Self::DualPi2 { .. } => true,
         }
     }
@@ -409,6 +536,11 @@ impl QueueSpec {
                 size("quantum", quantum)?;
                 queues(buckets)
             }
+            Self::Sfq { quantum, buckets, perturb, .. } => {
+                size("quantum", quantum)?;
+                inside(at("buckets"), buckets, 1, MAX_SFQ_BUCKETS)?;
+                perturb.map_or(Ok(()), |perturb| updates(at("perturb"), perturb, duration))
+            }
             Self::Cobalt { target, interval, .. } => target_within_interval(key, target, interval),
             Self::CoDel { target, interval, ce_threshold, ce_threshold_l4s, .. } => {
                 target_within_interval(key, target, interval)?;
@@ -427,6 +559,19 @@ impl QueueSpec {
                 threshold_of_selector(key, ce_threshold, ce_threshold_l4s)?;
                 size("quantum", quantum)?;
                 queues(buckets)
+            }
+            Self::Fq { quantum, initial_quantum, ce_threshold, ce_threshold_l4s, .. } => {
+                size("quantum", quantum)?;
+                initial_quantum.map_or(Ok(()), |initial| {
+                    inside(at("initial_quantum"), initial, Bytes(1), MAX_INITIAL_QUANTUM)
+                })?;
+                threshold_of_selector(key, ce_threshold, ce_threshold_l4s)
+            }
+            Self::Cake { target, interval, quantum, overhead, mpu, .. } => {
+                target_within_interval(key, target, interval)?;
+                size("quantum", quantum)?;
+                inside(at("overhead"), overhead, MIN_OVERHEAD, MAX_OVERHEAD)?;
+                mpu.map_or(Ok(()), |mpu| inside(at("mpu"), mpu, Bytes(1), MAX_MPU))
             }
             Self::Pie { target, update, alpha, beta, mark_p, .. } => {
                 positive(at("target"), target)?;
@@ -454,6 +599,18 @@ impl QueueSpec {
 
 fn one_bdp() -> Buffer {
     Buffer::Bdp(1.0)
+}
+
+fn sfq_buckets() -> u64 {
+    1024
+}
+
+fn sfq_flow_limit() -> Buffer {
+    Buffer::Packets(127.0)
+}
+
+fn fq_flow_limit() -> Buffer {
+    Buffer::Packets(100.0)
 }
 
 fn yes() -> bool {

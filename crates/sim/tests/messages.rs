@@ -116,6 +116,37 @@ fn queues() {
                 "dumbbell.queue.flow_limit: 90B is not valid: expected at least a packet, 1052B",
             ),
             (
+                queue("\"sfq\", buckets = 70000"),
+                "dumbbell.queue.buckets: 70000 is not valid: expected 1 to 65536",
+            ),
+            (
+                queue("\"sfq\", perturb = \"0s\""),
+                "dumbbell.queue.perturb: 0s is not valid: expected at least 1us, and at most \
+                 100000000 updates in a run of 10s",
+            ),
+            (
+                queue("\"fq\", initial_quantum = \"0B\""),
+                "dumbbell.queue.initial_quantum: 0B is not valid: expected 1B to 1000000000B",
+            ),
+            (
+                queue("\"fq\", ce_threshold_l4s = true"),
+                "dumbbell.queue.ce_threshold_l4s: ce_threshold_l4s needs ce_threshold, such as \
+                 \"1ms\"",
+            ),
+            (
+                queue("\"cake\", overhead = 300"),
+                "dumbbell.queue.overhead: 300 is not valid: expected -64 to 256",
+            ),
+            (
+                queue("\"cake\", mpu = \"1kB\""),
+                "dumbbell.queue.mpu: 1000B is not valid: expected 1B to 256B",
+            ),
+            (
+                queue("\"cake\", flow_isolation = \"dual-srchst\""),
+                "dumbbell.queue.flow_isolation: \"dual-srchst\" is not known: expected flows, \
+                 dual-srchost, dual-dsthost or triple-isolate (did you mean dual-srchost?)",
+            ),
+            (
                 "back_queue = { kind = \"codel\", target = \"0s\" }".into(),
                 "dumbbell.back_queue.target: 0s is not valid: expected a time above 0",
             ),
@@ -151,6 +182,19 @@ fn losses_jitter_outages_and_markers() {
                 loss("\"gilbert-elliott\", to_bad = 0.1, to_good = 0.1, good_loss = 1"),
                 "dumbbell.loss[0].good_loss: 1 is not valid: expected a probability of at least \
                  0, below 1",
+            ),
+            (
+                loss("\"bernoulli\", p = 0.1, from = \"2s\", to = \"2s\""),
+                "dumbbell.loss[0].to: 2s is not valid: expected later than from = 2s",
+            ),
+            (
+                "back_loss = [{ kind = \"bernoulli\", p = 1 }]".into(),
+                "dumbbell.back_loss[0].p: 1 is not valid: expected a probability of at least 0, \
+                 below 1",
+            ),
+            (
+                "back_rate = \"unlimited\"\nback_loss = [{ kind = \"bernoulli\", p = 0.1 }]".into(),
+                "dumbbell.back_loss: back_rate = \"unlimited\" has no link that could lose packets",
             ),
             (
                 loss("\"marks\", packets = [1], flow = \"x\""),

@@ -45,7 +45,9 @@ fn deficit_round_robin_shares_bytes_whatever_packets_and_rates() {
     for queue in [
         r#"{ kind = "drr", limit = "100pkt" }"#,
         r#"{ kind = "drr", limit = "60kB", quantum = 500 }"#,
+        r#"{ kind = "sfq", limit = "100pkt" }"#,
         r#"{ kind = "fq-codel", limit = "100pkt" }"#,
+        r#"{ kind = "fq", limit = "100pkt", flow_limit = "40pkt" }"#,
     ] {
         let result = two_sources(queue, [(6, "packet_size = 300"), (20, "packet_size = 1500")]);
         assert_near(result.cross[0].delivered_bps, 4e6, 0.005);
@@ -56,6 +58,118 @@ fn deficit_round_robin_shares_bytes_whatever_packets_and_rates() {
         assert_near(result.cross[0].delivered_bps, 1e6, 0.001);
         assert_near(result.cross[1].delivered_bps, 7e6, 0.001);
     }
+}
+
+#[test]
+fn a_queue_that_holds_packets_back_leaves_the_link_idle() {
+    // No flow exceeds 2 Mbit/s, whatever the link could carry; half of it stays idle.
+    let queue = r#"{ kind = "fq", limit = "100pkt", flow_limit = "40pkt", max_rate = "2Mbit" }"#;
+    let result = two_sources(queue, [(1, "packet_size = 300"), (20, "packet_size = 1500")]);
+    assert_near(result.cross[0].delivered_bps, 1e6, 0.001);
+    assert_near(result.cross[1].delivered_bps, 2e6, 0.001);
+    assert_near(result.links[0].utilization, 3.0 / 8.0, 0.001);
+    // At 6 Mbit/s, packets of 1000 bytes with 40 of overhead are 22 cells of ATM, 1166 bytes.
+    let queue = concat!(
+        r#"{ kind = "cake", limit = "100pkt", bandwidth = "6Mbit", "#,
+        r#"overhead = 40, framing = "atm" }"#,
+    );
+    let result = two_sources(queue, [(20, ""), (20, "")]);
+    let sum = result.cross[0].delivered_bps + result.cross[1].delivered_bps;
+    assert_near(sum, 6e6 * 1000.0 / 1166.0, 0.001);
+}
+
+/// Two TCP sources in one host against one in another, and all of them as flows alone.
+#[test]
+fn hosts_are_the_nodes_between_which_flows_send() {
+    let shares = |isolation: &str| {
+        let result = run(&format!(
+            r#"
+            duration = "60s"
+            measure = ["20s", "60s"]
+            profile = "rfc"
+            links = [
+                {{ from = "busy", to = "router", rate = "1Gbit", delay = "1ms", duplex = true }},
+                {{ from = "quiet", to = "router", rate = "1Gbit", delay = "1ms", duplex = true }},
+                {{ from = "router", to = "net", rate = "8Mbit", delay = "10ms", duplex = true,
+                  queue = {{ kind = "cake", limit = "200pkt", flow_isolation = "{isolation}" }} }},
+            ]
+            [[flows]]
+            name = "busy"
+            count = 3
+            rule = "AIMD(1, 0.5)"
+            from = "busy"
+            to = "net"
+            start = ["0s", "1s"]
+            [[flows]]
+            name = "quiet"
+            rule = "AIMD(1, 0.5)"
+            from = "quiet"
+            to = "net"
+            "#
+        ));
+        let goodput: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_bps).collect();
+        goodput[3] / goodput.iter().sum::<f64>()
+    };
+    assert_near(shares("dual-srchost"), 1.0 / 2.0, 0.05);
+    assert_near(shares("flows"), 1.0 / 4.0, 0.05);
+    // All have one destination, which so counts four flows for each.
+    assert_near(shares("dual-dsthost"), 1.0 / 4.0, 0.05);
+    assert_near(shares("triple-isolate"), 1.0 / 4.0, 0.05);
+}
+
+#[test]
+fn fair_queues_share_equally_whatever_the_round_trips() {
+    // Round trips of 10 and 100 ms. By the window alone the near flow gets many times as much
+    // (goodput by 1/RTT to 1/RTT^2; Floyd and Jacobson 1992).
+    let near_share = |queue: &str| {
+        let result = run(&format!(
+            r#"
+            duration = "100s"
+            measure = ["20s", "100s"]
+            profile = "rfc"
+            [dumbbell]
+            rate = "8Mbit"
+            delay = "5ms"
+            queue = {queue}
+            [[flows]]
+            count = 2
+            rule = "AIMD(1, 0.5)"
+            access_delay = {{ each = ["0ms", "45ms"] }}
+            "#
+        ));
+        let goodput: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_bps).collect();
+        goodput[0] / (goodput[0] + goodput[1])
+    };
+    assert!(near_share(r#"{ kind = "drop-tail", limit = "20pkt" }"#) > 0.75);
+    for kind in ["sfq", "fq"] {
+        let share = near_share(&format!(r#"{{ kind = "{kind}", limit = "400pkt" }}"#));
+        assert_near(share, 1.0 / 2.0, 0.01);
+    }
+}
+
+#[test]
+fn acks_are_lost_from_a_time_on() {
+    let back = |from: u32| {
+        let result = run(&format!(
+            r#"
+            duration = "20s"
+            measure = ["{from}s", "{}s"]
+            profile = "rfc"
+            [dumbbell]
+            rate = "8Mbit"
+            delay = "10ms"
+            back_loss = [{{ kind = "bernoulli", p = 0.5, from = "10s" }}]
+            [[flows]]
+            rule = "AIMD(1, 0.5)"
+            "#,
+            from + 10
+        ));
+        let link = &result.links[1];
+        (link.dropped_packets, link.dropped_packets as f64 / link.arrived_packets as f64)
+    };
+    assert_eq!(back(0).0, 0);
+    // A half of 9,500 ACKs, within 4 sqrt(0.25 / 9,500) = 0.02.
+    assert!((back(10).1 - 0.5).abs() < 0.02, "{:?}", back(10));
 }
 
 #[test]

@@ -56,10 +56,10 @@ PRIORITY: dict[str, Callable[[Assumptions], dict[str, Any]]] = {
     "red": _rio,
     "ecn": lambda chosen: _rio(chosen, ecn=True),
     "drr": _plain("drr"),
-    "fq-codel": _plain("fq-codel"),
+    **{kind: _plain(kind) for kind in ("sfq", "fq-codel", "fq", "cake")},
 }
 """Queue of the second network's bottleneck: cross traffic has priority, or a fair share."""
-FAIR = ("drr", "fq-codel")
+FAIR = ("drr", "sfq", "fq-codel", "fq", "cake")
 """Fair queues."""
 
 

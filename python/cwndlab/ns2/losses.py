@@ -7,7 +7,7 @@ from typing import Any
 
 from cwndlab.ns2 import tcl
 from cwndlab.ns2.network import Network
-from cwndlab.ns2.refusals import refused
+from cwndlab.ns2.refusals import refused, refused_key
 from cwndlab.ns2.routes import Routes
 
 ORDER = ("bernoulli", "list", "marks")
@@ -18,6 +18,8 @@ marked is counted whether or not it is lost."""
 def loss_lines(network: Network, routes: Routes, document: Mapping[str, Any]) -> list[str]:
     """Write the error models of every link, in front of its queue."""
     if "dumbbell" in document:
+        if document["dumbbell"].get("back_loss"):
+            raise refused_key("dumbbell.back_loss", "only the bottleneck loses packets")
         tables = {"bottleneck": ("dumbbell", document["dumbbell"])}
     else:
         tables = {name: (key, table) for key, table, names in _links(document) for name in names}
@@ -57,6 +59,9 @@ def _models(
         if kind == "bernoulli":
             if loss.get("after_queue"):
                 raise refused(f"{key}.after_queue", True, "false, a loss in front of the queue")
+            for name in ("from", "to"):
+                if name in loss:
+                    raise refused(f"{key}.{name}", loss[name], "a loss during the whole run")
             lines += [
                 "",
                 f"# {key}: kind = bernoulli, p = {loss['p']:g}",

@@ -26,6 +26,7 @@ const TITLES: Record<string, string> = {
   "four-rules": "Four linear rules",
   aqm: "CoDel, five flows",
   cobalt: "COBALT against a flood",
+  cake: "CAKE: half of the link for each host",
   l4s: "L4S: Prague and CUBIC",
   dctcp: "DCTCP: marks from K on",
   "random-loss": "Random loss",

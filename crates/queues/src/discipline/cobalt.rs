@@ -69,7 +69,23 @@ impl CobaltParameters {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Cobalt<P> {
-    parameters: CobaltParameters,
+    limit: Limit,
+    law: CobaltLaw,
+    state: CobaltState,
+    pool: PacketPool<P>,
+    queue: Fifo,
+}
+
+/// The times that all queues under one COBALT share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CobaltLaw {
+    pub(crate) target_s: f64,
+    pub(crate) interval_s: f64,
+}
+
+/// COBALT's state of one queue.
+#[derive(Clone, Debug)]
+pub(crate) struct CobaltState {
     is_dropping: bool,
     count: u32,
     /// Time of the next drop; with a `count` of 0, time until which the queue counts as active.
@@ -78,13 +94,24 @@ pub struct Cobalt<P> {
     blue: f64,
     blue_sum: f64,
     blue_changed_s: f64,
-    pool: PacketPool<P>,
-    queue: Fifo,
+}
+
+impl Default for CobaltState {
+    fn default() -> Self {
+        Self {
+            is_dropping: false,
+            count: 0,
+            drop_next_s: f64::NEG_INFINITY,
+            blue: 0.0,
+            blue_sum: 0.0,
+            blue_changed_s: f64::NEG_INFINITY,
+        }
+    }
 }
 
 /// What happens to a packet.
 #[derive(Clone, Copy, PartialEq)]
-enum Verdict {
+pub(crate) enum Verdict {
     Send,
     Mark,
     Drop,
@@ -93,32 +120,31 @@ enum Verdict {
 impl<P> Cobalt<P> {
     /// An empty queue.
     pub fn new(parameters: &CobaltParameters) -> Self {
+        let CobaltParameters { limit, target_s, interval_s } = *parameters;
         Self {
-            parameters: *parameters,
-            is_dropping: false,
-            count: 0,
-            drop_next_s: f64::NEG_INFINITY,
-            blue: 0.0,
-            blue_sum: 0.0,
-            blue_changed_s: f64::NEG_INFINITY,
+            limit,
+            law: CobaltLaw { target_s, interval_s },
+            state: CobaltState::default(),
             pool: PacketPool::new(),
             queue: Fifo::default(),
         }
     }
+}
 
+impl CobaltState {
     /// CoDel's control law (`cobalt_control`).
-    fn next_drop_s(&self, from_s: f64) -> f64 {
-        from_s + self.parameters.interval_s / f64::from(self.count.max(1)).sqrt()
+    fn next_drop_s(&self, from_s: f64, law: CobaltLaw) -> f64 {
+        from_s + law.interval_s / f64::from(self.count.max(1)).sqrt()
     }
 
     /// Whether BLUE's probability may change now.
-    fn blue_may_change(&self, now_s: f64) -> bool {
-        now_s - self.blue_changed_s > self.parameters.target_s
+    fn blue_may_change(&self, now_s: f64, law: CobaltLaw) -> bool {
+        now_s - self.blue_changed_s > law.target_s
     }
 
     /// A packet was dropped by a full buffer (`cobalt_queue_full`).
-    fn on_full(&mut self, now_s: f64) {
-        if self.blue_may_change(now_s) {
+    pub(crate) fn on_full(&mut self, now_s: f64, law: CobaltLaw) {
+        if self.blue_may_change(now_s, law) {
             self.blue = (self.blue + RAISE).min(1.0);
             self.blue_changed_s = now_s;
         }
@@ -128,26 +154,32 @@ impl<P> Cobalt<P> {
     }
 
     /// The queue is found empty (`cobalt_queue_empty`).
-    fn on_empty(&mut self, now_s: f64) {
-        if self.blue > 0.0 && self.blue_may_change(now_s) {
+    pub(crate) fn on_empty(&mut self, now_s: f64, law: CobaltLaw) {
+        if self.blue > 0.0 && self.blue_may_change(now_s, law) {
             self.blue = (self.blue - LOWER).max(0.0);
             self.blue_changed_s = now_s;
         }
         self.is_dropping = false;
         if self.count > 0 && now_s >= self.drop_next_s {
             self.count -= 1;
-            self.drop_next_s = self.next_drop_s(self.drop_next_s);
+            self.drop_next_s = self.next_drop_s(self.drop_next_s, law);
         }
     }
 
     /// Judges a packet that is dequeued now (`cobalt_should_drop`).
-    fn judge(&mut self, now_s: f64, sojourn_s: f64, ecn: bool) -> Verdict {
+    pub(crate) fn judge(
+        &mut self,
+        now_s: f64,
+        sojourn_s: f64,
+        ecn: bool,
+        law: CobaltLaw,
+    ) -> Verdict {
         let mut is_due = self.count > 0 && now_s >= self.drop_next_s;
         let mut late_s = now_s - self.drop_next_s;
-        let is_over_target = sojourn_s > self.parameters.target_s;
+        let is_over_target = sojourn_s > law.target_s;
         if is_over_target {
             if !self.is_dropping {
-                self.drop_next_s = self.next_drop_s(now_s);
+                self.drop_next_s = self.next_drop_s(now_s, law);
             }
             self.count = self.count.max(1);
         }
@@ -156,12 +188,12 @@ impl<P> Cobalt<P> {
         if is_due && self.is_dropping {
             verdict = if ecn { Verdict::Mark } else { Verdict::Drop };
             self.count = self.count.saturating_add(1);
-            self.drop_next_s = self.next_drop_s(self.drop_next_s);
+            self.drop_next_s = self.next_drop_s(self.drop_next_s, law);
             late_s = now_s - self.drop_next_s;
         } else {
             while is_due {
                 self.count -= 1;
-                self.drop_next_s = self.next_drop_s(self.drop_next_s);
+                self.drop_next_s = self.next_drop_s(self.drop_next_s, law);
                 late_s = now_s - self.drop_next_s;
                 is_due = self.count > 0 && late_s >= 0.0;
             }
@@ -174,7 +206,7 @@ impl<P> Cobalt<P> {
             }
         }
         if self.count == 0 {
-            self.drop_next_s = now_s + self.parameters.interval_s;
+            self.drop_next_s = now_s + law.interval_s;
         } else if late_s > 0.0 && verdict != Verdict::Drop {
             self.drop_next_s = now_s;
         }
@@ -185,10 +217,10 @@ impl<P> Cobalt<P> {
 impl<P> QueueDisc<P> for Cobalt<P> {
     #[inline]
     fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>)) {
-        while !self.parameters.limit.admits(self.queue.packets, self.queue.bytes, item.size_bytes) {
+        while !self.limit.admits(self.queue.packets, self.queue.bytes, item.size_bytes) {
             let Some(head) = self.pool.pop(&mut self.queue) else { return dropped(item) };
             dropped(head);
-            self.on_full(item.enqueued_s);
+            self.state.on_full(item.enqueued_s, self.law);
         }
         self.pool.push(&mut self.queue, item);
     }
@@ -201,10 +233,11 @@ impl<P> QueueDisc<P> for Cobalt<P> {
     ) -> Option<QueueItem<P>> {
         loop {
             let item = self.pool.pop(&mut self.queue)?;
-            let verdict = self.judge(now_s, now_s - item.enqueued_s, item.ecn);
+            let sojourn_s = now_s - item.enqueued_s;
+            let verdict = self.state.judge(now_s, sojourn_s, item.ecn, self.law);
             let is_last = self.queue.packets == 0;
             if is_last {
-                self.on_empty(now_s);
+                self.state.on_empty(now_s, self.law);
             }
             if verdict != Verdict::Drop || is_last {
                 return Some(QueueItem { marked: verdict == Verdict::Mark, ..item });

@@ -74,6 +74,14 @@ pub struct CeThreshold {
     pub only_l4s: bool,
 }
 
+impl CeThreshold {
+    /// Whether it marks a packet that is sent after this sojourn time.
+    #[inline]
+    pub(crate) fn marks<P>(self, item: &QueueItem<P>, sojourn_s: f64) -> bool {
+        item.ecn && (item.l4s || !self.only_l4s) && sojourn_s > self.sojourn_s
+    }
+}
+
 impl CoDelParameters {
     /// 5 ms over 100 ms, dropping (RFC 8289, section 4).
     pub fn new(limit: Limit) -> Self {
@@ -96,13 +104,6 @@ impl ControlLaw {
     /// Time of the next drop (`control_law`, RFC 8289, section 5.6).
     fn next_drop_s(&self, from_s: f64, count: u32) -> f64 {
         from_s + self.interval_s / f64::from(count).sqrt()
-    }
-
-    /// Whether a packet that is sent now is above the CE threshold.
-    fn marks<P>(&self, item: &QueueItem<P>, now_s: f64) -> bool {
-        self.ce_threshold.is_some_and(|CeThreshold { sojourn_s, only_l4s }| {
-            item.ecn && (item.l4s || !only_l4s) && now_s - item.enqueued_s > sojourn_s
-        })
     }
 }
 
@@ -160,7 +161,9 @@ impl CoDelState {
         dropped: &mut impl FnMut(QueueItem<P>),
     ) -> Option<QueueItem<P>> {
         let item = self.next(now_s, control_law, pool, queue, dropped)?;
-        let marked = item.marked || control_law.marks(&item, now_s);
+        let sojourn_s = now_s - item.enqueued_s;
+        let threshold = control_law.ce_threshold;
+        let marked = item.marked || threshold.is_some_and(|ce| ce.marks(&item, sojourn_s));
         Some(QueueItem { marked, ..item })
     }
 

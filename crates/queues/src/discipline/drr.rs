@@ -204,21 +204,14 @@ impl<P> Drr<P> {
         Some(item)
     }
 
-    fn is_over_limit(&self) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => self.packets > limit,
-            Limit::Bytes(limit) => self.bytes > limit,
-        }
-    }
-
     #[cold]
     #[inline(never)]
     fn drop_from_longest(&mut self, dropped: &mut impl FnMut(QueueItem<P>)) {
-        while self.is_over_limit() {
+        while self.limit.is_exceeded(self.packets, self.bytes) {
             let queues = &self.queues;
             let length = |number: u32| {
                 let queue = &queues[number as usize];
-                Length { bytes: queue.fifo.bytes, label: queue.label }
+                Length { size: queue.fifo.bytes, label: queue.label }
             };
             let Some(number) = self.longest.top(length) else { return };
             let FlowQueue { key, has_quantum, .. } = self.queues[number as usize];
@@ -246,10 +239,10 @@ impl<P> QueueDisc<P> for Drr<P> {
         let number = found.unwrap_or_else(|| self.activate(key));
         let queue = &mut self.queues[number as usize];
         self.pool.push(&mut queue.fifo, item);
-        self.longest.on_growth(number, Length { bytes: queue.fifo.bytes, label: queue.label });
+        self.longest.on_growth(number, Length { size: queue.fifo.bytes, label: queue.label });
         self.packets += 1;
         self.bytes += size_bytes;
-        if self.is_over_limit() {
+        if self.limit.is_exceeded(self.packets, self.bytes) {
             self.drop_from_longest(dropped);
         }
     }

@@ -28,6 +28,7 @@ use crate::fifo::{Fifo, NONE, PacketPool};
 use crate::flow_table::FlowTable;
 use crate::longest_queue::{Length, LongestQueue};
 use crate::queue_disc::{QueueDisc, QueueItem};
+use crate::queue_list::{InList, Links, QueueList};
 
 /// Parameters of an FQ-CoDel queue.
 ///
@@ -81,48 +82,17 @@ struct FlowQueue {
     /// Flow or bucket number.
     key: u32,
     is_active: bool,
-    /// Next in its list: new, old or inactive.
-    next: u32,
-    /// Previous in its list.
-    previous: u32,
+    /// In its list: new, old or inactive.
+    links: Links,
     credit_bytes: i64,
     /// When the queue became inactive, seconds.
     inactive_since_s: f64,
 }
 
-/// A list of queues, linked by [`FlowQueue::next`].
-#[derive(Clone, Copy, Debug)]
-struct QueueList {
-    head: u32,
-    tail: u32,
-}
-
-impl QueueList {
-    const EMPTY: Self = Self { head: NONE, tail: NONE };
-
-    fn push(&mut self, queues: &mut [FlowQueue], number: u32) {
-        queues[number as usize].next = NONE;
-        queues[number as usize].previous = self.tail;
-        if self.tail == NONE {
-            self.head = number;
-        } else {
-            queues[self.tail as usize].next = number;
-        }
-        self.tail = number;
-    }
-
-    fn remove(&mut self, queues: &mut [FlowQueue], number: u32) {
-        let FlowQueue { previous, next, .. } = queues[number as usize];
-        if previous == NONE {
-            self.head = next;
-        } else {
-            queues[previous as usize].next = next;
-        }
-        if next == NONE {
-            self.tail = previous;
-        } else {
-            queues[next as usize].previous = previous;
-        }
+impl InList for FlowQueue {
+    #[inline]
+    fn links(&mut self) -> &mut Links {
+        &mut self.links
     }
 }
 
@@ -231,8 +201,7 @@ impl<P> FqCoDel<P> {
             state: CoDelState::default(),
             key,
             is_active: false,
-            next: NONE,
-            previous: NONE,
+            links: Links::default(),
             credit_bytes: 0,
             inactive_since_s: now_s,
         };
@@ -251,18 +220,11 @@ impl<P> FqCoDel<P> {
         number
     }
 
-    fn is_over_limit(&self) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => self.packets > limit,
-            Limit::Bytes(limit) => self.bytes > limit,
-        }
-    }
-
     fn drop_from_longest(&mut self, dropped: &mut impl FnMut(QueueItem<P>)) {
-        while self.is_over_limit() {
+        while self.limit.is_exceeded(self.packets, self.bytes) {
             let queues = &self.queues;
             let length = |number: u32| Length {
-                bytes: queues[number as usize].fifo.bytes,
+                size: queues[number as usize].fifo.bytes,
                 label: u64::from(number),
             };
             let Some(number) = self.longest.top(length) else { return };
@@ -283,8 +245,7 @@ impl<P> QueueDisc<P> for FqCoDel<P> {
         self.packets += 1;
         self.bytes += u64::from(item.size_bytes);
         self.pool.push(&mut queue.fifo, item);
-        self.longest
-            .on_growth(number, Length { bytes: queue.fifo.bytes, label: u64::from(number) });
+        self.longest.on_growth(number, Length { size: queue.fifo.bytes, label: u64::from(number) });
         self.drop_from_longest(dropped);
     }
 

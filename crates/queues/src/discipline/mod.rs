@@ -1,28 +1,34 @@
 //! All disciplines, a file each, and the two closed sets of them, by when they decide. Nothing else
 //! in the crate names a discipline.
 
+mod cake;
 mod cobalt;
 mod codel;
 mod drop_tail;
 mod drr;
 mod dualpi2;
+mod fq;
 mod fq_codel;
 mod pie;
 mod priority;
 mod red;
 mod rio;
+mod sfq;
 mod step;
 
+pub use cake::{Cake, CakeParameters, FlowIsolation, Framing};
 pub use cobalt::{Cobalt, CobaltParameters};
 pub use codel::{CeThreshold, CoDel, CoDelParameters};
 pub use drop_tail::DropTail;
 pub use drr::{Drr, DrrParameters};
 pub use dualpi2::{DualPi2, DualPi2Parameters};
+pub use fq::{Fq, FqParameters};
 pub use fq_codel::{FqCoDel, FqCoDelParameters};
 pub use pie::{Pie, PieParameters};
 pub use priority::{PRIORITY_CLASSES, Priority};
 pub use red::{AdaptiveRed, Red, RedParameters};
 pub use rio::{Rio, RioParameters};
+pub use sfq::{Sfq, SfqParameters};
 pub use step::Step;
 
 use crate::admission::{Admission, ArrivingPacket, Backlog, Decision, DepartedPacket};
@@ -137,6 +143,12 @@ impl Admission for Discipline {
 pub enum ScheduledQueue<P> {
     /// Deficit round robin.
     Drr(Drr<P>),
+    /// Stochastic fairness queueing.
+    Sfq(Sfq<P>),
+    /// FQ.
+    Fq(Fq<P>),
+    /// CAKE.
+    Cake(Cake<P>),
     /// Strict priority.
     Priority(Priority<P>),
     /// CoDel.
@@ -153,6 +165,9 @@ macro_rules! each_scheduler {
     ($self:expr, $queue:ident => $call:expr) => {
         match $self {
             Self::Drr($queue) => $call,
+            Self::Sfq($queue) => $call,
+            Self::Fq($queue) => $call,
+            Self::Cake($queue) => $call,
             Self::Priority($queue) => $call,
             Self::CoDel($queue) => $call,
             Self::Cobalt($queue) => $call,
@@ -185,6 +200,11 @@ impl<P> QueueDisc<P> for ScheduledQueue<P> {
         dropped: &mut impl FnMut(QueueItem<P>),
     ) -> Option<QueueItem<P>> {
         each_scheduler!(self, queue => queue.dequeue(now_s, dropped))
+    }
+
+    #[inline]
+    fn ready_s(&self) -> f64 {
+        each_scheduler!(self, queue => queue.ready_s())
     }
 
     #[inline]

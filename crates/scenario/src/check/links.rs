@@ -16,6 +16,8 @@ const MAX_JITTER: Time = Time::ns(60_000_000_000);
 const MAX_CLOCK: Time = Time::ns(10_000_000);
 /// Largest mean of jitter on Wi-Fi: every packet is repeated.
 const MAX_WIFI: Time = Time::ns(91_000_000);
+/// Key of the loss models of a dumbbell's reverse link.
+const BACK_LOSS: &str = "dumbbell.back_loss";
 /// Most packets that a link drops or holds back by number, those of each flow of a group counted.
 const MAX_DROPS: u64 = 1_000_000;
 
@@ -33,6 +35,11 @@ impl Scenario {
     /// Checks the links and returns them as a graph.
     pub(super) fn check_links(&self) -> Result<NetworkGraph, ScenarioError> {
         let graph = NetworkGraph::new(self)?;
+        let has_back = graph.links.iter().any(|link| link.loss_key == BACK_LOSS);
+        if self.dumbbell.as_ref().is_some_and(|own| !own.back_loss.is_empty() && !has_back) {
+            let message = "back_rate = \"unlimited\" has no link that could lose packets";
+            return conflict(BACK_LOSS, message);
+        }
         for link in &graph.links {
             // The reverse link of a duplex link equals it; the reverse link of a dumbbell has its
             // own queue.
@@ -40,7 +47,7 @@ impl Scenario {
             check_waveform(&link.rate_key, &link.rate, self.duration)?;
             link.queue.check(&link.queue_key, self.duration)?;
             for (i, loss) in link.loss.iter().enumerate() {
-                self.check_loss(&format!("{key}.loss[{i}]"), loss)?;
+                self.check_loss(&format!("{}[{i}]", link.loss_key), loss)?;
             }
             if let Some(jitter) = &link.jitter {
                 check_jitter(&format!("{key}.jitter"), jitter)?;
@@ -89,6 +96,10 @@ impl Scenario {
                     );
                 }
             }
+        }
+        let (from, to) = loss.interval();
+        if let Some(to) = to.filter(|&to| to <= from) {
+            return invalid(at("to"), to, format!("later than from = {from}"));
         }
         loss.flow().as_deref().map_or(Ok(()), |flow| self.flow_group(at("flow"), flow).map(|_| ()))
     }

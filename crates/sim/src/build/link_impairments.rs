@@ -4,7 +4,7 @@ use super::info::FlowInfos;
 use super::network_plan::NetworkPlan;
 use crate::network::impairment::jitter::Jitter;
 use crate::network::impairment::listed_packets::{ListedFate, ListedPackets, ListedTransmission};
-use crate::network::impairment::loss_model::{LossModel, LossProcess};
+use crate::network::impairment::loss_model::LossModel;
 use crate::network::impairment::marker::TokenBucketMarker;
 use crate::network::impairment::policer::Policer;
 use crate::network::link::Impairments;
@@ -22,12 +22,10 @@ impl NetworkPlan<'_> {
             .loss
             .iter()
             .enumerate()
-            .map(|(k, loss)| LossModel {
-                flows: loss.flow().as_ref().map(|name| flows_named(name, flows)),
-                kind: LossProcess::new(
-                    loss,
-                    RandomStream::new(seed, &format!("loss/{}/{k}", plan.name)),
-                ),
+            .map(|(k, loss)| {
+                let flows = loss.flow().as_ref().map(|name| flows_named(name, flows));
+                let stream = RandomStream::new(seed, &format!("loss/{}/{k}", plan.name));
+                LossModel::new(loss, flows, stream)
             })
             .collect();
         Impairments {

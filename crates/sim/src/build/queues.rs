@@ -3,15 +3,18 @@
 
 use super::info::FlowInfos;
 use super::network_plan::{FlowGroup, NetworkPlan};
+use crate::id::FlowId;
 use crate::packet::RoutedPacket;
 use cwndlab_queues::{
-    AdaptiveRed, CeThreshold, CoDel, CoDelParameters, Cobalt, CobaltParameters, Discipline,
-    DropTail, Drr, DrrParameters, DualPi2, DualPi2Parameters, FqCoDel, FqCoDelParameters, Limit,
-    Pie, PieParameters, Priority, Red, RedParameters, Rio, RioParameters, ScheduledQueue, Step,
-    Weight,
+    AdaptiveRed, Cake, CakeParameters, CeThreshold, CoDel, CoDelParameters, Cobalt,
+    CobaltParameters, Discipline, DropTail, Drr, DrrParameters, DualPi2, DualPi2Parameters,
+    FlowHosts, FlowIsolation, Fq, FqCoDel, FqCoDelParameters, FqParameters, Framing, Limit, Pie,
+    PieParameters, Priority, Red, RedParameters, Rio, RioParameters, ScheduledQueue, Sfq,
+    SfqParameters, Step, Weight,
 };
 use cwndlab_scenario::QueueSpec;
-use cwndlab_units::{Buffer, Bytes, Time};
+use cwndlab_units::{Buffer, Bytes, RateLimit, Time};
+use std::collections::BTreeSet;
 
 /// A queue discipline, by when it decides.
 pub enum BuiltQueue {
@@ -43,6 +46,10 @@ impl NetworkPlan<'_> {
                 sojourn_s: sojourn.seconds(),
                 only_l4s: only_l4s.unwrap_or(false),
             })
+        };
+        let bit_s = |rate: RateLimit| match rate {
+            RateLimit::Limited(rate) => Some(rate.bps() as f64),
+            RateLimit::Unlimited => None,
         };
         match plan.queue {
             QueueSpec::DropTail { count_in_service, .. } => {
@@ -156,6 +163,16 @@ impl NetworkPlan<'_> {
                     ..DrrParameters::new(limit, quantum(q))
                 })))
             }
+            QueueSpec::Sfq { quantum: q, buckets, flow_limit, head_drop, perturb, .. } => {
+                BuiltQueue::Scheduling(ScheduledQueue::Sfq(Sfq::new(&SfqParameters {
+                    buckets,
+                    flow_limit: self.limit(flow_limit, link, flows),
+                    head_drop,
+                    perturb_s: perturb.map(Time::seconds),
+                    key: self.hash_key(link),
+                    ..SfqParameters::new(limit, quantum(q))
+                })))
+            }
             QueueSpec::Priority { .. } => {
                 BuiltQueue::Scheduling(ScheduledQueue::Priority(Priority::new(limit)))
             }
@@ -199,7 +216,90 @@ impl NetworkPlan<'_> {
                     ..FqCoDelParameters::new(limit, quantum(q))
                 })))
             }
+            QueueSpec::Fq {
+                flow_limit,
+                quantum,
+                initial_quantum,
+                max_rate,
+                ce_threshold: ce,
+                ce_threshold_l4s: l4s,
+                ..
+            } => {
+                let linux = FqParameters::new(limit, u64::from(size_bytes));
+                let or = |bytes: Option<Bytes>, own| bytes.map_or(own, |bytes| bytes.0);
+                BuiltQueue::Scheduling(ScheduledQueue::Fq(Fq::new(&FqParameters {
+                    flow_limit: self.limit(flow_limit, link, flows),
+                    quantum_bytes: or(quantum, linux.quantum_bytes),
+                    initial_quantum_bytes: or(initial_quantum, linux.initial_quantum_bytes),
+                    max_rate_bit_s: bit_s(max_rate),
+                    ce_threshold: ce_threshold(ce, l4s),
+                    ..linux
+                })))
+            }
+            QueueSpec::Cake {
+                target,
+                interval,
+                quantum: q,
+                flow_isolation,
+                bandwidth,
+                overhead,
+                mpu,
+                framing,
+                ..
+            } => BuiltQueue::Scheduling(ScheduledQueue::Cake(Cake::new(&CakeParameters {
+                target_s: target.seconds(),
+                interval_s: interval.seconds(),
+                isolation: match flow_isolation {
+                    cwndlab_scenario::FlowIsolation::Flows => FlowIsolation::Flows,
+                    cwndlab_scenario::FlowIsolation::DualSrchost => FlowIsolation::DualSource,
+                    cwndlab_scenario::FlowIsolation::DualDsthost => FlowIsolation::DualDestination,
+                    cwndlab_scenario::FlowIsolation::TripleIsolate => FlowIsolation::TripleIsolate,
+                },
+                hosts: self.flow_hosts(link, flows),
+                bandwidth_bit_s: bit_s(bandwidth),
+                overhead_bytes: overhead,
+                mpu_bytes: mpu.map_or(0, |mpu| mpu.0),
+                framing: match framing {
+                    cwndlab_scenario::Framing::None => Framing::None,
+                    cwndlab_scenario::Framing::Atm => Framing::Atm,
+                    cwndlab_scenario::Framing::Ptm => Framing::Ptm,
+                },
+                key: self.hash_key(link),
+                ..CakeParameters::new(limit, quantum(q))
+            }))),
         }
+    }
+
+    /// Key of the hash by which flows find their queue at a link.
+    fn hash_key(&self, link: u32) -> u64 {
+        self.stream("flow-hash", &self.links[link as usize].name).uniform().to_bits()
+    }
+
+    /// Hosts of the flows at a link: the nodes between which they send, if they name them. Where
+    /// their ACKs cross the link, the sink is the source.
+    fn flow_hosts(&self, link: u32, flows: &FlowInfos) -> FlowHosts {
+        let ends = self.links.iter().flat_map(|link| [&link.from, &link.to]);
+        let nodes: BTreeSet<&str> = ends.flatten().map(String::as_str).collect();
+        let number = |name: &Option<String>| {
+            let name = name.as_deref()?;
+            nodes.iter().position(|&node| node == name).map(|index| index as u32)
+        };
+        let mut hosts = FlowHosts::default();
+        let listed_flows = self.groups.iter().take(self.scenario.flows.len());
+        for FlowGroup { spec, path, .. } in listed_flows {
+            let ends = [number(&spec.from), number(&spec.to)];
+            let is_data = path.forward.contains(&link);
+            let ends = if is_data { ends } else { [ends[1], ends[0]] };
+            hosts.insert(flows.range(&spec.name), ends);
+        }
+        let mut first = 0;
+        for (index, spec) in self.scenario.cross.iter().enumerate() {
+            let (begin, end) = (first, first + self.sources(index, spec) as u32);
+            let numbers = FlowId::cross(begin).number()..FlowId::cross(end).number();
+            hosts.insert(numbers, [number(&spec.from), number(&spec.to)]);
+            first = end;
+        }
+        hosts
     }
 
     /// Groups whose packets cross a link, in either direction.

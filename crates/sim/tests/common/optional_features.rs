@@ -19,8 +19,8 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (
         pick_text(&[
-            "red", "rio", "drr", "priority", "codel", "cobalt", "fq-codel", "pie", "step",
-            "dualpi2",
+            "red", "rio", "drr", "sfq", "priority", "codel", "cobalt", "fq-codel", "fq", "cake",
+            "pie", "step", "dualpi2",
         ]),
         limit,
         target,
@@ -51,6 +51,33 @@ pub fn queue(numbers: Numbers) -> BoxedStrategy<Value> {
                         some("quantum", a, json!(300 * n)),
                         some("buckets", b, json!(n)),
                         some("flow_limit", c, json!(format!("{n}pkt"))),
+                    ]
+                }
+                "sfq" => {
+                    vec![
+                        some("quantum", a, json!(300 * n)),
+                        some("buckets", b, json!(n)),
+                        some("flow_limit", c, json!(format!("{}pkt", 3 * n))),
+                        some("perturb", a || c, json!(target)),
+                        some("head_drop", a && b, json!(true)),
+                    ]
+                }
+                "fq" => {
+                    vec![
+                        some("quantum", a, json!(300 * n)),
+                        some("initial_quantum", b, json!(300 * n)),
+                        some("max_rate", c || ecn, json!(f64::from(n) * 1e6)),
+                        some("ce_threshold", a && c, json!(target)),
+                    ]
+                }
+                "cake" => {
+                    vec![
+                        some("quantum", a, json!(300 * n)),
+                        some("target", b, json!(target)),
+                        some("bandwidth", c || ecn, json!(f64::from(n) * 1e6)),
+                        some("overhead", a && c, json!(-20)),
+                        some("framing", b && c, json!("ptm")),
+                        some("flow_isolation", a && b, json!("dual-srchost")),
                     ]
                 }
                 "codel" => {
@@ -136,9 +163,10 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
     let shaper = (numbers.rate(), 1u32..8)
         .prop_map(|(rate, n)| json!({ "rate": rate / 2.0, "burst": 1024 * n }));
     let loss = prop_oneof![
-        (pick(&[0.01, 0.1]), pick(&[0.2, 0.5])).prop_map(
-            |(bad, good)| json!({ "kind": "gilbert-elliott", "to_bad": bad, "to_good": good })
-        ),
+        (pick(&[0.01, 0.1]), pick(&[0.2, 0.5])).prop_map(|(to_bad, to_good)| {
+            json!({ "kind": "gilbert-elliott", "to_bad": to_bad, "to_good": to_good,
+                    "from": to_good })
+        }),
         vec(0u32..200, 1..8).prop_map(|packets| json!({ "kind": "marks", "packets": packets })),
     ];
     // `put` chooses their flows.

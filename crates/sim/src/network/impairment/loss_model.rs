@@ -3,6 +3,7 @@
 
 use crate::random::stream::RandomStream;
 use cwndlab_scenario::LossSpec;
+use cwndlab_units::Time;
 use std::ops::Range;
 
 /// A loss model and the flows that it applies to.
@@ -10,6 +11,8 @@ use std::ops::Range;
 pub struct LossModel {
     /// Flows that it applies to; all if none.
     pub flows: Option<Range<u32>>,
+    /// When it applies, seconds.
+    pub interval_s: Range<f64>,
     /// The loss process.
     pub kind: LossProcess,
 }
@@ -89,7 +92,7 @@ impl PacketList {
 
 impl LossProcess {
     /// The loss process of a scenario, with random draws from `stream`.
-    pub fn new(spec: &LossSpec, stream: RandomStream) -> Self {
+    fn new(spec: &LossSpec, stream: RandomStream) -> Self {
         match spec {
             LossSpec::Bernoulli { p, after_queue, .. } => {
                 Self::Bernoulli { p: *p, stream, after_queue: *after_queue }
@@ -112,8 +115,18 @@ impl LossProcess {
 }
 
 impl LossModel {
+    /// The loss model of a scenario for these flows, with random draws from `stream`.
+    pub fn new(spec: &LossSpec, flows: Option<Range<u32>>, stream: RandomStream) -> Self {
+        let (from, to) = spec.interval();
+        let interval_s = from.seconds()..to.map_or(f64::INFINITY, Time::seconds);
+        Self { flows, interval_s, kind: LossProcess::new(spec, stream) }
+    }
+
     /// Outcome for the next packet of `flow`, before the queue or after transmission.
-    pub fn apply(&mut self, flow: u32, after: bool) -> LossOutcome {
+    pub fn apply(&mut self, now_s: f64, flow: u32, after: bool) -> LossOutcome {
+        if !self.interval_s.contains(&now_s) {
+            return LossOutcome::Pass;
+        }
         if self.flows.as_ref().is_some_and(|flows| !flows.contains(&flow)) {
             return LossOutcome::Pass;
         }
@@ -136,17 +149,11 @@ mod tests {
     use super::*;
 
     fn loss(json: &str, flows: Option<Range<u32>>) -> LossModel {
-        LossModel {
-            flows,
-            kind: LossProcess::new(
-                &serde_json::from_str(json).unwrap(),
-                RandomStream::new(5, "loss"),
-            ),
-        }
+        LossModel::new(&serde_json::from_str(json).unwrap(), flows, RandomStream::new(5, "loss"))
     }
 
     fn lost(loss: &mut LossModel, after: bool, packets: usize) -> Vec<bool> {
-        (0..packets).map(|_| loss.apply(0, after) == LossOutcome::Drop).collect()
+        (0..packets).map(|_| loss.apply(0.0, 0, after) == LossOutcome::Drop).collect()
     }
 
     #[test]
@@ -184,6 +191,20 @@ mod tests {
     }
 
     #[test]
+    fn losses_begin_and_end() {
+        let mut sure = loss(
+            r#"{"kind": "gilbert-elliott", "to_bad": 1, "to_good": 1e-9,
+                "from": "2s", "to": "3s"}"#,
+            None,
+        );
+        let outcomes = [0.0, 1.999, 2.0, 2.999, 3.0].map(|now_s| sure.apply(now_s, 0, false));
+        assert_eq!(
+            outcomes.map(|outcome| outcome == LossOutcome::Drop),
+            [false, false, true, true, false]
+        );
+    }
+
+    #[test]
     fn before_the_queue_or_after_it() {
         let mut after = loss(
             r#"{"kind": "gilbert-elliott", "to_bad": 1, "to_good": 0, "after_queue": true}"#,
@@ -196,7 +217,8 @@ mod tests {
     #[test]
     fn lists_count_the_packets_that_they_apply_to() {
         let mut marks = loss(r#"{"kind": "marks", "packets": [2, 0, 2]}"#, Some(3..5));
-        let seen: Vec<LossOutcome> = [3, 7, 4, 4, 4].map(|flow| marks.apply(flow, false)).into();
+        let seen: Vec<LossOutcome> =
+            [3, 7, 4, 4, 4].map(|flow| marks.apply(0.0, flow, false)).into();
         assert_eq!(
             seen,
             [
@@ -207,7 +229,7 @@ mod tests {
                 LossOutcome::Pass
             ]
         );
-        assert_eq!(marks.apply(3, true), LossOutcome::Pass);
+        assert_eq!(marks.apply(0.0, 3, true), LossOutcome::Pass);
         let mut list = loss(r#"{"kind": "list", "packets": [1]}"#, None);
         assert_eq!(lost(&mut list, false, 3), [false, true, false]);
     }

@@ -59,7 +59,7 @@ impl Impairments {
         }
         let mut lost = self.outages.as_ref().is_some_and(|outages| outages.drops_arrivals(now_s));
         for loss in &mut self.losses {
-            match loss.apply(flow.number(), false) {
+            match loss.apply(now_s, flow.number(), false) {
                 LossOutcome::Pass => {}
                 LossOutcome::Drop => lost = true,
                 LossOutcome::Mark if flags.is_ect() => flags = flags.marked(),
@@ -92,7 +92,7 @@ impl Impairments {
         let (hold_s, flags) = self.release(flow, number, self.mangle(flags));
         // Every loss model counts the packet, even behind one that drops it.
         let lost = self.losses.iter_mut().fold(false, |lost, loss| {
-            (loss.apply(flow.number(), true) == LossOutcome::Drop) | lost
+            (loss.apply(at_s, flow.number(), true) == LossOutcome::Drop) | lost
         });
         ((!lost).then(|| self.delay(at_s) + hold_s), flags)
     }

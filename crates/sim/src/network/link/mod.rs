@@ -185,8 +185,9 @@ impl Link {
         (is_lost, new)
     }
 
-    /// A packet arrives at a scheduled queue. Returns whether the link is idle, so that a
-    /// transmission must start now. Dropped packets are fetched by [`Link::pop_drop`].
+    /// A packet arrives at a scheduled queue. Returns whether the link is idle and a packet may
+    /// leave, so that a transmission must start now. Dropped packets are fetched by
+    /// [`Link::pop_drop`].
     #[inline(always)]
     pub fn enqueue(&mut self, mut routed: RoutedPacket) -> bool {
         let now_s = routed.packet.at_s;
@@ -270,8 +271,8 @@ impl Link {
     /// When a scheduled queue starts the next transmission, if packets wait for it, seconds.
     pub fn next_service_s(&self) -> f64 {
         match &self.queue {
-            LinkQueue::Scheduled(queue) if queue.has_packets() => queue.tx_end_s,
-            _ => f64::INFINITY,
+            LinkQueue::Scheduled(queue) => queue.next_service_s(),
+            LinkQueue::Fifo(_) => f64::INFINITY,
         }
     }
 

@@ -1,5 +1,6 @@
-//! Scheduled queue of a link: its discipline decides at departure (DRR, strict priority, CoDel,
-//! FQ-CoDel, COBALT, DualPI2), so that the next departure is known only when the link is free.
+//! Scheduled queue of a link: its discipline decides at departure (DRR, SFQ, strict
+//! priority, CoDel, FQ-CoDel, FQ, CAKE, COBALT, DualPI2), so that the next departure is known only
+//! when the link is free. A discipline may hold packets back while it is.
 //!
 //! A packet moves on when its transmission starts, since everything about it is known then.
 
@@ -55,7 +56,7 @@ impl ScheduledQueue {
         }
     }
 
-    /// A packet arrives. Returns whether the link is idle.
+    /// A packet arrives. Returns whether the link is idle and a packet may leave.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, routed: RoutedPacket) -> bool {
         let (now_s, tx_start_s) = (routed.packet.at_s, routed.packet.tx_start_s);
@@ -71,7 +72,12 @@ impl ScheduledQueue {
             packet: routed,
         };
         self.accumulate_waiting_area(now_s);
-        let had_packets = self.waiting > 0;
+        // If an arrival and the end of a transmission coincide, the one that was scheduled first
+        // precedes, as elsewhere.
+        let is_free =
+            self.tx_end_s < now_s || (self.tx_end_s == now_s && self.tx_start_s < tx_start_s);
+        // A packet that may leave starts the next transmission by itself.
+        let is_idle = is_free && (self.waiting == 0 || self.discipline.ready_s() > self.tx_end_s);
         let drops = &mut self.drops;
         self.discipline.enqueue(item, &mut |lost: QueueItem<RoutedPacket>| drops.push(lost.packet));
         let dropped = self.drops.len();
@@ -79,10 +85,7 @@ impl ScheduledQueue {
         self.waiting -= dropped as u32;
         debug_assert_eq!(u64::from(self.waiting), self.discipline.packets());
         self.overflowed |= self.waiting >= MAX_WAITING_PACKETS;
-        // If an arrival and the end of a transmission coincide, the one that was scheduled first
-        // precedes, as elsewhere.
-        !had_packets
-            && (self.tx_end_s < now_s || (self.tx_end_s == now_s && self.tx_start_s < tx_start_s))
+        is_idle && self.discipline.ready_s() <= now_s
     }
 
     /// Takes the next packet to transmit, if there is one.
@@ -111,9 +114,10 @@ impl ScheduledQueue {
         self.lost += u64::from(is_lost);
     }
 
-    /// Whether packets wait.
-    pub(super) fn has_packets(&self) -> bool {
-        self.waiting > 0
+    /// When the next transmission starts, if packets wait for it, seconds.
+    #[inline(always)]
+    pub(super) fn next_service_s(&self) -> f64 {
+        if self.waiting > 0 { self.tx_end_s.max(self.discipline.ready_s()) } else { f64::INFINITY }
     }
 
     /// Packets that wait or are in service, and the average queue and drop probability of the
@@ -151,12 +155,18 @@ impl ScheduledQueue {
     }
 
     /// Removes one waiting packet after the end of the run. Packets that the discipline would drop
-    /// now are in flight like the rest.
+    /// now are in flight like the rest, and so are those that it holds back.
     pub(super) fn drain(&mut self, now_s: f64) -> Option<RoutedPacket> {
         let drops = &mut self.drops;
-        let next = self
-            .discipline
-            .dequeue(now_s, &mut |lost: QueueItem<RoutedPacket>| drops.push(lost.packet));
-        next.map(|item| item.packet).or_else(|| self.drops.pop())
+        while self.discipline.packets() > 0 {
+            let now_s = now_s.max(self.discipline.ready_s());
+            let next = self
+                .discipline
+                .dequeue(now_s, &mut |lost: QueueItem<RoutedPacket>| drops.push(lost.packet));
+            if let Some(item) = next {
+                return Some(item.packet);
+            }
+        }
+        self.drops.pop()
     }
 }
