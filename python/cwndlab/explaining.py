@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,10 @@ FIRST_S = 2.0
 AROUND_S = 0.02
 """Packets shown around the parting: this much before it and behind it, seconds."""
 MOST_AROUND = 12
+LEAST_EVENTS = 5
+"""Loss events from which on a rate of them is compared with theory."""
+MOST_TIMEOUTS = 0.05
+"""Timeouts among loss events up to which theory without timeouts is."""
 
 
 @keywords()
@@ -70,11 +75,11 @@ def explain(
     Examples
     --------
     >>> from cwndlab import dumbbell
-    >>> base = dumbbell("10Mbit", "40ms", flows="AIMD(1, 0.5)", duration="20s")
-    >>> why = explain(base.patch({"flows.tcp.bytes": "2MB"}), "tcp")
+    >>> flow = {"rule": "AIMD(1, 0.5)", "name": "short", "bytes": "2MB"}
+    >>> why = explain(dumbbell("10Mbit", "40ms", flows=[flow], duration="20s"))
     >>> print(why.headline)
-    tcp gets 8.86 Mbit/s less than the link's capacity: 8.79 are missing while it is absent, 91 % of \
-the time
+    short gets 8.85 Mbit/s less than the link's capacity: 8.68 are missing while it is absent \
+89.9 % of the time
     """
     found = as_scenario(scenario)
     if profile is not None:
@@ -86,7 +91,14 @@ the time
     names = _sides(result, listed(flows or ()))
     sides = [_accounts(result, name) for name in names]
     if len(sides) == 1:
-        return _explanation((names[0], CAPACITY), (sides[0], []), (found, found))
+        own = {account["flow"] for account in sides[0]}
+        others = result.flows.filter(~pl.col("flow").is_in(own))["goodput_bps"].sum()
+        alone = _explanation((names[0], CAPACITY), (sides[0], []), (found, found))
+        return dataclasses.replace(alone, others_bps=float(others))
+    shared = {account["flow"] for account in sides[0]} & {account["flow"] for account in sides[1]}
+    if shared:
+        expected = f"two sides without a common flow; both have {', '.join(sorted(shared))}"
+        raise ScenarioError(invalid("flows", ",".join(names), expected))
     return _explanation((names[0], names[1]), (sides[0], sides[1]), (found, found))
 
 
@@ -180,8 +192,8 @@ def _explanation(
     scenarios: tuple[Scenario, Scenario],
 ) -> Explanation:
     predicted = [
-        row for name, side, scenario in zip(names, accounts, scenarios, strict=True)
-        if (row := _prediction(name, side, scenario)) is not None
+        row for name, side in zip(names, accounts, strict=True)
+        if (row := _prediction(name, side)) is not None
     ]  # fmt: skip
     return Explanation(
         names=names,
@@ -193,21 +205,24 @@ def _explanation(
     )
 
 
-def _prediction(
-    name: str, accounts: Sequence[Mapping[str, Any]], scenario: Scenario
-) -> dict[str, Any] | None:
-    """Goodput that theory gives a mean flow at the measured loss events and RTT.
+def _prediction(name: str, accounts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return the goodput that theory gives a mean flow at the measured loss events and RTT.
 
-    None for a rule without a formula, or without a loss.
+    None for a rule without a formula, with few losses, or with many timeouts.
     """
     rules = {account["rule"] for account in accounts}
     rtts = [account["mean_rtt_s"] for account in accounts if account["mean_rtt_s"]]
     packets = sum(row["delivered_packets"] for one in accounts for row in one["phases"])
-    events = sum(
-        move["times"] for one in accounts for move in one["movements"]
-        if move["by"] in ("loss", "ecn", "timeout")
-    )  # fmt: skip
-    if len(rules) != 1 or not rtts or not 0 < events < packets:
+    times: dict[str, int] = {}
+    for account in accounts:
+        for move in account["movements"]:
+            times[move["by"]] = times.get(move["by"], 0) + move["times"]
+    # Where a timeout is not rare, formulas without timeouts say nothing.
+    events = (
+        times.get("loss", 0) + times.get("ecn", 0) + times.get("timeout", 0) - times.get("undo", 0)
+    )
+    is_rare = times.get("timeout", 0) <= MOST_TIMEOUTS * events
+    if len(rules) != 1 or not rtts or not LEAST_EVENTS <= events < packets or not is_rare:
         return None
     loss, rtt_s = events / packets, sum(rtts) / len(rtts)
     found = _rate(rules.pop(), loss, rtt_s)
@@ -226,7 +241,7 @@ def _prediction(
 
 
 def _rate(rule: str, loss: float, rtt_s: float) -> tuple[str, float] | None:
-    """Sending rate without timeouts, packets per second, and the formula's name."""
+    """Return a formula's name, and its rate without timeouts, packets per second."""
     if rule in ("CUBIC", "kernel:cubic"):
         return "RFC 9438, section 5.1", float(cubic.rate(loss, rtt=rtt_s))
     known = {"NewReno": "AIMD(1, 0.5)", "kernel:reno": "AIMD(1, 0.5)"}
@@ -253,7 +268,9 @@ def _parting(
     flows = accounts[0][0]["flow"], accounts[1][0]["flow"]
     end_s, upto_s = scenarios[0].duration_s, FIRST_S
     while True:
-        traces = [_beginning(scenario, min(upto_s, end_s)) for scenario in scenarios]
+        traces = [_beginning(scenarios[0], min(upto_s, end_s))]
+        is_one = scenarios[1] is scenarios[0]
+        traces.append(traces[0] if is_one else _beginning(scenarios[1], min(upto_s, end_s)))
         windows = [
             trace["cwnd"].filter(flow=flow) for trace, flow in zip(traces, flows, strict=True)
         ]
@@ -305,10 +322,13 @@ def _first_difference(windows: Sequence[pl.DataFrame]) -> int | None:
 
 
 def _around(packets: pl.DataFrame, flow: str, time_s: float) -> pl.DataFrame:
-    """Return a flow's packets around an instant."""
+    """Return a flow's packets around an instant, and the last one dropped before."""
     own = packets.filter(pl.col("flow") == flow).with_columns(
         apart=(pl.col("time_s") - time_s).abs()
     )
     near = own.filter(pl.col("apart") <= AROUND_S).sort("apart", maintain_order=True)
+    # What was dropped before explains duplicate ACKs.
+    dropped = own.filter((pl.col("event") == "drop") & (pl.col("time_s") <= time_s)).tail(1)
+    found = pl.concat([near.head(MOST_AROUND), dropped]).unique(maintain_order=True)
     shown = ["time_s", "event", "seq", "retransmission", "marked"]
-    return near.head(MOST_AROUND).sort("time_s", maintain_order=True).select(shown)
+    return found.sort("time_s", maintain_order=True).select(shown)

@@ -2,9 +2,7 @@
 
 The core splits the difference (crates/sim/src/results/explanation.rs): in a phase that takes a time
 t, W bits are outstanding on average, each for R, so that it contributes t W / R to the goodput
-(Little's law) [1]_. What two sides differ in is then due to time, to window, or to RTT. More time
-in one phase is less in another, so that a part by time counts what the phase's rate is above or
-below the mean goodput of both.
+(Little's law) [1]_. What two sides differ in is then due to time, to window, or to delay.
 
 References
 ----------
@@ -31,11 +29,11 @@ if TYPE_CHECKING:
 EDGES = "edges"
 """Packets that arrived within the window, and of which the sender learned behind it."""
 PHASES = {
-    "timeout": "after a timeout",
+    "timeout": "after a timeout, or waiting for it,",
     "recovery": "in recovery",
-    "idle": "idle",
+    "application": "limited by the application",
     "receiver": "limited by the receiver's window",
-    "start": "in slow start",
+    "slow_start": "in slow start",
     "growth": "in growth after slow start",
     "absent": "absent",
 }
@@ -47,10 +45,12 @@ MOVERS = {
     "ecn": "ECN",
     "timeout": "timeout",
     "undo": "undone reductions",
-    "idle": "idle",
+    "idle": "idle periods",
     "rule": "the rule's own decrease",
 }
 """What may move cwnd, and how a table names it."""
+CANCELS = 0.1
+"""Ratio of two opposite parts from which on they are told together."""
 CAPACITY = "the link's capacity"
 
 
@@ -92,7 +92,7 @@ class Explanation(ResultTables):
     ...          {"rule": "AIMD(1, 0.5)", "name": "b", "tcp": {"window": 10}}]
     >>> why = explain(dumbbell("100Mbit", "40ms", flows=flows, duration="10s"))
     >>> print(why.headline)
-    a gets 1.43 Mbit/s more than b: 1.42 because more packets are outstanding while limited by the \
+    a gets 1.43 Mbit/s more than b: 1.41 because more packets are outstanding while limited by the \
 receiver's window (20 against 9.99)
     """
 
@@ -108,6 +108,8 @@ receiver's window (20 against 9.99)
     """Where the two part; none for several flows, for a capacity, or if they never do."""
     predictions: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PREDICTED))
     """Goodput by theory beside the measured one, of the sides whose rule has a formula."""
+    others_bps: float = 0.0
+    """What other flows of the run get, bit/s, where one side is explained against its link."""
     scenario: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The scenario, of the first side."""
 
@@ -129,8 +131,8 @@ receiver's window (20 against 9.99)
                 "second_bps": part["sides"][1],
                 "by_time_bps": part["by_time"],
                 "by_window_bps": part["by_window"],
-                "by_rtt_bps": part["by_rtt"],
-                "difference_bps": part["by_time"] + part["by_window"] + part["by_rtt"],
+                "by_delay_bps": part["by_delay"],
+                "difference_bps": part["by_time"] + part["by_window"] + part["by_delay"],
             }
             for part in found["phases"]
         ]
@@ -140,7 +142,7 @@ receiver's window (20 against 9.99)
     @property
     def rtt(self) -> pl.DataFrame:
         """Parts of the difference of mean RTTs, seconds."""
-        found = self.parts["rtt_s"] or {}
+        found: Mapping[str, Any] = self.parts["rtt_s"] or {}
         rows = [(part, found.get(part)) for part in ("propagation", "queues", "acks")]
         return pl.DataFrame(rows, {"part": pl.String, "difference_s": pl.Float64}, orient="row")
 
@@ -175,79 +177,138 @@ receiver's window (20 against 9.99)
 
     @property
     def causes(self) -> list[tuple[str, str, float]]:
-        """Parts of the difference of goodputs: phase, factor (time, window, rtt), and bit/s.
+        """Causes of the difference of goodputs: phase, factor, and bit/s; the largest first.
 
-        The largest part in the direction of the difference first, opposite ones last.
+        The factor is ``"time"``, of all phases together and of the phase whose time differs most;
+        ``"window"`` or ``"delay"`` of a phase; or ``"rate"``, both where they cancel in part.
+        Causes in the direction of the difference come before those against it.
         """
-        sign = math.copysign(1.0, self.parts["goodput_bps"]["difference"])
-        found = [
-            (part["phase"], factor, part[f"by_{factor}"])
-            for part in self.parts["goodput_bps"]["phases"]
-            for factor in ("time", "window", "rtt")
-        ]
+        goodput = self.parts["goodput_bps"]
+        phases = goodput["phases"]
+        # Growth takes the time that no other phase does.
+        others = [part for part in phases if part["phase"] != "growth"]
+        most = max(others, key=lambda part: abs(part["time"][0] - part["time"][1]))
+        found = [(most["phase"], "time", sum(part["by_time"] for part in phases))]
+        for part in phases:
+            parts = part["by_window"], part["by_delay"]
+            if min(parts) < 0 < max(parts) and CANCELS < -min(parts) / max(parts) < 1 / CANCELS:
+                found.append((part["phase"], "rate", part["by_window"] + part["by_delay"]))
+            else:
+                found += [(part["phase"], factor, part[f"by_{factor}"])
+                          for factor in ("window", "delay")]  # fmt: skip
+        sign = math.copysign(1.0, goodput["difference"])
         return sorted(found, key=lambda cause: -sign * cause[2])
 
     @property
     def headline(self) -> str:
         """The difference of goodputs and its largest cause, in one sentence."""
         found = self.parts["goodput_bps"]
-        first, second = self.names
+        first, second = (self._called(side) for side in (0, 1))
         difference = found["difference"]
         more = "more" if difference >= 0 else "less"
         if abs(difference) < 0.01 * max(*found["sides"], 1.0):
-            return f"{first} and {second} get the same goodput within 1 %"
+            return f"{first} and {second} get the same goodput within 1 %{self._beside()}"
         head = f"{first} gets {_megabits(abs(difference))} Mbit/s {more} than {second}"
         if self.is_of_capacity:
-            lost = max(found["phases"], key=lambda part: part["sides"][1] - part["sides"][0])
-            missing = lost["sides"][1] - lost["sides"][0]
-            phase, share = lost["phase"], f"{100 * lost['time'][0]:.3g} % of the time"
-            why = f"{_megabits(missing)} are missing while it is {PHASES[phase]}, {share}"
-            outstanding = self._outstanding(0, phase)[0]
-            if phase == "absent" or outstanding >= self._full_packets:
-                return f"{head}: {why}"
-            return (
-                f"{head}: {why}, with {outstanding:.3g} packets outstanding where the link takes "
-                f"{self._full_packets:.3g}"
-            )
+            return f"{head}: {self._missing()}"
+        if full := self._full():
+            return f"{head}: {full}"
         phase, factor, part = self.causes[0]
-        return f"{head}: {_megabits(abs(part))} because {self.reason(phase, factor)}"
+        cancels = ", of parts that cancel" if abs(part) > 1.05 * abs(difference) else ""
+        return f"{head}: {_megabits(abs(part))}{cancels} because {self.reason(phase, factor)}"
+
+    def _called(self, side: int) -> str:
+        """Name of a side in a sentence: of several flows, their mean counts."""
+        flows, name = len(self.accounts[side]), self.names[side]
+        return name if flows < 2 else f"a flow of {name} (mean of {flows})"
+
+    def _beside(self) -> str:
+        """Say what else differs where goodput does not."""
+        rtt, loss = self.parts["rtt_s"], self.parts["loss_rate"]["sides"]
+        losses = f"loss {100 * loss[0]:.3g} against {100 * loss[1]:.3g} %"
+        if rtt is None:
+            return f"; {losses}"
+        first, second = (1e3 * value for value in rtt["sides"])
+        return f"; RTT {first:.4g} against {second:.4g} ms, {losses}"
+
+    def _missing(self) -> str:
+        """In which phase most is missing to the capacity of the link."""
+        phases = self.parts["goodput_bps"]["phases"]
+        lost = max(phases, key=lambda part: part["sides"][1] - part["sides"][0])
+        phase, share = lost["phase"], f"{100 * lost['time'][0]:.3g} % of the time"
+        missing = _megabits(lost["sides"][1] - lost["sides"][0])
+        why = f"{missing} are missing while it is {PHASES[phase]} {share}"
+        full = _mean(
+            account["capacity_bps"] / account["packet_bits"] * account["base_rtt_s"]
+            for account in self.accounts[0]
+        ) / len(self.accounts[0])
+        outstanding = self._outstanding(0, phase)[0]
+        if phase != "absent" and outstanding < full:
+            why += f", with {outstanding:.3g} packets outstanding where the link takes {full:.3g}"
+        if self.others_bps > 0.01 * self.parts["goodput_bps"]["sides"][1]:
+            why += f"; other flows get {_megabits(self.others_bps)}"
+        return why
+
+    def _full(self) -> str | None:
+        """Whether the side with less fills its slowest link, and the other has a faster one."""
+        sides = self.parts["goodput_bps"]["sides"]
+        less = 0 if sides[0] < sides[1] else 1
+        capacity = [
+            account["capacity_bps"] for side in (less, 1 - less) for account in self.accounts[side]
+        ]
+        if len(capacity) == 2 and sides[less] > 0.97 * capacity[0] and capacity[1] > capacity[0]:
+            return f"{self.names[less]} fills its slowest link, {_megabits(capacity[0])} Mbit/s"
+        return None
 
     def reason(self, phase: str, factor: str) -> str:
-        """Say in words what one part of the difference of goodputs is.
+        """Say in words what one cause of the difference of goodputs is.
 
         Parameters
         ----------
         phase : str
             One of `PHASES`.
-        factor : {"time", "window", "rtt"}
+        factor : {"time", "window", "delay", "rate"}
             What differs in it.
         """
+        first, second = (self._called(side) for side in (0, 1))
         part = next(row for row in self.parts["goodput_bps"]["phases"] if row["phase"] == phase)
-        where = f"while {PHASES[phase]}"
+        where = f"while {PHASES[phase].rstrip(',')}"
         if factor == "time":
-            shares = [f"{100 * share:.3g} %" for share in part["time"]]
-            verb = "is longer" if part["time"][0] > part["time"][1] else "is shorter"
-            return (
-                f"it {verb} {PHASES[phase]} "
-                f"({shares[0]} of the time against {shares[1]})"
-            )
+            # The side that is longer in it is the subject.
+            who, other = (first, second) if part["time"][0] > part["time"][1] else (second, first)
+            most, least = sorted((100 * share for share in part["time"]), reverse=True)
+            rest = f"{other} {least:.3g} %" if least >= 0.05 else f"{other} never"
+            return f"{who} is {PHASES[phase]} {most:.3g} % of the time, {rest}"
         outstanding, waits = zip(*(self._outstanding(side, phase) for side in (0, 1)), strict=True)
         if factor == "window":
             which = "more" if outstanding[0] > outstanding[1] else "fewer"
             return (
                 f"{which} packets are outstanding {where} "
-                f"({outstanding[0]:.3g} against {outstanding[1]:.3g})"
+                f"({outstanding[0]:.3g} against {outstanding[1]:.3g}){self._cuts()}"
+            )
+        if factor == "rate":
+            which = "faster" if part["by_window"] + part["by_delay"] > 0 else "slower"
+            return (
+                f"it is {which} {where} ({outstanding[0]:.3g} packets outstanding for "
+                f"{1e3 * waits[0]:.3g} ms against {outstanding[1]:.3g} for {1e3 * waits[1]:.3g} ms)"
             )
         which = "sooner" if waits[0] < waits[1] else "later"
         times = [f"{1e3 * wait:.3g} ms" for wait in waits]
-        return f"its packets are delivered {which} {where} ({times[0]} against {times[1]})"
+        return f"its packets are acknowledged {which} {where} ({times[0]} against {times[1]})"
 
-    @property
-    def _full_packets(self) -> float:
-        """Packets of a mean flow of the first side that fill its link: rate times propagation."""
-        return _mean(
-            account["capacity_bps"] / account["packet_bits"] * account["base_rtt_s"]
-            for account in self.accounts[0]
+    def _cuts(self) -> str:
+        """How often, and by how much, the windows of both sides are reduced, where that differs."""
+        cuts = self.windows.filter(pl.col("by").is_in(["loss", "ecn", "timeout"]))
+        sums = [
+            (float(own["times"].sum()), -float(own["packets"].sum()))
+            for own in (cuts.filter(side=name) for name in self.names)
+        ]
+        if sums[0][0] == sums[1][0] or min(sums[0][0], sums[1][0]) < 0:
+            return ""
+        means = [packets / times if times else 0.0 for times, packets in sums]
+        return (
+            f"; losses and marks cut cwnd {sums[0][0]:.3g} times against {sums[1][0]:.3g}, by "
+            f"{means[0]:.3g} packets each against {means[1]:.3g}"
         )
 
     def _outstanding(self, side: int, phase: str) -> tuple[float, float]:
@@ -273,10 +334,10 @@ receiver's window (20 against 9.99)
             "difference": "difference_bps",
             "by time": "by_time_bps",
             "by window": "by_window_bps",
-            "by RTT": "by_rtt_bps",
+            "by delay": "by_delay_bps",
         }
         return shown.select(
-            "part",
+            pl.col("part").str.replace_all("_", " "),
             *((100 * pl.col(key)).alias(f"{name} [% of time]")
               for name, key in zip(self.names, ("first_time", "second_time"), strict=True)),
             *((pl.col(key) / 1e6).alias(title) for title, key in megabits.items()),
@@ -326,7 +387,7 @@ _GOODPUT: dict[str, Any] = {
     "part": pl.String,
     **dict.fromkeys(
         ("first_time", "second_time", "first_bps", "second_bps", "by_time_bps", "by_window_bps",
-         "by_rtt_bps", "difference_bps"),
+         "by_delay_bps", "difference_bps"),
         pl.Float64,
     ),
 }  # fmt: skip

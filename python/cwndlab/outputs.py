@@ -325,7 +325,7 @@ def _explanation() -> Schema:
     pair = {"sides": list_of(NUMBER), "difference": NUMBER}
     phase = exactly(
         {"phase": TEXT, **fields("time sides", list_of(NUMBER)),
-         **fields("by_time by_window by_rtt", NUMBER)}
+         **fields("by_time by_window by_delay", NUMBER)}
     )  # fmt: skip
     rtt = exactly({**pair, **fields("propagation queues acks", NUMBER)})
     predicted = exactly(

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+
 from cwndlab import Scenario, ScenarioError, dumbbell, explain, explain_rules
 from cwndlab.cli.app import app
 
@@ -53,7 +54,7 @@ def test_a_longer_path_is_the_reason():
         for name, delay in (("near", "1ms"), ("far", "40ms"))
     ]
     why = explain(dumbbell("100Mbit", "10ms", flows=flows, duration="10s"), ["near", "far"])
-    assert why.causes[0][:2] == ("receiver", "rtt")
+    assert why.causes[0][:2] == ("receiver", "delay")
     assert why.rtt.filter(part="propagation")["difference_s"][0] == pytest.approx(-0.078)
 
 
@@ -61,7 +62,7 @@ def test_an_idle_application_is_the_reason():
     responses = {"size": 50, "think": "2s"}
     flows = [{"rule": "CUBIC", "name": "idle", "responses": responses}]
     why = explain(dumbbell("10Mbit", "20ms", flows=flows, duration="20s"))
-    assert "while it is idle" in why.headline
+    assert "limited by the application" in why.headline
     assert why.names[1] == "the link's capacity"
 
 
@@ -72,15 +73,44 @@ def test_losses_on_one_flow_are_its_reason():
     cuts = why.windows.filter(by="loss")
     assert cuts.filter(side="y")["times"][0] > 5 * cuts.filter(side="x")["times"][0]
     assert why.causes[0][:2] == ("growth", "window")
+    assert "losses and marks cut cwnd" in why.headline
     # Half a packet of the window per packet and RTT: the square root law within its usual error.
     (predicted,) = why.predictions.filter(side="y").to_dicts()
     assert 0.7 < predicted["predicted_bps"] / predicted["measured_bps"] < 1.4
 
 
+def test_a_late_start_is_the_reason():
+    flows = [{"rule": "AIMD(1, 0.5)", "name": name, "start": start}
+             for name, start in (("early", "0s"), ("late", "15s"))]  # fmt: skip
+    why = explain(dumbbell("20Mbit", "20ms", flows=flows, duration="20s"))
+    assert why.causes[0][:2] == ("absent", "time")
+    assert "late is absent 75 % of the time, early never" in why.headline
+
+
+def test_a_slow_access_link_is_the_reason():
+    flows = [{"rule": "CUBIC", "name": "wide"},
+             {"rule": "CUBIC", "name": "narrow", "access_rate": "3Mbit"}]  # fmt: skip
+    why = explain(dumbbell("20Mbit", "20ms", flows=flows, duration="20s"))
+    assert "narrow fills its slowest link, 2.9 Mbit/s" in why.headline
+
+
+def test_bbr_is_in_slow_start_only_in_its_startup():
+    why = explain(dumbbell("10Mbit", "20ms", flows="BBR1", duration="20s"))
+    (account,) = why.accounts[0]
+    seconds = {row["phase"]: row["seconds"] for row in account["phases"]}
+    assert 0.1 < seconds["slow_start"] < 2.0
+
+
+def test_a_group_is_explained_against_its_part_of_the_link():
+    flows = [{"rule": "AIMD(1, 0.5)", "name": "four", "count": 4}]
+    why = explain(dumbbell("10Mbit", "20ms", flows=flows, duration="20s"))
+    assert why.parts["goodput_bps"]["sides"][1] == pytest.approx(9.6e6 / 4, rel=0.02)
+    with pytest.raises(ScenarioError, match="without a common flow"):
+        explain(dumbbell("10Mbit", "20ms", flows=flows, duration="20s"), ["four", "four-0"])
+
+
 def test_rules_in_runs_of_their_own_part_where_they_differ():
-    why = explain_rules(
-        "AIMD(1, 0.8)", "AIMD(1, 0.5)", duration="30s", assume={"flows": 1}
-    )
+    why = explain_rules("AIMD(1, 0.8)", "AIMD(1, 0.5)", duration="30s", assume={"flows": 1})
     assert why.parting is not None
     # Alike up to the first reduction, which leaves one 0.8 of its window and the other a half.
     assert why.parting.cwnd[0] > why.parting.cwnd[1]

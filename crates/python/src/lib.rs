@@ -153,7 +153,7 @@ fn explain(first: &str, second: Option<&str>) -> PyResult<String> {
             .map_err(|error| RunError::new_err(format!("accounts: {error}")))
     };
     let first = side(first)?;
-    let capacity = || Ok(first.iter().map(Account::at_capacity).collect());
+    let capacity = || Ok(first.iter().map(|account| account.at_capacity(first.len())).collect());
     let second = second.map_or_else(capacity, side)?;
     let explanation =
         explained(&first.iter().collect::<Vec<_>>(), &second.iter().collect::<Vec<_>>());

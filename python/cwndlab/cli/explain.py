@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import figure_options, options
+from cwndlab.cli.display import display
 from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
-from cwndlab.cli.output import meter, print_line, print_table, say
+from cwndlab.cli.output import meter, print_frame, print_line, print_table, say
 from cwndlab.cli.profile import assumptions, profile_option
 from cwndlab.message import missing
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
 
 SCENARIOS = (".toml", ".json")
+LEAST = 0.0005
+"""Below it a number of a table is 0."""
 
 
 @click.command()
@@ -65,23 +68,24 @@ def explain(
     """
     options.check_plot(plot)
     options.check_format(as_json)
-    is_file = len(what) == 1 and (Path(what[0]).suffix in SCENARIOS or Path(what[0]).is_file())
+    file = Path(what[0]) if len(what) == 1 else None
+    is_file = file is not None and (file.suffix in SCENARIOS or file.is_file())
     if not is_file and len(what) != 2:
         raise click.UsageError(missing("RULE", "a scenario FILE.toml, or two rules"))
     patch = options.patch_of(settings)
     of_rules = {"env": env, "queue": queue, "recovery": recovery, "duration": duration}
-    if is_file:
+    if file is not None:
         for option, value in {**of_rules, "assume": assume}.items():
             if value:
                 raise click.UsageError(f"`--{option}` needs two rules: FILE says it all")
-        found = _of_file(Path(what[0]), flows, profile, seed, patch)
+        found = _of_file(file, flows, profile, seed, patch)
     else:
         if flows is not None:
             raise click.UsageError("`--flows` needs a scenario FILE.toml")
         given = {key: value for key, value in of_rules.items() if value is not None}
         if duration is not None:
             given["duration"] = str(options.seconds_of("--duration", duration))
-        found = _of_rules((what[0], what[1]), given, assumptions(assume, profile), seed, patch)
+        found = _of_rules(what, given, assumptions(assume, profile), seed, patch)
     if plot is not None:
         figure_options.save(look, plot, found.plot)
     if as_json:
@@ -107,7 +111,7 @@ def _of_file(
 
 
 def _of_rules(
-    rules: tuple[str, str],
+    rules: tuple[str, ...],
     given: dict[str, Any],
     assume: Any,
     seed: int | None,
@@ -115,22 +119,26 @@ def _of_rules(
 ) -> Explanation:
     from cwndlab import explaining
 
+    first, second = rules
     if seed is not None:
         given["seed"] = seed
     duration_s = options.seconds_of("--duration", given.get("duration", "100s"))
     with meter("explain", 2 * float(duration_s), "s") as progress:
         return explaining.explain_rules(
-            *rules, assume=assume, patch=patch, progress=progress.simulated, **given
+            first, second, assume=assume, patch=patch, progress=progress.simulated, **given
         )
 
 
 def _print(found: Explanation) -> None:
     """Print the headline, then each difference with its parts."""
+    if display.format == "csv":
+        print_frame(found.goodput)
+        return
     print_line(f"{found.headline}.", style="bold")
     print()
     table = found.table()
     if found.is_of_capacity:
-        table = table.drop("by time", "by window", "by RTT", f"{found.names[1]} [% of time]")
+        table = table.drop("by time", "by window", "by delay", f"{found.names[1]} [% of time]")
     sides = found.parts["goodput_bps"]["sides"]
     print_table(
         f"goodput: {sides[0] / 1e6:.4g} and {sides[1] / 1e6:.4g} Mbit/s; parts by phase",
@@ -144,8 +152,16 @@ def _print(found: Explanation) -> None:
     _print_parting(found)
 
 
-def _number(value: float | None, digits: int = 4) -> str:
-    return "" if value is None else f"{value:.{digits}g}"
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "0" if abs(value) < LEAST else f"{value:.4g}"
+
+
+def _count(times: float | None) -> str:
+    if not times:
+        return ""
+    return f"{times:.0f}" if times == round(times) else f"{times:.1f}"
 
 
 def _print_rtt(found: Explanation) -> None:
@@ -153,9 +169,8 @@ def _print_rtt(found: Explanation) -> None:
     if rtt is None:
         return
     first, second = rtt["sides"]
-    parts = ", ".join(
-        f"{part} {1e3 * rtt[part]:+.3g}" for part in ("propagation", "queues", "acks")
-    )  # fmt: skip
+    words = {"propagation": "propagation", "queues": "queues", "acks": "ACKs and the rest"}
+    parts = ", ".join(f"{word} {1e3 * rtt[part]:+.3g}" for part, word in words.items())
     queued = " and ".join(f"{packets:.3g}" for packets in found.parts["queued_packets"])
     print_line(
         f"RTT: {1e3 * first:.4g} and {1e3 * second:.4g} ms, difference "
@@ -166,7 +181,7 @@ def _print_rtt(found: Explanation) -> None:
 def _print_loss(found: Explanation) -> None:
     loss = found.parts["loss_rate"]
     parts = [
-        f"{phase} {100 * part:+.3g}" for phase, part in loss["phases"]
+        f"{phase.replace('_', ' ')} {100 * part:+.3g}" for phase, part in loss["phases"]
         if abs(part) > 1e-9
     ]  # fmt: skip
     first, second = (100 * rate for rate in loss["sides"])
@@ -193,9 +208,11 @@ def _print_windows(found: Explanation) -> None:
         line = [list(MOVERS.values())[index]]
         for side in sides:
             row = by_side[side][index]
-            line += [_number(row["times"]), f"{row['packets']:+.4g}" if row["packets"] else "0"]
+            # How many ACKs grew the window says nothing.
+            counts = row["times"] if row["by"] not in ("slow_start", "growth") else None
+            line += [_count(counts), f"{row['packets']:+.4g}" if row["packets"] else "0"]
         lines.append(line)
-    ends = ["from start to end of the window"]
+    ends = ["from start to end of the measurement"]
     for side, accounts in zip(found.names, found.accounts, strict=True):
         if side in sides:
             moved = sum(one["last_cwnd"] - (one["first_cwnd"] or 0.0) for one in accounts)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cwndlab.plots.drawing import figure_legend, name, points
-from cwndlab.plots.style import REFERENCE, FloatArray, look, panels, styled
+from cwndlab.plots.style import REFERENCE, FloatArray, Look, look, panels, styled
 
 if TYPE_CHECKING:
     from cwndlab.plots.subjects import Explained
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 MOST_BARS = 6
 LEAST_SHARE = 0.01
 """Parts below this share of the largest are not drawn."""
-FACTORS = {"by_time_bps": "for how long", "by_window_bps": "window", "by_rtt_bps": "RTT"}
-ORDER = ("growth", "start", "receiver", "idle", "recovery", "timeout")
+FACTORS = {"by_window_bps": "window", "by_delay_bps": "delay"}
+ORDER = ("growth", "slow_start", "receiver", "application", "recovery", "timeout", "absent")
 """Phases from the bottom up."""
 WORDS = {
-    "growth": "growth", "start": "slow start", "receiver": "receiver's window", "idle": "idle",
+    "growth": "growth", "slow_start": "slow start", "receiver": "receiver's window",
+    "application": "application",
     "recovery": "recovery", "timeout": "timeout", "absent": "absent",
 }  # fmt: skip
+ABSENT = Look("#DDDDDD", "-", "", "//")
 HEAD = 84
 """Characters of a line of the headline."""
 
@@ -50,7 +52,7 @@ def explained(explanation: Explained) -> Figure:
     for index, accounts in enumerate(sides):
         drawn.update(_phases(axes[1 + index], accounts))
         axes[1 + index].set_title(f"Phases of {name(explanation.names[index])}")
-    axes[-1].set_xlabel("time of the measurement window [s]")
+    axes[-1].set_xlabel("time [s]")
     shown = [phase for phase in ORDER if phase in drawn]
     figure_legend(figure, [drawn[phase] for phase in shown], [WORDS[phase] for phase in shown])
     return figure
@@ -67,6 +69,7 @@ def _parts(axes: Axes, explanation: Explained) -> None:
             for row in rows
             for key, factor in FACTORS.items()
         ]
+        found.append(("time in phases", sum(row["by_time_bps"] for row in rows) / 1e6))
     found.sort(key=lambda part: -abs(part[1]))
     least = LEAST_SHARE * max(abs(part[1]) for part in found)
     kept = [part for part in found[:MOST_BARS] if abs(part[1]) > least]
@@ -89,9 +92,12 @@ def _parts(axes: Axes, explanation: Explained) -> None:
 
 def _phases(axes: Axes, accounts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Stack the time that the flows of a side spend in each phase, over the window."""
-    bins: FloatArray = np.mean([np.array(account["bins_s"], dtype=float) for account in accounts], 0)
+    bins: FloatArray = np.mean(
+        [np.array(account["bins_s"], dtype=float) for account in accounts], 0
+    )
     width_s = accounts[0]["window_s"] / len(bins)
-    edges = width_s * np.arange(len(bins) + 1)
+    bins = np.column_stack([bins, np.maximum(width_s - bins.sum(axis=1), 0.0)])
+    edges = accounts[0]["from_s"] + width_s * np.arange(len(bins) + 1)
     names = [row["phase"] for row in accounts[0]["phases"]]
     beneath: FloatArray = np.zeros(len(bins))
     drawn: dict[str, Any] = {}
@@ -99,13 +105,13 @@ def _phases(axes: Axes, accounts: Sequence[Mapping[str, Any]]) -> dict[str, Any]
         share = 100 * bins[:, names.index(phase)] / width_s
         if share.max(initial=0.0) < 0.5:
             continue
-        style = look(ORDER.index(phase))
+        style = ABSENT if phase == "absent" else look(ORDER.index(phase))
         drawn[phase] = axes.stairs(
             beneath + share, edges, baseline=beneath, fill=True, color=style.color,
             hatch=style.hatch, edgecolor="white", linewidth=0.0,
         )  # fmt: skip
         beneath = beneath + share
     axes.set_ylim(0, 100)
-    axes.set_xlim(0, edges[-1])
+    axes.set_xlim(edges[0], edges[-1])
     axes.set_ylabel("share of time [%]")
     return drawn

@@ -72,9 +72,7 @@ class ByGroup:
             if column in group_columns()
             and all(of_group(group, column) in metrics for group in self._labels)
         ]
-        return [
-            replace(one, reference=self._fair) if one.key == SHARE else one for one in found
-        ]
+        return [replace(one, reference=self._fair) if one.key == SHARE else one for one in found]
 
     @property
     def distributions(self) -> dict[str, Measure]:

@@ -14,9 +14,7 @@ from numpy.typing import ArrayLike
 from cwndlab.theory import checks
 
 
-def mean_window(
-    p: ArrayLike, *, rtt: ArrayLike, c: float = 0.4, beta: float = 0.7
-) -> np.ndarray:
+def mean_window(p: ArrayLike, *, rtt: ArrayLike, c: float = 0.4, beta: float = 0.7) -> np.ndarray:
     """Mean window under losses at equal distances: the larger of both regions' (section 5.1).
 
     Parameters
@@ -52,7 +50,7 @@ def mean_window(
 
 
 def rate(p: ArrayLike, *, rtt: ArrayLike, c: float = 0.4, beta: float = 0.7) -> np.ndarray:
-    """Sending rate under losses at equal distances, without timeouts.
+    """Rate of sending under losses at equal distances, without timeouts.
 
     Parameters
     ----------

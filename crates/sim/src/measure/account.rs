@@ -7,22 +7,23 @@
 //! the ends of the window.
 
 use super::window::MeasurementWindow;
-use cwndlab_tcp::{CaState, Limit, Phase, Sender, TcpConfig};
+use cwndlab_tcp::{CaState, Limit, Sender, TcpConfig};
 
 /// What a flow is in. Of a rule that paces and one that does not, those of cwnd and of pacing are
 /// alike, so that they can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowPhase {
-    /// A retransmission timeout ([`Limit::Timeout`]).
+    /// A retransmission timeout ([`Limit::Timeout`]), and the wait for it: from the last event
+    /// before it expires.
     Timeout,
     /// Recovery ([`Limit::Recovery`]).
     Recovery,
     /// Nothing to send ([`Limit::Application`]).
-    Idle,
+    Application,
     /// The receiver's window is full ([`Limit::Receiver`]).
     Receiver,
-    /// Slow start: limited by cwnd or pacing.
-    Start,
+    /// Slow start, or the rule's own startup: limited by cwnd or pacing.
+    SlowStart,
     /// After slow start: limited by cwnd or pacing.
     Growth,
 }
@@ -32,9 +33,9 @@ impl FlowPhase {
     pub const ALL: [(Self, &str); 6] = [
         (Self::Timeout, "timeout"),
         (Self::Recovery, "recovery"),
-        (Self::Idle, "idle"),
+        (Self::Application, "application"),
         (Self::Receiver, "receiver"),
-        (Self::Start, "start"),
+        (Self::SlowStart, "slow_start"),
         (Self::Growth, "growth"),
     ];
 
@@ -42,11 +43,10 @@ impl FlowPhase {
         match limit {
             Limit::Timeout => Self::Timeout,
             Limit::Recovery => Self::Recovery,
-            Limit::Application => Self::Idle,
+            Limit::Application => Self::Application,
             Limit::Receiver => Self::Receiver,
-            Limit::SlowStart => Self::Start,
-            Limit::Pacing if is_slow_start => Self::Start,
-            Limit::Pacing | Limit::Cwnd => Self::Growth,
+            Limit::Pacing | Limit::SlowStart | Limit::Cwnd if is_slow_start => Self::SlowStart,
+            Limit::Pacing | Limit::SlowStart | Limit::Cwnd => Self::Growth,
         }
     }
 }
@@ -66,6 +66,15 @@ pub struct PhaseAccount {
     pub outstanding_packet_s: f64,
     /// Integral of cwnd, packet seconds.
     pub cwnd_packet_s: f64,
+}
+
+impl PhaseAccount {
+    /// Adds the time and the integrals of another, or takes them away.
+    fn add(&mut self, other: &Self, factor: f64) {
+        self.seconds += factor * other.seconds;
+        self.outstanding_packet_s += factor * other.outstanding_packet_s;
+        self.cwnd_packet_s += factor * other.cwnd_packet_s;
+    }
 }
 
 /// What moves cwnd.
@@ -103,7 +112,7 @@ impl Mover {
     ];
 }
 
-/// What senders count.
+/// What senders count, timeouts first.
 const COUNTED: [Mover; 4] = [Mover::Timeout, Mover::Loss, Mover::Ecn, Mover::Undo];
 
 /// By how much one thing moved cwnd.
@@ -135,14 +144,19 @@ impl State {
         let counters = sender.counters(now_s);
         let info = sender.tcp_info(config);
         let sacked = i64::from(info.sacked);
-        let is_slow_start =
-            sender.phase() == Phase::SlowStart || sender.cwnd() < sender.ssthresh();
+        let is_reducing = matches!(info.ca_state, CaState::Cwr | CaState::Recovery);
+        // BBR, which has no ssthresh, has a phase of its own for it. During a reduction cwnd may be
+        // below ssthresh for a round trip.
+        let is_slow_start = match sender.rule().phase() {
+            Some(phase) => phase == "Startup",
+            None => !is_reducing && sender.cwnd() < sender.ssthresh(),
+        };
         Self {
             phase: sender.limit().map(|limit| FlowPhase::of(limit, is_slow_start)),
             is_connected: !config.handshake.syn || sender.is_connected(),
             cwnd: sender.cwnd(),
             is_slow_start,
-            is_reducing: matches!(info.ca_state, CaState::Cwr | CaState::Recovery),
+            is_reducing,
             // The SYN is not data.
             delivered: (sender.snd_una() - i64::from(config.handshake.syn)).max(0) + sacked,
             outstanding: (sender.outstanding_packets() - sacked).max(0),
@@ -162,6 +176,9 @@ impl State {
 pub struct FlowAccount {
     window: MeasurementWindow,
     since_s: f64,
+    /// What was counted since the last event, and when that was, seconds.
+    last: PhaseAccount,
+    last_s: f64,
     state: Option<State>,
     /// What began the reduction that goes on.
     reduced_by: Mover,
@@ -189,6 +206,8 @@ impl FlowAccount {
         Self {
             window,
             since_s: 0.0,
+            last: PhaseAccount::default(),
+            last_s: 0.0,
             state: None,
             reduced_by: Mover::Loss,
             phases: Default::default(),
@@ -208,15 +227,19 @@ impl FlowAccount {
         if let Some(phase) = state.phase {
             let from_s = self.since_s.max(self.window.from_s);
             let seconds = (now_s.min(self.window.to_s) - from_s).max(0.0);
-            let account = &mut self.phases[phase as usize];
-            account.seconds += seconds;
-            account.outstanding_packet_s += seconds * state.outstanding as f64;
-            account.cwnd_packet_s += seconds * state.cwnd;
+            self.last = PhaseAccount {
+                seconds,
+                outstanding_packet_s: seconds * state.outstanding as f64,
+                cwnd_packet_s: seconds * state.cwnd,
+                ..PhaseAccount::default()
+            };
+            self.phases[phase as usize].add(&self.last, 1.0);
             let was_there = self.since_s < self.window.to_s && now_s >= self.window.from_s;
             if was_there && state.is_connected {
                 self.first_cwnd.get_or_insert(state.cwnd);
             }
         }
+        self.last_s = self.since_s;
         self.since_s = now_s;
         self.state = Some(state);
     }
@@ -225,14 +248,21 @@ impl FlowAccount {
     pub fn after(&mut self, now_s: f64, sender: &Sender, config: &TcpConfig) {
         let Some(old) = self.state else { return };
         let new = State::of(sender, config, now_s);
-        if new.phase != old.phase || self.changes.is_empty() {
+        let counted = [0, 1, 2, 3].map(|index| new.reductions[index] - old.reductions[index]);
+        let waited_from = old.phase.filter(|_| counted[0] > 0);
+        if let Some(phase) = waited_from {
+            // The wait for the RTO is its cost.
+            self.phases[phase as usize].add(&self.last, -1.0);
+            self.phases[FlowPhase::Timeout as usize].add(&self.last, 1.0);
+            self.changes.push((self.last_s, FlowPhase::Timeout));
+        }
+        if new.phase != old.phase || waited_from.is_some() || self.changes.is_empty() {
             self.changes.extend(new.phase.map(|phase| (now_s, phase)));
         }
         let inside = self.window.contains(now_s);
         if inside || now_s < self.window.from_s {
             self.last_cwnd = new.cwnd;
         }
-        let counted = [0, 1, 2, 3].map(|index| new.reductions[index] - old.reductions[index]);
         let mover = self.mover(&old, &new, counted);
         if !inside {
             return;
@@ -266,7 +296,7 @@ impl FlowAccount {
             return self.reduced_by;
         }
         match (new.cwnd < old.cwnd, old.phase) {
-            (true, Some(FlowPhase::Idle)) => Mover::Idle,
+            (true, Some(FlowPhase::Application)) => Mover::Idle,
             (true, _) => Mover::Rule,
             (false, _) if old.is_slow_start => Mover::SlowStart,
             (false, _) => Mover::Growth,

@@ -21,7 +21,9 @@ pub struct Account {
     pub group: String,
     /// Its rule.
     pub rule: String,
-    /// Length of the window, seconds.
+    /// Start of the measurement window, seconds.
+    pub from_s: f64,
+    /// Its length, seconds.
     pub window_s: f64,
     /// Goodput, bit/s.
     pub goodput_bps: f64,
@@ -94,11 +96,12 @@ pub struct LinkDrops {
 }
 
 impl Account {
-    /// The account of a flow that would have its slowest link for itself and keep it full from the
-    /// start of the window to its end, without a queue: in each phase of this flow, as many packets
-    /// delivered as the link carries, each after the propagation delay.
-    pub fn at_capacity(&self) -> Self {
-        let packets_per_s = self.capacity_bps / self.packet_bits;
+    /// The account of one of `flows` equal flows that would have their slowest link for themselves
+    /// and keep it full from the start of the window to its end, without a queue: in each phase of
+    /// this flow, its part of the packets that the link carries, each after the propagation delay.
+    pub fn at_capacity(&self, flows: usize) -> Self {
+        let capacity_bps = self.capacity_bps / flows as f64;
+        let packets_per_s = capacity_bps / self.packet_bits;
         let full = |row: &PhaseRow| {
             let packets = row.seconds * packets_per_s;
             PhaseRow {
@@ -112,7 +115,7 @@ impl Account {
         };
         Self {
             flow: "capacity".into(),
-            goodput_bps: self.capacity_bps,
+            goodput_bps: capacity_bps,
             edge_bits: 0.0,
             phases: self.phases.iter().map(full).collect(),
             movements: Vec::new(),
@@ -147,11 +150,12 @@ pub fn accounts<T: Tracer>(built: &BuiltNetwork<T>) -> Vec<Account> {
                 let row = kept.phases[phase as usize];
                 // Idle after completion does not count: a flow that is done is not limited.
                 let idle_s = match phase {
-                    FlowPhase::Idle => (window.to_s.min(end_s) - finish_s).max(0.0),
+                    FlowPhase::Application => (window.to_s.min(end_s) - finish_s).max(0.0),
                     _ => 0.0,
                 };
                 PhaseRow {
                     phase: name.into(),
+                    // Taking a wait for an RTO away leaves rounding.
                     seconds: (row.seconds - idle_s).max(0.0),
                     delivered_packets: row.delivered_packets as f64,
                     sent_packets: row.sent_packets,
@@ -187,6 +191,7 @@ pub fn accounts<T: Tracer>(built: &BuiltNetwork<T>) -> Vec<Account> {
             flow: group.instance(number.into()),
             group: group.name.clone(),
             rule: group.rule.clone(),
+            from_s: window.from_s,
             window_s: window.seconds(),
             goodput_bps: delivered_bits / window.seconds(),
             capacity_bps: slowest_bps * payload,

@@ -4,12 +4,13 @@
 //! A side is one flow or several; of several, the mean flow. Its goodput is the sum over its phases
 //! of the packets delivered in each, over the window, and packets delivered at its edges. In a
 //! phase that takes a time t, packets are delivered at a rate r = W / R: W packets are outstanding
-//! on average, each for R (Little's law). So what a phase contributes, t W / R, differs
-//! between two sides because of time, of window and of RTT. Each factor's part is what its change
-//! makes of the product while the others keep their means over both sides (the midpoint rule: exact
-//! for two factors, and applied twice). More time in one phase is less in another: a part by
-//! time counts what the phase's rate is above, or below, the mean goodput of both sides, which
-//! changes no sum, because the times of each side add up to the window.
+//! on average, each for R (Little's law). So what a phase contributes, t W / R, differs between two
+//! sides because of time, of window and of delay. For the time that both sides have of a phase,
+//! their rates are compared, by window and by delay: each factor's part is what its change makes of
+//! the product while the other keeps its mean over both sides (the midpoint rule, exact for two
+//! factors). What one side has more of a phase counts at that side's rate, above or below the mean
+//! goodput of both; the times of each side add up to the window, so that this reference changes no
+//! sum.
 
 use super::accounts::Account;
 use serde::{Deserialize, Serialize};
@@ -49,12 +50,13 @@ pub struct PhasePart {
     pub time: [f64; 2],
     /// Goodput that it contributed, on each side.
     pub sides: [f64; 2],
-    /// It takes longer, or shorter, and its rate is above, or below, the mean goodput.
+    /// It takes longer, or shorter, and its rate is above, or below, the mean goodput. The sum over
+    /// phases says what a different division of the time makes.
     pub by_time: f64,
     /// More packets, or fewer, were outstanding meanwhile.
     pub by_window: f64,
-    /// They were outstanding for longer, or shorter.
-    pub by_rtt: f64,
+    /// They were outstanding for longer, or shorter: in queues, or until a loss was repaired.
+    pub by_delay: f64,
 }
 
 /// A difference of mean RTTs, seconds.
@@ -114,11 +116,6 @@ impl Sums {
         }
     }
 
-    /// Rate in the phase, bit/s; none if there was none.
-    fn rate(&self) -> Option<f64> {
-        (self.time > 0.0).then(|| self.bps / self.time)
-    }
-
     /// Bits outstanding in the phase, and the inverse of the time for which each was, 1/s.
     fn factors(&self) -> Option<(f64, f64)> {
         let is_known = self.time > 0.0 && self.outstanding_bits > 0.0;
@@ -131,22 +128,19 @@ fn split([a, b]: [(f64, f64); 2]) -> (f64, f64) {
     ((a.0 - b.0) * (a.1 + b.1) / 2.0, (a.1 - b.1) * (a.0 + b.0) / 2.0)
 }
 
+/// The part of a phase. What both sides have of it is compared at their rates; what one side has
+/// more of it counts at that side's rate, above or below the mean goodput of both.
 fn phase_part(phase: String, [a, b]: [Sums; 2], mean_bps: f64) -> PhasePart {
-    let difference = a.bps - b.bps;
-    let (held, by_rate) = match (a.rate(), b.rate()) {
-        (Some(rate_a), Some(rate_b)) => split([(a.time, rate_a), (b.time, rate_b)]),
-        // Without the phase, there is no rate to compare: all is due to time.
-        _ => (difference, 0.0),
-    };
-    let (by_window, by_rtt) = match (a.factors(), b.factors()) {
+    let common = a.time.min(b.time);
+    let (by_window, by_delay) = match (a.factors(), b.factors()) {
         (Some(factors_a), Some(factors_b)) => {
-            let (time, (window, rtt)) = ((a.time + b.time) / 2.0, split([factors_a, factors_b]));
-            (time * window, time * rtt)
+            let (window, delay) = split([factors_a, factors_b]);
+            (common * window, common * delay)
         }
-        _ => (by_rate, 0.0),
+        _ => (0.0, 0.0),
     };
-    let by_time = held - (a.time - b.time) * mean_bps;
-    PhasePart { phase, time: [a.time, b.time], sides: [a.bps, b.bps], by_time, by_window, by_rtt }
+    let by_time = a.bps - b.bps - by_window - by_delay - (a.time - b.time) * mean_bps;
+    PhasePart { phase, time: [a.time, b.time], sides: [a.bps, b.bps], by_time, by_window, by_delay }
 }
 
 fn mean(side: &[&Account], value: impl Fn(&Account) -> f64) -> f64 {
@@ -229,7 +223,7 @@ fn loss_parts(sides: [&[&Account]; 2]) -> LossParts {
 /// .unwrap();
 /// let accounts = Simulation::new(&scenario).run().unwrap().accounts;
 /// let why = explain(&[&accounts[0]], &[&accounts[1]]).goodput_bps;
-/// let parts = |part: &cwndlab_sim::results::PhasePart| part.by_time + part.by_window + part.by_rtt;
+/// let parts = |part: &cwndlab_sim::results::PhasePart| part.by_time + part.by_window + part.by_delay;
 /// let sum: f64 = why.phases.iter().map(parts).sum::<f64>() + why.edges;
 /// assert!((sum - why.difference).abs() < 1e-3);
 /// ```
