@@ -84,6 +84,7 @@ pub fn run_result(
         links: emulator.network_path().links(),
         cross: emulator.network_path().cross(scenario),
         arrivals: Vec::new(),
+        accounts: Vec::new(),
     }
 }
 

@@ -47,7 +47,8 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
             let wanted = shares[limit as usize];
             if flow.timeouts == 0 {
                 equal(limit.name(), share(row), wanted, 1e3)?;
-            } else if row == 0 && share(0) < wanted - 1e-6 || row > 0 && share(row) > wanted + 1e-6 {
+            } else if row == 0 && share(0) < wanted - 1e-6 || row > 0 && share(row) > wanted + 1e-6
+            {
                 return Err(format!("{}: {}, not {wanted}", limit.name(), share(row)));
             }
         }
@@ -82,7 +83,8 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
 /// The parts of an explanation add up to its differences.
 fn judge_explanation(explanation: &Explanation) -> Result<(), String> {
     let goodput = &explanation.goodput_bps;
-    let parts = goodput.phases.iter().flat_map(|part| [part.by_time, part.by_window, part.by_delay]);
+    let parts =
+        goodput.phases.iter().flat_map(|part| [part.by_time, part.by_window, part.by_delay]);
     let sum: f64 = parts.clone().sum::<f64>() + goodput.edges;
     let size: f64 = parts.map(f64::abs).sum::<f64>() + goodput.sides[0] + goodput.sides[1];
     equal("goodput", sum, goodput.difference, size)?;

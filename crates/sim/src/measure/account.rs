@@ -348,12 +348,12 @@ impl FlowAccount {
                 if bin == bins { to_s } else { from_s + bin as f64 * width_s }
             };
             // Rounding may put an instant on an edge into the bin before or behind it.
-            for bin in first.saturating_sub(1)..bins {
+            for (bin, share) in shares.iter_mut().enumerate().skip(first.saturating_sub(1)) {
                 if edge_s(bin) >= stop_s {
                     break;
                 }
                 let inside_s = stop_s.min(edge_s(bin + 1)) - start_s.max(edge_s(bin));
-                shares[bin][phase as usize] += inside_s.max(0.0);
+                share[phase as usize] += inside_s.max(0.0);
             }
         }
         shares

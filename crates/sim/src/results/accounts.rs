@@ -177,7 +177,8 @@ pub fn accounts<T: Tracer>(built: &BuiltNetwork<T>) -> Vec<Account> {
         let rates = group.links.iter().map(|&link| links[link as usize].rate_bps);
         let slowest_bps =
             rates.chain(group.access_bps.map(|bps| bps as f64)).fold(f64::INFINITY, f64::min);
-        let payload = packet_bits / 8.0 / f64::from(config.wire_size_of(config.segment.packet_size));
+        let payload =
+            packet_bits / 8.0 / f64::from(config.wire_size_of(config.segment.packet_size));
         let did = engine.measured(flow);
         let forward_delay_s = flows.forward_delays_s[flow];
         let waited_s = kept.one_way_sum_s - forward_delay_s * kept.one_way_count as f64;

@@ -192,9 +192,8 @@ fn loss_parts(sides: [&[&Account]; 2]) -> LossParts {
     let names = sides[0].first().map_or(&[][..], |account| &account.phases);
     let phases: Vec<(String, f64)> = (names.iter().enumerate())
         .map(|(number, row)| {
-            let dropped = |account: &Account| {
-                account.phases.get(number).map_or(0, |row| row.dropped_packets)
-            };
+            let dropped =
+                |account: &Account| account.phases.get(number).map_or(0, |row| row.dropped_packets);
             let [a, b] = per_sent(&dropped);
             (row.phase.clone(), a - b)
         })
