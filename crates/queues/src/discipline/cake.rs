@@ -198,7 +198,8 @@ impl InList for FlowQueue {
 /// }
 /// let turns: Vec<u32> =
 ///     (0..30).map(|_| queue.dequeue(0.0, &mut |_| ()).unwrap().flow).collect();
-/// assert_eq!(turns.iter().filter(|&&flow| flow == 2).count(), 15); // a half, not a third
+/// let of_alone = turns.iter().filter(|&&flow| flow == 2).count();
+/// assert!(of_alone.abs_diff(15) <= 1); // a half, not a third, give or take a quantum
 /// ```
 #[derive(Clone, Debug)]
 pub struct Cake<P> {
