@@ -53,6 +53,7 @@ SITE = {
     "docs/tcpeval.md": "guides/tcpeval",
     "docs/studio.md": "guides/studio",
     "docs/lessons/README.md": "guides/lessons",
+    "docs/explain.md": "guides/explain",
     "docs/import.md": "guides/import",
     "docs/live.md": "guides/live",
     "docs/virtual-kernel.md": "guides/virtual-kernel",

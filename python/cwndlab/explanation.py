@@ -371,7 +371,8 @@ receiver's window (20 against 9.99)
         return FigureStyle.of(**figure).draw(explained, self)
 
     def __repr__(self) -> str:
-        return f"<Explanation: {self.headline}>"
+        difference = self.parts["goodput_bps"]["difference"] / 1e6
+        return f"<Explanation: {' and '.join(self.names)}, {difference:+.3g} Mbit/s>"
 
 
 def _mean(values: Iterator[float]) -> float:
