@@ -214,8 +214,10 @@ fn loss_parts(sides: [&[&Account]; 2]) -> LossParts {
 ///     trace = { account = true }
 ///     dumbbell = { rate = "10Mbit", delay = "20ms" }
 ///     [[flows]]
+///     name = "a"
 ///     rule = "CUBIC"
 ///     [[flows]]
+///     name = "b"
 ///     rule = "NewReno"
 ///     "#,
 /// )
