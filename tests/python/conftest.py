@@ -28,8 +28,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Tables in pipes would be as narrow as the terminal of a shell that exports its width.
 # The library readline, which pytest's debugger imports, exports one that `os.environ` does not know.
-os.environ.pop("COLUMNS", None)
-os.unsetenv("COLUMNS")
+os.environ["COLUMNS"] = ""
+del os.environ["COLUMNS"]
 
 # Hypothesis would fail an example that takes longer than 200 ms, and inputs that are slow to draw.
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -85,7 +85,8 @@ def test_groups_by_hand():
 def test_what_is_not_known_of_a_flow_is_not_known_of_its_group():
     # ns-2 does not say when a finite transfer ends, nor of timeouts with ECN.
     unknown = dict.fromkeys(("active_s", "active_goodput_bps", "timeouts"))
-    rows = [_flow("a", 1e6, **{"timeouts": 3}), _flow("a", 3e6, **unknown)]
+    known = dict.fromkeys(("timeouts",), 3)
+    rows = [_flow("a", 1e6, **known), _flow("a", 3e6, **unknown)]
     (group,) = groups_of(pl.DataFrame(rows, infer_schema_length=None)).to_dicts()
     assert (group["active_flows"], group["goodput_bps"]) == (2, 4e6)
     assert (group["timeouts"], group["active_goodput_bps"]) == (None, None)
