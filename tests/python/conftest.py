@@ -27,7 +27,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tables in pipes would be as narrow as the terminal of a shell that exports its width.
-# The library readline, which pytest's debugger imports, exports one that `os.environ` does not know.
+# The library readline, which pytest's debugger imports, exports one behind Python's back.
 os.environ["COLUMNS"] = ""
 del os.environ["COLUMNS"]
 
