@@ -70,7 +70,7 @@ _DEFINED = native.columns()
 RUN = _by_name(_DEFINED["run"])
 """Fields of a run itself."""
 _TABLES = {table: _by_name(entries) for table, entries in _DEFINED["tables"].items()}
-COLUMNS = {**_TABLES, "groups": _by_name(_DEFINED["groups"])}
+COLUMNS: dict[str, dict[str, Column]] = {**_TABLES, "groups": _by_name(_DEFINED["groups"])}
 """Columns of the tables of every result."""
 TRACES = {table: _by_name(entries) for table, entries in _DEFINED["traces"].items()}
 """Columns of traces; the trace ``rule`` has more, the state that rules report."""

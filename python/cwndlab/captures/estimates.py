@@ -100,16 +100,22 @@ class Estimator:
                 f"{exchange.facts.name}: {plural(len(self._samples), 'ACK')} of new data: expected "
                 "both directions of the flow"
             )
+        self.is_delayed: bool
+        self.quick_acks: int
         self.is_delayed, self.quick_acks, self._pattern = self._acks()
-        self.rate = self._rate()
-        self.base_rtt = self._base_rtt()
+        self.rate: Estimate = self._rate()
+        self.base_rtt: Estimate = self._base_rtt()
         self._delays = self._queueing_delays()
+        self.buffer: Estimate
+        self.is_overflow: bool
         self.buffer, self.is_overflow = self._buffer()
+        self.losses: Estimate
+        self.loss_rate: Estimate
         self.losses, self.loss_rate = self._losses()
-        self.random_losses = len(exchange.lost) - self._overflowed
-        self.ack_delay = self._ack_delay()
-        self.initial_window = self._initial_window()
-        self.window_limit = self._window_limit()
+        self.random_losses: int = len(exchange.lost) - self._overflowed
+        self.ack_delay: Estimate | None = self._ack_delay()
+        self.initial_window: Estimate = self._initial_window()
+        self.window_limit: int | None = self._window_limit()
 
     @property
     def all(self) -> list[Estimate]:

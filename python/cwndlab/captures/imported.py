@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class Imported(ResultTables):
     True
     """
 
-    FILE = "imported.json"
+    FILE: ClassVar[str] = "imported.json"
 
     scenario: Scenario
     estimates: dict[str, Estimate]

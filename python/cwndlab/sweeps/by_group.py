@@ -43,7 +43,7 @@ class ByGroup:
 
     def __init__(self, found: SweepResult) -> None:
         self._found = found
-        self.title = found.title
+        self.title: str = found.title
         sweep, groups = found.sweep, found.sweep.groups
         rules = [shown(str(group["rule"])) for group in groups.values()]
         are_rules = len(set(rules)) == len(rules) and not sweep.varies("rule")
