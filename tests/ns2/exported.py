@@ -26,7 +26,7 @@ REFUSED = {
     "ack-aggregation": "dumbbell.back_rate",
     "adaptive-video": "flows[0].video",
     "aqm": "dumbbell.queue.kind",
-    "cake": "links[0].queue.kind",
+    "cake": "host_jitter",
     "cellular": "dumbbell.rate",
     "cellular-synthetic": "dumbbell.rate",
     "cobalt": "dumbbell.queue.kind",
