@@ -14,7 +14,7 @@ from cwndlab.comparison import plan_rules
 from cwndlab.environments import Assumptions
 from cwndlab.environments.profile import assumed
 from cwndlab.errors import RuleError, ScenarioError
-from cwndlab.explanation import CAPACITY, PREDICTED, Explanation, Parting
+from cwndlab.explanation import CAPACITY, PREDICTED, Divergence, Explanation
 from cwndlab.message import invalid, missing, unknown
 from cwndlab.quantities import Quantity
 from cwndlab.runs.execute import Source, as_scenario, run
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float, int], object]
 FIRST_S = 2.0
-"""How much of a run is looked at first for where two flows part, seconds; then four times that."""
+"""How much of a run is searched first for where two flows differ, seconds; then four times that."""
 AROUND_S = 0.02
-"""Packets shown around the parting: this much before it and behind it, seconds."""
+"""Packets shown: those up to this long before and after the first difference, seconds."""
 MOST_AROUND = 12
 LEAST_EVENTS = 5
 """Loss events from which on a rate of them is compared with theory."""
@@ -65,7 +65,8 @@ def explain(
     Returns
     -------
     Explanation
-        `headline` says why; `goodput`, `rtt`, `loss`, `windows` are data frames whose parts add up.
+        `headline` says why; `goodput`, `rtt`, `loss` and `cwnd_changes` are data frames whose parts
+        add up.
 
     Raises
     ------
@@ -199,9 +200,8 @@ def _explanation(
         names=names,
         accounts=accounts,
         parts=native.explain(*accounts),
-        parting=_parting(accounts, scenarios),
+        divergence=_divergence(accounts, scenarios),
         predictions=pl.DataFrame(predicted, schema=PREDICTED),
-        scenario=scenarios[0].to_dict(),
     )
 
 
@@ -215,8 +215,8 @@ def _prediction(name: str, accounts: Sequence[Mapping[str, Any]]) -> dict[str, A
     packets = sum(row["delivered_packets"] for one in accounts for row in one["phases"])
     times: dict[str, int] = {}
     for account in accounts:
-        for move in account["movements"]:
-            times[move["by"]] = times.get(move["by"], 0) + move["times"]
+        for row in account["cwnd_changes"]:
+            times[row["cause"]] = times.get(row["cause"], 0) + row["times"]
     # Where a timeout is not rare, formulas without timeouts say nothing.
     events = (
         times.get("loss", 0) + times.get("ecn", 0) + times.get("timeout", 0) - times.get("undo", 0)
@@ -258,11 +258,11 @@ def _rate(rule: str, loss: float, rtt_s: float) -> tuple[str, float] | None:
     return None
 
 
-def _parting(
+def _divergence(
     accounts: tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]],
     scenarios: tuple[Scenario, Scenario],
-) -> Parting | None:
-    """Find where two flows part, in the beginnings of their runs; runs are deterministic."""
+) -> Divergence | None:
+    """Find where two flows first differ, from the beginnings of their runs; runs repeat exactly."""
     if len(accounts[0]) != 1 or len(accounts[1]) != 1:
         return None
     flows = accounts[0][0]["flow"], accounts[1][0]["flow"]
@@ -281,7 +281,7 @@ def _parting(
             return None
         upto_s *= 4
     rows = [window.row(number, named=True) for window in windows]
-    return Parting(
+    return Divergence(
         number=number,
         times_s=(rows[0]["time_s"], rows[1]["time_s"]),
         acknowledged=(rows[0]["acknowledged_packets"], rows[1]["acknowledged_packets"]),

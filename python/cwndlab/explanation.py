@@ -38,7 +38,7 @@ PHASES = {
     "absent": "absent",
 }
 """Phases of a flow, and how a sentence names them."""
-MOVERS = {
+CWND_CAUSES = {
     "slow_start": "slow start",
     "growth": "growth after slow start",
     "loss": "loss",
@@ -48,18 +48,20 @@ MOVERS = {
     "idle": "idle periods",
     "rule": "the rule's own decrease",
 }
-"""What may move cwnd, and how a table names it."""
+"""Why cwnd changes, and how a table names it."""
 CANCELS = 0.1
 """Ratio of two opposite parts from which on they are told together."""
+FULL = 0.97
+"""Share of a link's capacity from which on it counts as full."""
 CAPACITY = "the link's capacity"
 
 
 @dataclass(frozen=True)
-class Parting:
-    """The first ACK after which two flows differ in what is acknowledged, or in their windows."""
+class Divergence:
+    """The first event after which two flows differ in cwnd, or in what is acknowledged."""
 
     number: int
-    """How many events both flows had alike before."""
+    """Number of earlier events, which both flows have in common."""
     times_s: tuple[float, float]
     """Simulated time at each, seconds."""
     acknowledged: tuple[int, int]
@@ -82,8 +84,8 @@ class Parting:
 class Explanation(ResultTables):
     """An account of the difference between two sides, of the first less the second.
 
-    `tables` has each part as a data frame: ``goodput``, ``rtt``, ``loss``, ``windows``,
-    ``predictions``.
+    `tables` has each part as a data frame: ``goodput``, ``rtt``, ``loss``,
+    ``cwnd_changes``, ``predictions``.
 
     Examples
     --------
@@ -104,14 +106,12 @@ receiver's window (20 against 9.99)
     """Accounts of their flows; none of the second for a capacity."""
     parts: Mapping[str, Any]
     """What the core found: goodput, RTT, loss and queued packets, split."""
-    parting: Parting | None = None
-    """Where the two part; none for several flows, for a capacity, or if they never do."""
+    divergence: Divergence | None = None
+    """Where the two first differ; none for several flows, for a capacity, or if they never do."""
     predictions: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PREDICTED))
     """Goodput by theory beside the measured one, of the sides whose rule has a formula."""
     others_bps: float = 0.0
     """What other flows of the run get, bit/s, where one side is explained against its link."""
-    scenario: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The scenario, of the first side."""
 
     @property
     def is_of_capacity(self) -> bool:
@@ -154,25 +154,25 @@ receiver's window (20 against 9.99)
         return pl.DataFrame(rows, {"part": pl.String, "difference": pl.Float64}, orient="row")
 
     @property
-    def windows(self) -> pl.DataFrame:
-        """What moved cwnd of a mean flow of each side: how often, and by how many packets."""
+    def cwnd_changes(self) -> pl.DataFrame:
+        """Changes of cwnd of a mean flow of each side by cause: how many, and packets in sum."""
         rows: list[tuple[Any, ...]] = []
         for side, accounts in zip(self.names, self.accounts, strict=True):
-            for index, mover in enumerate(MOVERS):
-                moved = [account["movements"][index] for account in accounts]
-                if moved:
+            for index, cause in enumerate(CWND_CAUSES):
+                changes = [account["cwnd_changes"][index] for account in accounts]
+                if changes:
                     rows.append(
-                        (side, mover, _mean(one["times"] for one in moved),
-                         _mean(one["packets"] for one in moved))
+                        (side, cause, _mean(one["times"] for one in changes),
+                         _mean(one["packets"] for one in changes))
                     )  # fmt: skip
-        return pl.DataFrame(rows, _WINDOWS, orient="row")
+        return pl.DataFrame(rows, _CWND_CHANGES, orient="row")
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
         """Every table by its name."""
         return {
             "goodput": self.goodput, "rtt": self.rtt, "loss": self.loss,
-            "windows": self.windows, "predictions": self.predictions,
+            "cwnd_changes": self.cwnd_changes, "predictions": self.predictions,
         }  # fmt: skip
 
     @property
@@ -232,7 +232,7 @@ receiver's window (20 against 9.99)
         return f"; RTT {first:.4g} against {second:.4g} ms, {losses}"
 
     def _missing(self) -> str:
-        """In which phase most is missing to the capacity of the link."""
+        """Say in which phase most of the link's capacity is not used."""
         phases = self.parts["goodput_bps"]["phases"]
         lost = max(phases, key=lambda part: part["sides"][1] - part["sides"][0])
         phase, share = lost["phase"], f"{100 * lost['time'][0]:.3g} % of the time"
@@ -250,13 +250,13 @@ receiver's window (20 against 9.99)
         return why
 
     def _full(self) -> str | None:
-        """Whether the side with less fills its slowest link, and the other has a faster one."""
+        """Say that the side with less fills its slowest link, if the other has a faster one."""
         sides = self.parts["goodput_bps"]["sides"]
         less = 0 if sides[0] < sides[1] else 1
         capacity = [
             account["capacity_bps"] for side in (less, 1 - less) for account in self.accounts[side]
         ]
-        if len(capacity) == 2 and sides[less] > 0.97 * capacity[0] and capacity[1] > capacity[0]:
+        if len(capacity) == 2 and sides[less] > FULL * capacity[0] and capacity[1] > capacity[0]:
             return f"{self.names[less]} fills its slowest link, {_megabits(capacity[0])} Mbit/s"
         return None
 
@@ -284,7 +284,7 @@ receiver's window (20 against 9.99)
             which = "more" if outstanding[0] > outstanding[1] else "fewer"
             return (
                 f"{which} packets are outstanding {where} "
-                f"({outstanding[0]:.3g} against {outstanding[1]:.3g}){self._cuts()}"
+                f"({outstanding[0]:.3g} against {outstanding[1]:.3g}){self._reductions()}"
             )
         if factor == "rate":
             which = "faster" if part["by_window"] + part["by_delay"] > 0 else "slower"
@@ -296,18 +296,18 @@ receiver's window (20 against 9.99)
         times = [f"{1e3 * wait:.3g} ms" for wait in waits]
         return f"its packets are acknowledged {which} {where} ({times[0]} against {times[1]})"
 
-    def _cuts(self) -> str:
-        """How often, and by how much, the windows of both sides are reduced, where that differs."""
-        cuts = self.windows.filter(pl.col("by").is_in(["loss", "ecn", "timeout"]))
+    def _reductions(self) -> str:
+        """Say how often and by how much cwnd is reduced on both sides, where that differs."""
+        cuts = self.cwnd_changes.filter(pl.col("cause").is_in(["loss", "ecn", "timeout"]))
         sums = [
             (float(own["times"].sum()), -float(own["packets"].sum()))
             for own in (cuts.filter(side=name) for name in self.names)
         ]
-        if sums[0][0] == sums[1][0] or min(sums[0][0], sums[1][0]) < 0:
+        if sums[0][0] == sums[1][0]:
             return ""
         means = [packets / times if times else 0.0 for times, packets in sums]
         return (
-            f"; losses and marks cut cwnd {sums[0][0]:.3g} times against {sums[1][0]:.3g}, by "
+            f"; losses and marks reduce cwnd {sums[0][0]:.3g} times against {sums[1][0]:.3g}, by "
             f"{means[0]:.3g} packets each against {means[1]:.3g}"
         )
 
@@ -351,7 +351,7 @@ receiver's window (20 against 9.99)
             **self.parts,
             "accounts": [list(accounts) for accounts in self.accounts],
             "predictions": self.predictions.to_dicts(),
-            "parting": None if self.parting is None else self.parting.to_dict(),
+            "divergence": None if self.divergence is None else self.divergence.to_dict(),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -359,7 +359,7 @@ receiver's window (20 against 9.99)
         return dumps(stamped("explanation", self.to_dict()), indent)
 
     def plot(self, **figure: Any) -> Figure:
-        """Draw the parts of the difference, and what limited each side over time (matplotlib).
+        """Draw the parts of the difference, and the phases of each side over time (matplotlib).
 
         Parameters
         ----------
@@ -392,8 +392,8 @@ _GOODPUT: dict[str, Any] = {
         pl.Float64,
     ),
 }  # fmt: skip
-_WINDOWS: dict[str, Any] = {
-    "side": pl.String, "by": pl.String, "times": pl.Float64, "packets": pl.Float64,
+_CWND_CHANGES: dict[str, Any] = {
+    "side": pl.String, "cause": pl.String, "times": pl.Float64, "packets": pl.Float64,
 }  # fmt: skip
 PREDICTED: dict[str, Any] = {
     "side": pl.String,

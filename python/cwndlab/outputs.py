@@ -167,9 +167,10 @@ def _columns(columns: Mapping[str, Column]) -> dict[str, Schema]:
 def _run() -> Schema:
     tables = {name: list_of(exactly(_columns(found))) for name, found in COLUMNS.items()}
     described = exactly({**_columns(RUN), **tables})
-    # Of runs with `trace.solo` alone.
+    # Of runs with `trace.solo` or `trace.account` alone.
     alone = exactly(fields("goodput_bps mean_rtt_s", _or_null(NUMBER)))
-    return {**described, "properties": {**described["properties"], "solo": map_of(alone)}}
+    asked = {"solo": map_of(alone), "accounts": list_of(TABLE)}
+    return {**described, "properties": {**described["properties"], **asked}}
 
 
 _INTERVAL = fields("mean ci95_low ci95_high", _or_null(NUMBER))
@@ -332,14 +333,14 @@ def _explanation() -> Schema:
         {**fields("side formula", TEXT),
          **fields("loss_event_rate rtt_s predicted_bps measured_bps", NUMBER)}
     )  # fmt: skip
-    parting = at_least({"number": WHOLE, "times_s": list_of(NUMBER)})
+    divergence = at_least({"number": WHOLE, "times_s": list_of(NUMBER)})
     return exactly(
         {"sides": list_of(TEXT), "headline": TEXT,
          "goodput_bps": exactly({**pair, "phases": list_of(phase), "edges": NUMBER}),
          "rtt_s": _or_null(rtt),
          "loss_rate": exactly({**pair, "phases": list_of(ANY), "others": NUMBER}),
          "queued_packets": list_of(NUMBER), "accounts": list_of(list_of(TABLE)),
-         "predictions": list_of(predicted), "parting": _or_null(parting)}
+         "predictions": list_of(predicted), "divergence": _or_null(divergence)}
     )  # fmt: skip
 
 

@@ -36,16 +36,16 @@ def test_parts_add_up_for_twenty_pairs():
         sides = why.parts["goodput_bps"]["sides"]
         assert _sum(why) == pytest.approx(sides[0] - sides[1], abs=1e-3)
         for account in (*why.accounts[0], *why.accounts[1]):
-            moved = sum(movement["packets"] for movement in account["movements"])
-            assert account["first_cwnd"] + moved == pytest.approx(account["last_cwnd"], rel=1e-9)
+            changed = sum(row["packets"] for row in account["cwnd_changes"])
+            assert account["first_cwnd"] + changed == pytest.approx(account["last_cwnd"], rel=1e-9)
 
 
 def test_a_smaller_receivers_window_is_the_reason():
     why = explain(_windows())
     assert why.causes[0][:2] == ("receiver", "window")
     assert "limited by the receiver's window (20 against 9.99)" in why.headline
-    assert why.parting is not None
-    assert min(why.parting.cwnd) >= 10
+    assert why.divergence is not None
+    assert min(why.divergence.cwnd) >= 10
 
 
 def test_a_longer_path_is_the_reason():
@@ -70,10 +70,10 @@ def test_losses_on_one_flow_are_its_reason():
     flows = [{"rule": "AIMD(1, 0.5)", "name": name} for name in "xy"]
     loss = [{"kind": "bernoulli", "p": 0.01, "flow": "y"}]
     why = explain(dumbbell("50Mbit", "30ms", flows=flows, duration="30s", link={"loss": loss}))
-    cuts = why.windows.filter(by="loss")
+    cuts = why.cwnd_changes.filter(cause="loss")
     assert cuts.filter(side="y")["times"][0] > 5 * cuts.filter(side="x")["times"][0]
     assert why.causes[0][:2] == ("growth", "window")
-    assert "losses and marks cut cwnd" in why.headline
+    assert "losses and marks reduce cwnd" in why.headline
     # Half a packet of the window per packet and RTT: the square root law within its usual error.
     (predicted,) = why.predictions.filter(side="y").to_dicts()
     assert 0.7 < predicted["predicted_bps"] / predicted["measured_bps"] < 1.4
@@ -109,12 +109,12 @@ def test_a_group_is_explained_against_its_part_of_the_link():
         explain(dumbbell("10Mbit", "20ms", flows=flows, duration="20s"), ["four", "four-0"])
 
 
-def test_rules_in_runs_of_their_own_part_where_they_differ():
+def test_rules_in_runs_of_their_own_diverge_where_they_differ():
     why = explain_rules("AIMD(1, 0.8)", "AIMD(1, 0.5)", duration="30s", assume={"flows": 1})
-    assert why.parting is not None
+    assert why.divergence is not None
     # Alike up to the first reduction, which leaves one 0.8 of its window and the other a half.
-    assert why.parting.cwnd[0] > why.parting.cwnd[1]
-    assert why.parting.packets[0].height
+    assert why.divergence.cwnd[0] > why.divergence.cwnd[1]
+    assert why.divergence.packets[0].height
 
 
 def test_the_beginning_of_a_run_is_that_of_the_whole_run():

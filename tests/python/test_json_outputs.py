@@ -45,7 +45,8 @@ rule = ["CUBIC", "AIMD(1, 0.5)"]
 """
 SHORT = ("--replicates", "2", "--duration", "2s", "--json")
 COMMANDS = {
-    "run": ("run", "run.toml", "--json"),
+    "run": ("run", "run.toml", "--json", "--set", "trace.account=true", "--set", "trace.solo=true"),
+    "explanation": ("explain", "run.toml", "--json"),
     "compare": ("compare", "CUBIC", "AIMD(1, 0.5)", *SHORT),
     "against": ("compare", "CUBIC", "--against", "AIMD(1, 0.5)", "--flows", "1", *SHORT),
     "assessment": ("assess", "AIAD(1, 3)", "--quick", "--section", "5.1.2", "--replicates", "2",

@@ -29,18 +29,18 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
     let sum = |value: fn(&cwndlab_sim::results::PhaseRow) -> f64| {
         account.phases.iter().map(value).sum::<f64>()
     };
-    equal("time", sum(|row| row.seconds), account.window_s, account.window_s)?;
-    let known_bps = sum(|row| row.delivered_packets) * account.packet_bits / account.window_s;
+    equal("time", sum(|row| row.did.seconds), account.window_s, account.window_s)?;
+    let known_bps = sum(|row| row.did.delivered_packets) * account.packet_bits / account.window_s;
     let edge_bps = account.edge_bits / account.window_s;
     equal("goodput", known_bps + edge_bps, flow.goodput_bps, known_bps.abs())?;
-    equal("sent", sum(|row| row.sent_packets as f64), flow.sent_packets as f64, 1.0)?;
-    equal("dropped", sum(|row| row.dropped_packets as f64), flow.dropped_packets as f64, 1.0)?;
+    equal("sent", sum(|row| row.did.sent_packets as f64), flow.sent_packets as f64, 1.0)?;
+    equal("dropped", sum(|row| row.did.dropped_packets as f64), flow.dropped_packets as f64, 1.0)?;
     let by_link: u64 = account.dropped_by_link.iter().map(|drops| drops.packets).sum();
     equal("dropped by link", by_link as f64, flow.dropped_packets as f64, 1.0)?;
     const ABSENT: usize = 6;
     if let Some(shares) = flow.limited_by.0 {
-        let there_s = account.window_s - account.phases[ABSENT].seconds;
-        let share = |row: usize| account.phases[row].seconds / there_s;
+        let there_s = account.window_s - account.phases[ABSENT].did.seconds;
+        let share = |row: usize| account.phases[row].did.seconds / there_s;
         // A wait for an RTO counts as the timeout here.
         let limits = [Limit::Timeout, Limit::Recovery, Limit::Application, Limit::Receiver];
         for (row, limit) in limits.into_iter().enumerate() {
@@ -59,7 +59,7 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
         }
     }
     let bins: f64 = account.bins_s.iter().flatten().sum();
-    let there_s = sum(|row| row.seconds) - account.phases[ABSENT].seconds;
+    let there_s = sum(|row| row.did.seconds) - account.phases[ABSENT].did.seconds;
     equal("bins", bins, there_s, account.window_s)?;
     let width_s = account.window_s / account.bins_s.len() as f64;
     for bin in &account.bins_s {
@@ -67,15 +67,15 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
             return Err(format!("a bin of {width_s} s has {bin:?}"));
         }
     }
-    let moved: f64 = account.movements.iter().map(|movement| movement.packets).sum();
-    let paths: f64 = account.movements.iter().map(|movement| movement.packets.abs()).sum();
+    let changed: f64 = account.cwnd_changes.iter().map(|row| row.changes.packets).sum();
+    let paths: f64 = account.cwnd_changes.iter().map(|row| row.changes.packets.abs()).sum();
     if let Some(first) = account.first_cwnd {
-        equal("cwnd", first + moved, account.last_cwnd, first + paths)?;
+        equal("cwnd", first + changed, account.last_cwnd, first + paths)?;
     }
     let counts = [("loss", flow.fast_retransmits), ("ecn", flow.ecn_reductions)];
     for (by, wanted) in [("timeout", flow.timeouts)].into_iter().chain(counts) {
-        let movement = account.movements.iter().find(|movement| movement.by == by).unwrap();
-        equal(by, movement.times as f64, wanted as f64, 1.0)?;
+        let row = account.cwnd_changes.iter().find(|row| row.cause == by).unwrap();
+        equal(by, row.changes.times as f64, wanted as f64, 1.0)?;
     }
     Ok(())
 }

@@ -147,9 +147,9 @@ def _print(found: Explanation) -> None:
     )
     _print_rtt(found)
     _print_loss(found)
-    _print_windows(found)
+    _print_cwnd_changes(found)
     _print_predictions(found)
-    _print_parting(found)
+    _print_divergence(found)
 
 
 def _number(value: float | None) -> str:
@@ -193,32 +193,32 @@ def _print_loss(found: Explanation) -> None:
     print()
 
 
-def _print_windows(found: Explanation) -> None:
-    from cwndlab.explanation import MOVERS
+def _print_cwnd_changes(found: Explanation) -> None:
+    from cwndlab.explanation import CWND_CAUSES
 
-    rows = found.windows
+    rows = found.cwnd_changes
     sides = [side for side, accounts in zip(found.names, found.accounts, strict=True) if accounts]
     by_side = {side: rows.filter(side=side).to_dicts() for side in sides}
     shown = [
-        index for index in range(len(MOVERS))
+        index for index in range(len(CWND_CAUSES))
         if any(by_side[side][index]["packets"] != 0 for side in sides)
     ]  # fmt: skip
     lines: list[list[str]] = []
     for index in shown:
-        line = [list(MOVERS.values())[index]]
+        line = [list(CWND_CAUSES.values())[index]]
         for side in sides:
             row = by_side[side][index]
             # How many ACKs grew the window says nothing.
-            counts = row["times"] if row["by"] not in ("slow_start", "growth") else None
+            counts = row["times"] if row["cause"] not in ("slow_start", "growth") else None
             line += [_count(counts), f"{row['packets']:+.4g}" if row["packets"] else "0"]
         lines.append(line)
     ends = ["from start to end of the measurement"]
     for side, accounts in zip(found.names, found.accounts, strict=True):
         if side in sides:
-            moved = sum(one["last_cwnd"] - (one["first_cwnd"] or 0.0) for one in accounts)
-            ends += ["", f"{moved / len(accounts):+.4g}"]
+            change = sum(one["last_cwnd"] - (one["first_cwnd"] or 0.0) for one in accounts)
+            ends += ["", f"{change / len(accounts):+.4g}"]
     headings = [part for side in sides for part in (f"{side}: times", "packets")]
-    print_table("what moved cwnd", ["", *headings], [*lines, [], ends])
+    print_table("changes of cwnd by cause", ["", *headings], [*lines, [], ends])
 
 
 def _print_predictions(found: Explanation) -> None:
@@ -237,18 +237,18 @@ def _print_predictions(found: Explanation) -> None:
         )  # fmt: skip
 
 
-def _print_parting(found: Explanation) -> None:
-    parting = found.parting
-    if parting is None:
+def _print_divergence(found: Explanation) -> None:
+    divergence = found.divergence
+    if divergence is None:
         return
-    times = " and ".join(f"{time_s:.6f} s" for time_s in parting.times_s)
-    cwnd = " and ".join(f"{window:.4g}" for window in parting.cwnd)
-    acked = " and ".join(map(str, parting.acknowledged))
+    times = " and ".join(f"{time_s:.6f} s" for time_s in divergence.times_s)
+    cwnd = " and ".join(f"{window:.4g}" for window in divergence.cwnd)
+    acked = " and ".join(map(str, divergence.acknowledged))
     print_line(
-        f"They part after {parting.number} events alike, at {times}: cwnd {cwnd} packets, "
-        f"{acked} acknowledged."
+        f"first difference: event {divergence.number + 1}, at {times}: cwnd {cwnd} packets, "
+        f"{acked} acknowledged"
     )
-    for side, packets in zip(found.names, parting.packets, strict=True):
+    for side, packets in zip(found.names, divergence.packets, strict=True):
         rows = [
             [row["event"], f"{row['time_s']:.6f}", str(row["seq"]),
              "retransmission" if row["retransmission"] else "marked" if row["marked"] else ""]

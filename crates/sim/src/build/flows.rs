@@ -42,7 +42,6 @@ impl Builder<'_> {
         let stages = self.stages(group);
         engine.network.access_links.reserve(flows * stages.1.len());
         infos.base_rtts_s.reserve_exact(flows);
-        infos.forward_delays_s.reserve_exact(flows);
         let video = self.video_law(group, engine.network.receivers.window);
         let first_flow = engine.senders.len() as u32;
         let transfers = spec.has_transfers().then(|| {
@@ -108,7 +107,9 @@ impl Builder<'_> {
             }
             engine.network.receivers.list.push(receiver);
             infos.base_rtts_s.push(base_rtt_s);
-            infos.forward_delays_s.push(self.plan.forward_delay_s(&group.path) + delay_s);
+            if scenario.trace.account {
+                infos.forward_delays_s.push(self.plan.forward_delay_s(&group.path) + delay_s);
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ pub struct FlowInfos {
     groups: Vec<(u32, Arc<GroupInfo>)>,
     /// Round trip propagation delay of every flow, seconds.
     pub base_rtts_s: Vec<f64>,
-    /// Propagation delay in the direction of data of every flow, seconds.
+    /// Propagation delay in the direction of data of every flow, where accounts are kept, seconds.
     pub forward_delays_s: Vec<f64>,
 }
 

@@ -1,16 +1,17 @@
-//! An account of a flow: what it did in each of its phases, and what moved its congestion window.
+//! An account of a flow: what it did in each of its phases, and why its congestion window changed.
 //!
-//! An event belongs to the phase before it: an ACK that ends recovery was earned in
-//! recovery. Packets count as delivered once an ACK or a SACK block says so (without SACK, once a
+//! An event belongs to the phase before it: the ACK that ends recovery belongs to recovery.
+//! Packets count as delivered once an ACK or a SACK block says so (without SACK, once a
 //! duplicate ACK does): a cumulative ACK alone would give all of a recovery to its end. An account
-//! adds up: times to the time that the flow was there, movements of cwnd to its difference between
-//! the ends of the window.
+//! adds up: times to the time that the flow was there, changes of cwnd to its difference between the
+//! ends of the window.
 
 use super::window::MeasurementWindow;
 use cwndlab_tcp::{CaState, Limit, Sender, TcpConfig};
+use serde::{Deserialize, Serialize};
 
-/// What a flow is in. Of a rule that paces and one that does not, those of cwnd and of pacing are
-/// alike, so that they can be compared.
+/// Phases of a flow. A flow limited by cwnd and one limited by pacing are in the same phase, so that
+/// rules that pace and rules that do not can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowPhase {
     /// A retransmission timeout ([`Limit::Timeout`]), and the wait for it: from the last event
@@ -52,34 +53,31 @@ impl FlowPhase {
 }
 
 /// What a flow did in one of its phases.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseAccount {
     /// Time, seconds.
     pub seconds: f64,
     /// Packets of which the sender learned that they were delivered.
-    pub delivered_packets: i64,
+    pub delivered_packets: f64,
     /// Data packets sent, retransmissions included.
     pub sent_packets: u64,
     /// Packets dropped.
     pub dropped_packets: u64,
     /// Integral of the packets sent and not known to be delivered, packet seconds.
     pub outstanding_packet_s: f64,
-    /// Integral of cwnd, packet seconds.
-    pub cwnd_packet_s: f64,
 }
 
 impl PhaseAccount {
-    /// Adds the time and the integrals of another, or takes them away.
-    fn add(&mut self, other: &Self, factor: f64) {
-        self.seconds += factor * other.seconds;
-        self.outstanding_packet_s += factor * other.outstanding_packet_s;
-        self.cwnd_packet_s += factor * other.cwnd_packet_s;
+    /// Adds time in which packets were outstanding, or takes it away.
+    fn add(&mut self, seconds: f64, outstanding: i64) {
+        self.seconds += seconds;
+        self.outstanding_packet_s += seconds * outstanding as f64;
     }
 }
 
-/// What moves cwnd.
+/// Why cwnd changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mover {
+pub enum Cause {
     /// Slow start raises it.
     SlowStart,
     /// The rule raises it after slow start.
@@ -98,7 +96,7 @@ pub enum Mover {
     Rule,
 }
 
-impl Mover {
+impl Cause {
     /// All, with their names.
     pub const ALL: [(Self, &str); 8] = [
         (Self::SlowStart, "slow_start"),
@@ -113,14 +111,14 @@ impl Mover {
 }
 
 /// What senders count, timeouts first.
-const COUNTED: [Mover; 4] = [Mover::Timeout, Mover::Loss, Mover::Ecn, Mover::Undo];
+const COUNTED: [Cause; 4] = [Cause::Timeout, Cause::Loss, Cause::Ecn, Cause::Undo];
 
-/// By how much one thing moved cwnd.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Movement {
-    /// Number of reductions or undone reductions; of all else, events that moved it.
+/// Changes of cwnd by one cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CwndChanges {
+    /// Number of reductions, or of undone ones; for any other cause, of events that changed cwnd.
     pub times: u64,
-    /// Sum of its movements, packets.
+    /// Sum of the changes, packets.
     pub packets: f64,
 }
 
@@ -176,16 +174,17 @@ impl State {
 pub struct FlowAccount {
     window: MeasurementWindow,
     since_s: f64,
-    /// What was counted since the last event, and when that was, seconds.
-    last: PhaseAccount,
-    last_s: f64,
+    /// The event before the last one, and how long after it the last one came within the window,
+    /// seconds.
+    before_s: f64,
+    waited_s: f64,
     state: Option<State>,
-    /// What began the reduction that goes on.
-    reduced_by: Mover,
+    /// Why the current reduction began.
+    reduced_by: Cause,
     /// In the order of [`FlowPhase::ALL`].
     pub phases: [PhaseAccount; FlowPhase::ALL.len()],
-    /// In the order of [`Mover::ALL`].
-    pub movements: [Movement; Mover::ALL.len()],
+    /// In the order of [`Cause::ALL`].
+    pub cwnd_changes: [CwndChanges; Cause::ALL.len()],
     /// cwnd at the start of the window, or of a flow that connects within it, packets.
     pub first_cwnd: Option<f64>,
     /// cwnd at the end of the window, packets.
@@ -194,8 +193,8 @@ pub struct FlowAccount {
     pub one_way_sum_s: f64,
     /// Number of terms in [`Self::one_way_sum_s`].
     pub one_way_count: u64,
-    /// When the phase changed, seconds, and to which.
-    changes: Vec<(f64, FlowPhase)>,
+    /// When each phase began, seconds.
+    phase_starts: Vec<(f64, FlowPhase)>,
     /// When packets were dropped, seconds, and on which link.
     drops: Vec<(f64, u32)>,
 }
@@ -206,17 +205,17 @@ impl FlowAccount {
         Self {
             window,
             since_s: 0.0,
-            last: PhaseAccount::default(),
-            last_s: 0.0,
+            before_s: 0.0,
+            waited_s: 0.0,
             state: None,
-            reduced_by: Mover::Loss,
+            reduced_by: Cause::Loss,
             phases: Default::default(),
-            movements: Default::default(),
+            cwnd_changes: Default::default(),
             first_cwnd: None,
             last_cwnd: 0.0,
             one_way_sum_s: 0.0,
             one_way_count: 0,
-            changes: Vec::new(),
+            phase_starts: Vec::new(),
             drops: Vec::new(),
         }
     }
@@ -227,19 +226,14 @@ impl FlowAccount {
         if let Some(phase) = state.phase {
             let from_s = self.since_s.max(self.window.from_s);
             let seconds = (now_s.min(self.window.to_s) - from_s).max(0.0);
-            self.last = PhaseAccount {
-                seconds,
-                outstanding_packet_s: seconds * state.outstanding as f64,
-                cwnd_packet_s: seconds * state.cwnd,
-                ..PhaseAccount::default()
-            };
-            self.phases[phase as usize].add(&self.last, 1.0);
+            self.waited_s = seconds;
+            self.phases[phase as usize].add(seconds, state.outstanding);
             let was_there = self.since_s < self.window.to_s && now_s >= self.window.from_s;
             if was_there && state.is_connected {
                 self.first_cwnd.get_or_insert(state.cwnd);
             }
         }
-        self.last_s = self.since_s;
+        self.before_s = self.since_s;
         self.since_s = now_s;
         self.state = Some(state);
     }
@@ -249,21 +243,21 @@ impl FlowAccount {
         let Some(old) = self.state else { return };
         let new = State::of(sender, config, now_s);
         let counted = [0, 1, 2, 3].map(|index| new.reductions[index] - old.reductions[index]);
-        let waited_from = old.phase.filter(|_| counted[0] > 0);
-        if let Some(phase) = waited_from {
+        let has_timed_out = counted[0] > 0;
+        if let Some(phase) = old.phase.filter(|_| has_timed_out) {
             // The wait for the RTO is its cost.
-            self.phases[phase as usize].add(&self.last, -1.0);
-            self.phases[FlowPhase::Timeout as usize].add(&self.last, 1.0);
-            self.changes.push((self.last_s, FlowPhase::Timeout));
+            self.phases[phase as usize].add(-self.waited_s, old.outstanding);
+            self.phases[FlowPhase::Timeout as usize].add(self.waited_s, old.outstanding);
+            self.phase_starts.push((self.before_s, FlowPhase::Timeout));
         }
-        if new.phase != old.phase || waited_from.is_some() || self.changes.is_empty() {
-            self.changes.extend(new.phase.map(|phase| (now_s, phase)));
+        if new.phase != old.phase || has_timed_out || self.phase_starts.is_empty() {
+            self.phase_starts.extend(new.phase.map(|phase| (now_s, phase)));
         }
         let inside = self.window.contains(now_s);
         if inside || now_s < self.window.from_s {
             self.last_cwnd = new.cwnd;
         }
-        let mover = self.mover(&old, &new, counted);
+        let cause = self.cause(&old, &new, counted);
         if !inside {
             return;
         }
@@ -274,20 +268,20 @@ impl FlowAccount {
         // What a flow does as it starts, it does in its first phase.
         let Some(phase) = old.phase.or(new.phase) else { return };
         let account = &mut self.phases[phase as usize];
-        account.delivered_packets += new.delivered - old.delivered;
+        account.delivered_packets += (new.delivered - old.delivered) as f64;
         account.sent_packets += new.sent - old.sent;
-        for (mover, times) in COUNTED.into_iter().zip(counted) {
-            self.movements[mover as usize].times += u64::from(times);
+        for (cause, times) in COUNTED.into_iter().zip(counted) {
+            self.cwnd_changes[cause as usize].times += u64::from(times);
         }
         if !begins && old.phase.is_some() && new.cwnd != old.cwnd {
-            let movement = &mut self.movements[mover as usize];
-            movement.times += u64::from(!COUNTED.contains(&mover));
-            movement.packets += new.cwnd - old.cwnd;
+            let changes = &mut self.cwnd_changes[cause as usize];
+            changes.times += u64::from(!COUNTED.contains(&cause));
+            changes.packets += new.cwnd - old.cwnd;
         }
     }
 
-    /// What moves cwnd from one state to the next, where these reductions were counted.
-    fn mover(&mut self, old: &State, new: &State, counted: [u32; COUNTED.len()]) -> Mover {
+    /// Why cwnd changes from one state to the next, between which these reductions were counted.
+    fn cause(&mut self, old: &State, new: &State, counted: [u32; COUNTED.len()]) -> Cause {
         if let Some(index) = counted.iter().position(|&times| times > 0) {
             self.reduced_by = COUNTED[index];
             return COUNTED[index];
@@ -296,10 +290,10 @@ impl FlowAccount {
             return self.reduced_by;
         }
         match (new.cwnd < old.cwnd, old.phase) {
-            (true, Some(FlowPhase::Application)) => Mover::Idle,
-            (true, _) => Mover::Rule,
-            (false, _) if old.is_slow_start => Mover::SlowStart,
-            (false, _) => Mover::Growth,
+            (true, Some(FlowPhase::Application)) => Cause::Idle,
+            (true, _) => Cause::Rule,
+            (false, _) if old.is_slow_start => Cause::SlowStart,
+            (false, _) => Cause::Growth,
         }
     }
 
@@ -323,8 +317,8 @@ impl FlowAccount {
     pub fn finish(&mut self) {
         self.drops.sort_by(|a, b| a.0.total_cmp(&b.0));
         for &(at_s, _) in &self.drops {
-            let next = self.changes.partition_point(|&(since_s, _)| since_s <= at_s);
-            if let Some(&(_, phase)) = self.changes.get(next.saturating_sub(1)) {
+            let next = self.phase_starts.partition_point(|&(since_s, _)| since_s <= at_s);
+            if let Some(&(_, phase)) = self.phase_starts.get(next.saturating_sub(1)) {
                 self.phases[phase as usize].dropped_packets += 1;
             }
         }
@@ -340,8 +334,8 @@ impl FlowAccount {
         let MeasurementWindow { from_s, to_s } = self.window;
         let width_s = (to_s - from_s) / bins as f64;
         let mut shares = vec![[0.0; FlowPhase::ALL.len()]; bins];
-        let ends = self.changes.iter().skip(1).map(|change| change.0).chain([end_s]);
-        for (&(start_s, phase), stop_s) in self.changes.iter().zip(ends) {
+        let ends = self.phase_starts.iter().skip(1).map(|change| change.0).chain([end_s]);
+        for (&(start_s, phase), stop_s) in self.phase_starts.iter().zip(ends) {
             let (start_s, stop_s) = (start_s.max(from_s), stop_s.min(to_s).min(end_s));
             let first = (((start_s - from_s) / width_s) as usize).min(bins - 1);
             let edge_s = |bin: usize| {

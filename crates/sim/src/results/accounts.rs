@@ -2,7 +2,7 @@
 
 use super::mean::mean;
 use crate::build::BuiltNetwork;
-use crate::measure::account::{FlowAccount, FlowPhase, Mover};
+use crate::measure::account::{Cause, CwndChanges, FlowAccount, FlowPhase, PhaseAccount};
 use crate::measure::trace::Tracer;
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +36,8 @@ pub struct Account {
     pub edge_bits: f64,
     /// What it did in each phase, and last for how long it was absent: not yet started, or finished.
     pub phases: Vec<PhaseRow>,
-    /// What moved cwnd.
-    pub movements: Vec<MovementRow>,
+    /// Changes of cwnd by cause.
+    pub cwnd_changes: Vec<CwndChangeRow>,
     /// cwnd at the start of the window, or of a flow that starts within it; none for one that never
     /// did, packets.
     pub first_cwnd: Option<f64>,
@@ -64,26 +64,24 @@ pub struct Account {
     pub bins_s: Vec<Vec<f64>>,
 }
 
-/// What a flow did in one of its phases.
+/// What a flow did in one of its phases, or its absence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "as in `PhaseAccount`")]
 pub struct PhaseRow {
+    /// The phase.
     pub phase: String,
-    pub seconds: f64,
-    pub delivered_packets: f64,
-    pub sent_packets: u64,
-    pub dropped_packets: u64,
-    pub outstanding_packet_s: f64,
-    pub cwnd_packet_s: f64,
+    /// What it did.
+    #[serde(flatten)]
+    pub did: PhaseAccount,
 }
 
-/// By how much one thing moved cwnd.
+/// Changes of cwnd by one cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "as in `Movement`")]
-pub struct MovementRow {
-    pub by: String,
-    pub times: u64,
-    pub packets: f64,
+pub struct CwndChangeRow {
+    /// The cause.
+    pub cause: String,
+    /// The changes.
+    #[serde(flatten)]
+    pub changes: CwndChanges,
 }
 
 /// Packets of a flow that a link dropped.
@@ -103,22 +101,21 @@ impl Account {
         let capacity_bps = self.capacity_bps / flows as f64;
         let packets_per_s = capacity_bps / self.packet_bits;
         let full = |row: &PhaseRow| {
-            let packets = row.seconds * packets_per_s;
-            PhaseRow {
-                phase: row.phase.clone(),
-                seconds: row.seconds,
+            let packets = row.did.seconds * packets_per_s;
+            let did = PhaseAccount {
+                seconds: row.did.seconds,
                 delivered_packets: packets,
                 outstanding_packet_s: packets * self.base_rtt_s,
-                cwnd_packet_s: packets * self.base_rtt_s,
-                ..PhaseRow::default()
-            }
+                ..PhaseAccount::default()
+            };
+            PhaseRow { phase: row.phase.clone(), did }
         };
         Self {
             flow: "capacity".into(),
             goodput_bps: capacity_bps,
             edge_bits: 0.0,
             phases: self.phases.iter().map(full).collect(),
-            movements: Vec::new(),
+            cwnd_changes: Vec::new(),
             mean_rtt_s: Some(self.base_rtt_s),
             mean_one_way_s: Some(self.forward_delay_s),
             queued_packets: 0.0,
@@ -132,94 +129,81 @@ impl Account {
 
 /// Accounts of the listed flows; none where they were not kept.
 pub fn accounts<T: Tracer>(built: &BuiltNetwork<T>) -> Vec<Account> {
+    let kept = built.engine.network.trace.accounts().iter().enumerate();
+    kept.filter_map(|(flow, kept)| account(built, flow, kept)).collect()
+}
+
+fn account<T: Tracer>(built: &BuiltNetwork<T>, flow: usize, kept: &FlowAccount) -> Option<Account> {
     let BuiltNetwork { engine, flows, links, .. } = built;
-    let network = &engine.network;
-    let window = &network.receivers.window;
-    let end_s = engine.now_s;
-    let account = |(flow, kept): (usize, &FlowAccount)| {
-        let (group, number) = flows.of(flow as u32)?;
-        let (endpoint, sink) = (&engine.senders[flow], &network.receivers.list[flow]);
-        let config = &engine.config[endpoint.config as usize];
-        let packet_bits = f64::from(config.segment.packet_size) * 8.0;
-        let delivered_bits = sink.delivered_bytes(config) as f64 * 8.0;
-        let finish_s = if endpoint.has_finished() { endpoint.finish_s } else { f64::INFINITY };
-        let finish_s = finish_s.max(window.from_s);
-        let mut phases: Vec<PhaseRow> = FlowPhase::ALL
-            .into_iter()
-            .map(|(phase, name)| {
-                let row = kept.phases[phase as usize];
-                // Idle after completion does not count: a flow that is done is not limited.
-                let idle_s = match phase {
-                    FlowPhase::Application => (window.to_s.min(end_s) - finish_s).max(0.0),
-                    _ => 0.0,
-                };
-                PhaseRow {
-                    phase: name.into(),
-                    // Taking a wait for an RTO away leaves rounding.
-                    seconds: (row.seconds - idle_s).max(0.0),
-                    delivered_packets: row.delivered_packets as f64,
-                    sent_packets: row.sent_packets,
-                    dropped_packets: row.dropped_packets,
-                    outstanding_packet_s: row.outstanding_packet_s,
-                    cwnd_packet_s: row.cwnd_packet_s,
-                }
-            })
-            .collect();
-        let delivered: f64 = phases.iter().map(|row| row.delivered_packets).sum();
-        let there_s: f64 = phases.iter().map(|row| row.seconds).sum();
-        let absent_s = window.seconds() - there_s;
-        phases.push(PhaseRow {
-            phase: ABSENT.into(),
-            // What is left of the sum by rounding is no absence.
-            seconds: if absent_s > 1e-9 * window.seconds() { absent_s } else { 0.0 },
-            ..PhaseRow::default()
-        });
-        let rates = group.links.iter().map(|&link| links[link as usize].rate_bps);
-        let slowest_bps =
-            rates.chain(group.access_bps.map(|bps| bps as f64)).fold(f64::INFINITY, f64::min);
-        let payload =
-            packet_bits / 8.0 / f64::from(config.wire_size_of(config.segment.packet_size));
-        let did = engine.measured(flow);
-        let forward_delay_s = flows.forward_delays_s[flow];
-        let waited_s = kept.one_way_sum_s - forward_delay_s * kept.one_way_count as f64;
-        let drops = (links.iter().enumerate())
-            .map(|(number, link)| LinkDrops {
-                link: link.name.clone(),
-                packets: kept.drops_of(number as u32),
-            })
-            .filter(|drops| drops.packets > 0);
-        Some(Account {
-            flow: group.instance(number.into()),
-            group: group.name.clone(),
-            rule: group.rule.clone(),
-            from_s: window.from_s,
-            window_s: window.seconds(),
-            goodput_bps: delivered_bits / window.seconds(),
-            capacity_bps: slowest_bps * payload,
-            packet_bits,
-            edge_bits: delivered_bits - delivered * packet_bits,
-            phases,
-            movements: Mover::ALL
-                .into_iter()
-                .map(|(mover, name)| {
-                    let moved = kept.movements[mover as usize];
-                    MovementRow { by: name.into(), times: moved.times, packets: moved.packets }
-                })
-                .collect(),
-            first_cwnd: kept.first_cwnd,
-            last_cwnd: kept.last_cwnd,
-            base_rtt_s: flows.base_rtts_s[flow],
-            mean_rtt_s: mean(did.rtt_sum_s, did.rtt_count),
-            forward_delay_s,
-            mean_one_way_s: mean(kept.one_way_sum_s, kept.one_way_count),
-            queued_packets: waited_s.max(0.0) / window.seconds(),
-            sent_packets: did.sent,
-            dropped_packets: sink.dropped,
-            dropped_by_link: drops.collect(),
-            bins_s: (kept.time_in_bins(BINS, end_s.min(finish_s)).into_iter())
-                .map(|bin| bin.to_vec())
-                .collect(),
-        })
+    let (group, number) = flows.of(flow as u32)?;
+    let (endpoint, sink) = (&engine.senders[flow], &engine.network.receivers.list[flow]);
+    let config = &engine.config[endpoint.config as usize];
+    let window = &engine.network.receivers.window;
+    let packet_bits = f64::from(config.segment.packet_size) * 8.0;
+    let delivered_bits = sink.delivered_bytes(config) as f64 * 8.0;
+    let finish_s = if endpoint.has_finished() { endpoint.finish_s } else { f64::INFINITY };
+    let end_s = engine.now_s.min(finish_s.max(window.from_s));
+    let phases = phases(kept, window.seconds(), (window.to_s.min(engine.now_s) - end_s).max(0.0));
+    let known_packets: f64 = phases.iter().map(|row| row.did.delivered_packets).sum();
+    let rates = group.links.iter().map(|&link| links[link as usize].rate_bps);
+    let slowest_bps =
+        rates.chain(group.access_bps.map(|bps| bps as f64)).fold(f64::INFINITY, f64::min);
+    let payload = packet_bits / 8.0 / f64::from(config.wire_size_of(config.segment.packet_size));
+    let did = engine.measured(flow);
+    let forward_delay_s = flows.forward_delays_s.get(flow).copied().unwrap_or(0.0);
+    let waited_s = kept.one_way_sum_s - forward_delay_s * kept.one_way_count as f64;
+    let drops = links.iter().enumerate().map(|(number, link)| LinkDrops {
+        link: link.name.clone(),
+        packets: kept.drops_of(number as u32),
+    });
+    let changes = |(cause, name): (Cause, &str)| CwndChangeRow {
+        cause: name.into(),
+        changes: kept.cwnd_changes[cause as usize],
     };
-    network.trace.accounts().iter().enumerate().filter_map(account).collect()
+    let bins_s = kept.time_in_bins(BINS, end_s);
+    Some(Account {
+        flow: group.instance(number.into()),
+        group: group.name.clone(),
+        rule: group.rule.clone(),
+        from_s: window.from_s,
+        window_s: window.seconds(),
+        goodput_bps: delivered_bits / window.seconds(),
+        capacity_bps: slowest_bps * payload,
+        packet_bits,
+        edge_bits: delivered_bits - known_packets * packet_bits,
+        phases,
+        cwnd_changes: Cause::ALL.into_iter().map(changes).collect(),
+        first_cwnd: kept.first_cwnd,
+        last_cwnd: kept.last_cwnd,
+        base_rtt_s: flows.base_rtts_s[flow],
+        mean_rtt_s: mean(did.rtt_sum_s, did.rtt_count),
+        forward_delay_s,
+        mean_one_way_s: mean(kept.one_way_sum_s, kept.one_way_count),
+        queued_packets: waited_s.max(0.0) / window.seconds(),
+        sent_packets: did.sent,
+        dropped_packets: sink.dropped,
+        dropped_by_link: drops.filter(|drops| drops.packets > 0).collect(),
+        bins_s: bins_s.into_iter().map(|bin| bin.to_vec()).collect(),
+    })
+}
+
+/// What a flow did in each phase, and for how long it was absent. A flow that is done is not limited:
+/// `done_s` of its time in the window come behind its completion.
+fn phases(kept: &FlowAccount, window_s: f64, done_s: f64) -> Vec<PhaseRow> {
+    let mut rows: Vec<PhaseRow> = FlowPhase::ALL
+        .into_iter()
+        .map(|(phase, name)| {
+            let mut did = kept.phases[phase as usize];
+            let done_s = if phase == FlowPhase::Application { done_s } else { 0.0 };
+            // Taking a wait for an RTO away leaves rounding.
+            did.seconds = (did.seconds - done_s).max(0.0);
+            PhaseRow { phase: name.into(), did }
+        })
+        .collect();
+    let absent_s = window_s - rows.iter().map(|row| row.did.seconds).sum::<f64>();
+    // What is left of the sum by rounding is no absence.
+    let seconds = if absent_s > 1e-9 * window_s { absent_s } else { 0.0 };
+    let did = PhaseAccount { seconds, ..PhaseAccount::default() };
+    rows.push(PhaseRow { phase: ABSENT.into(), did });
+    rows
 }

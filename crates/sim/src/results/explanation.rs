@@ -104,9 +104,9 @@ impl Sums {
         for account in side {
             let Some(row) = account.phases.get(phase) else { continue };
             let bits = account.packet_bits / account.window_s;
-            sums.time += row.seconds / account.window_s;
-            sums.bps += row.delivered_packets * bits;
-            sums.outstanding_bits += row.outstanding_packet_s * bits;
+            sums.time += row.did.seconds / account.window_s;
+            sums.bps += row.did.delivered_packets * bits;
+            sums.outstanding_bits += row.did.outstanding_packet_s * bits;
         }
         let flows = side.len().max(1) as f64;
         Self {
@@ -192,8 +192,9 @@ fn loss_parts(sides: [&[&Account]; 2]) -> LossParts {
     let names = sides[0].first().map_or(&[][..], |account| &account.phases);
     let phases: Vec<(String, f64)> = (names.iter().enumerate())
         .map(|(number, row)| {
-            let dropped =
-                |account: &Account| account.phases.get(number).map_or(0, |row| row.dropped_packets);
+            let dropped = |account: &Account| {
+                account.phases.get(number).map_or(0, |row| row.did.dropped_packets)
+            };
             let [a, b] = per_sent(&dropped);
             (row.phase.clone(), a - b)
         })

@@ -16,7 +16,7 @@ mod traces;
 mod traffic;
 mod unfinished;
 
-pub use accounts::{Account, LinkDrops, MovementRow, PhaseRow};
+pub use accounts::{Account, CwndChangeRow, LinkDrops, PhaseRow};
 pub use active::{active_goodput_bps, active_s};
 pub use applications::{PageResult, VideoResult};
 pub use explanation::{Explanation, GoodputParts, LossParts, PhasePart, RttParts, explain};
