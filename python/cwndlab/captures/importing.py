@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from cwndlab import native
 from cwndlab.arguments import keywords
 from cwndlab.captures import qlog as qlogs
-from cwndlab.captures.connection import Place, chosen, connections
+from cwndlab.captures.connection import chosen, connections
 from cwndlab.captures.estimates import Estimator
 from cwndlab.captures.exchange import Exchange
+from cwndlab.captures.handshake import Place
 from cwndlab.captures.imported import Imported, distance, simulated_window
 from cwndlab.captures.scenarios import Losses, scenario_of
 from cwndlab.captures.segments import read

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cwndlab.captures.exchange import Delivery, Exchange, Facts, Transmission
+from cwndlab.captures.exchange import LEAST_PACKETS, Delivery, Exchange, Facts, Transmission
 from cwndlab.documents import is_list, is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.message import plural
@@ -18,7 +18,6 @@ SEPARATOR = "\x1e"
 UDP_BYTES, QUIC_BYTES, ACK_BYTES = 28, 33, 60
 """Headers of IPv4 and UDP; of QUIC's short header, its tag and a stream frame, as live runs count
 them; a packet with an ACK frame."""
-LEAST_PACKETS = 20
 DATA = ("1RTT", "0RTT")
 SCALES = {"ms": 1e-3, "us": 1e-6}
 STEP = 4096
