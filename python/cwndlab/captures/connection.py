@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,8 @@ from cwndlab.captures.at_receiver import as_sent
 from cwndlab.captures.exchange import LEAST_PACKETS, Exchange, Facts
 from cwndlab.captures.handshake import Handshake, Place
 from cwndlab.captures.ledger import Ledger
-from cwndlab.captures.segments import STEP, Capture, Segment
+from cwndlab.captures.progress import Progress, followed
+from cwndlab.captures.segments import Capture, Segment
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, plural
 
@@ -63,7 +64,7 @@ class Connection:
         self,
         path: Path,
         at: Place | None,
-        progress: Callable[[str, int, int], object] | None = None,
+        progress: Progress | None = None,
     ) -> Exchange:
         """Return what the sender saw.
 
@@ -230,14 +231,12 @@ def _follow(
     handshake: Handshake,
     sender: tuple[str, int],
     path: Path,
-    progress: Callable[[str, int, int], object] | None,
+    progress: Progress | None,
 ) -> None:
     """Follow the events of a sender."""
     unwrapped = _Unwrapped(handshake.syn(sender).sequence + 1)
     ledger, begun_s, last = Ledger(exchange), exchange.facts.begun_s, -1
-    for count, (time_s, segment) in enumerate(events):
-        if progress is not None and count % STEP == 0:
-            progress(f"following {path.name}", count, len(events))
+    for time_s, segment in followed(events, path, progress):
         if segment.syn:
             continue
         if segment.source == sender:

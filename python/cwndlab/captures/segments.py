@@ -11,14 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
 
+from cwndlab.captures.progress import STEP, Progress
 from cwndlab.errors import MissingPackageError, ScenarioError
 
 MISSING = "captures: expected the package dpkt: pip install 'dpkt>=1.9.8,<2' (or cwndlab[pcap])"
 UDP = 17
 NO_OPERATION, MSS, WINDOW_SCALE, SACK, TIMESTAMPS = 1, 2, 3, 5, 8
 """Kinds of TCP options (IANA)."""
-STEP = 4096
-"""Packets between two reports of progress."""
 _MAGIC_OF_BIG_ENDIAN = (b"\xa1\xb2\xc3\xd4", b"\xa1\xb2\x3c\x4d")
 _OF_ETHERNET, _OF_LOOPBACK = 1, (0, 108)
 _OF_RAW = (12, 14, 101, 228, 229)
@@ -82,7 +81,7 @@ class Capture:
     """UDP, which QUIC uses."""
 
 
-def read(path: Path, progress: Callable[[str, int, int], object] | None = None) -> Capture:
+def read(path: Path, progress: Progress | None = None) -> Capture:
     """Read all TCP segments of a capture.
 
     Parameters
