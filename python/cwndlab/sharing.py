@@ -6,10 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
-from cwndlab.columns import COLUMNS, SCHEMAS
-from cwndlab.groups import groups_of
+from cwndlab.columns import COLUMNS
+from cwndlab.groups import with_groups
 from cwndlab.metrics import Metric
 
 RULE, AGAINST = "rule", "against"
@@ -94,10 +92,10 @@ def measure(run: Mapping[str, Any]) -> dict[str, float | None]:
     >>> found["share"], found["both_goodput_bps"], found["against_loss_rate"]
     (0.75, 2000000.0, 0.005)
     """
-    flows = pl.DataFrame(run["flows"], schema_overrides=SCHEMAS["flows"], infer_schema_length=None)
-    mixed = flows.filter(pl.col("group").is_in([RULE, AGAINST]))
-    groups = {row["group"]: row for row in groups_of(mixed).to_dicts()}
-    (both,) = groups_of(mixed.with_columns(group=pl.lit("both"))).to_dicts()
+    flows = [flow for flow in run["flows"] if flow["group"] in (RULE, AGAINST)]
+    groups = {row["group"]: row for row in with_groups({"flows": flows})["groups"]}
+    together = [{**flow, "group": "both"} for flow in flows]
+    (both,) = with_groups({"flows": together})["groups"]
     return {
         "share": groups[RULE]["share"],
         "rule_goodput_bps": groups[RULE]["mean_goodput_bps"],

@@ -67,3 +67,21 @@ def test_what_ns2_cannot_tell_apart_is_null():
     assert theirs.flows["mean_rtt_s"].null_count() == 8
     assert theirs.rtt_weighted_jain_index is None
     assert theirs.flows["mean_cwnd_packets"].null_count() == 8
+
+
+@needs_ns2
+def test_who_is_there_and_since_when():
+    flows = [
+        {"name": "there", "rule": "AIMD(1, 0.5)"},
+        {"name": "late", "rule": "AIMD(1, 0.5)", "start": "17s"},
+        {"name": "finite", "rule": "AIMD(1, 0.5)", "packets": 50},
+        {"name": "never", "rule": "AIMD(1, 0.5)", "start": "20s"},
+    ]
+    document = {**SCENARIO, "duration": "20s", "measure": ["5s", "20s"], "flows": flows}
+    theirs = cwndlab.ns2.run(document)
+    # ns-2 does not say when a finite transfer ends.
+    assert theirs.flows["active_s"].to_list() == [15.0, 3.0, None, 0.0]
+    assert theirs.groups["active_flows"].to_list() == [1, 1, 1, 0]
+    assert theirs.active_jain_index is None
+    # The finite transfer was over before the window.
+    assert theirs.lowest_share == 0.0

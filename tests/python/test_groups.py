@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import cwndlab
-import cwndlab.ns2
 from cwndlab.groups import groups_of
 from cwndlab.metrics import of_flows
 
@@ -234,21 +233,3 @@ def test_the_table_of_run(command, tmp_path):
     table = command("run", "many.json").stdout
     assert "a-0" not in table
     assert "while active" in table
-
-
-def test_ns2_knows_who_is_there():
-    flows = [
-        {"name": "there", "rule": "AIMD(1, 0.5)"},
-        {"name": "late", "rule": "AIMD(1, 0.5)", "start": "17s"},
-        {"name": "finite", "rule": "AIMD(1, 0.5)", "packets": 50},
-        {"name": "never", "rule": "AIMD(1, 0.5)", "start": "20s"},
-    ]
-    document = {**THREE, "profile": "ns2-2.35", "flows": flows}
-    try:
-        result = cwndlab.ns2.run(document)
-    except cwndlab.LiveError:
-        pytest.skip("ns-2 is not installed")
-    assert result.flows["active_s"].to_list() == [15.0, 3.0, None, 0.0]
-    assert result.groups["active_flows"].to_list() == [1, 1, 1, 0]
-    assert result.active_jain_index is None
-    assert result.lowest_share == 0.0  # The finite transfer was over before the window.

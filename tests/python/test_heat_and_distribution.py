@@ -5,6 +5,8 @@ import pytest
 
 import cwndlab
 from cwndlab.plots import FigureStyleError
+from cwndlab.runs.store import Store
+from cwndlab.sweeps.reading import read_sweep
 from cwndlab.tables import number
 from small_sweeps import MEASURED, TEXT, refused, small_sweep
 
@@ -26,9 +28,14 @@ def found():
 
 
 @pytest.fixture(scope="module")
-def transfers():
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(scope="module")
+def transfers(folder):
     given = {"base": FINITE, "axes": {LIMIT: ["40pkt", "80pkt"]}, "replicates": 3}
-    return small_sweep(**given, distributions="received_s").run()
+    return small_sweep(**given, distributions="received_s").run(folder)
 
 
 def test_cells_have_the_means_of_the_table(found):
@@ -67,6 +74,11 @@ def test_a_distribution_is_over_the_flows_of_all_replicates(transfers):
         assert len(y) == 1 + 3 * 3
     # The interval of the share is of three runs, each with six flows.
     assert len(axes.collections) == 2
+
+
+def test_a_store_has_the_flows_too(transfers, folder):
+    kept = read_sweep(Store(folder, write=False), transfers.sweep.name).findings
+    assert kept.flows.equals(transfers.flows)
 
 
 def test_a_distribution_of_each_group(transfers):

@@ -25,7 +25,6 @@ LIMITED = 0.95
 LEAST_DELAY_S = 2e-3
 """Shortest delay of an ACK that is taken for the timer of delayed ACKs, seconds."""
 
-
 SHOWN = {
     "rate_bps": ("rate of the bottleneck [Mbit/s]", 1e-6),
     "base_rtt_s": ("base RTT [ms]", 1e3),
@@ -107,12 +106,11 @@ class Estimator:
         self.base_rtt: Estimate = self._base_rtt()
         self._delays = self._queueing_delays()
         self.buffer: Estimate
-        self.is_overflow: bool
-        self.buffer, self.is_overflow = self._buffer()
+        self.buffer, overflowed = self._buffer()
         self.losses: Estimate
         self.loss_rate: Estimate
         self.losses, self.loss_rate = self._losses()
-        self.random_losses: int = len(exchange.lost) - self._overflowed
+        self.random_losses: int = len(exchange.lost) - overflowed
         self.ack_delay: Estimate | None = self._ack_delay()
         self.initial_window: Estimate = self._initial_window()
         self.window_limit: int | None = self._window_limit()
@@ -229,21 +227,20 @@ class Estimator:
         bits = self._bits + 8 * self.exchange.facts.ack_bytes
         return self.base_rtt.value + bits / self.rate.value
 
-    def _buffer(self) -> tuple[Estimate, bool]:
-        """Return the largest queue, the packet in service included, and whether it overflowed."""
+    def _buffer(self) -> tuple[Estimate, int]:
+        """Return the largest queue, the packet in service included, and how often it overflowed."""
         sent_s, delays_s = self._delays.T
         packets = 1 + delays_s * self.rate.value / self._bits
         value = float(np.max(packets))
         at_losses = self._queues_at_losses(sent_s, packets)
         full = [found for found in at_losses if found >= QUEUED * value]
-        self._overflowed = 0
         if value > 2 and len(full) > len(at_losses) / 2:
-            self._overflowed = len(full)
             low, high = np.quantile(full, [0.05, 0.95])
             how = f"longest queueing delay x rate; 5 to 95 % of {len(full)} losses, and the longest"
-            return Estimate("buffer_packets", value, float(low), max(value, float(high)), how), True
+            found = Estimate("buffer_packets", value, float(low), max(value, float(high)), how)
+            return found, len(full)
         how = "longest queueing delay x rate; at least, as no queue that long lost packets"
-        return Estimate("buffer_packets", value, value, None, how), False
+        return Estimate("buffer_packets", value, value, None, how), 0
 
     def _queues_at_losses(self, sent_s: FloatArray, packets: FloatArray) -> list[float]:
         """Queue that the last packet met that left before each loss, or within the ACK of it."""

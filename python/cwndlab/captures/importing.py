@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cwndlab import native
 from cwndlab.arguments import keywords
 from cwndlab.captures import qlog as qlogs
-from cwndlab.captures.connection import Place, chosen, connections
+from cwndlab.captures.connection import chosen, connections
 from cwndlab.captures.estimates import Estimator
 from cwndlab.captures.exchange import Exchange
+from cwndlab.captures.handshake import Place
 from cwndlab.captures.imported import Imported, distance, simulated_window
+from cwndlab.captures.progress import Progress
 from cwndlab.captures.scenarios import Losses, scenario_of
 from cwndlab.captures.segments import read
 from cwndlab.errors import ScenarioError
@@ -22,7 +24,6 @@ from cwndlab.scenario import DEFAULT_PROFILE
 if TYPE_CHECKING:
     from cwndlab.custom_rules import Rule
 
-Progress = Callable[[str, int, int], object]
 CANDIDATES = ("AIMD(1, 0.5)", "CUBIC", "BBR1", "BBR3")
 """Rules that are tried where none is given: most of the Internet's (Mishra et al. 2024)."""
 CANDIDATES_OF_QUIC = ("AIMD(1, 0.5)", "CUBIC")

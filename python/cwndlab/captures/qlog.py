@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cwndlab.captures.exchange import Delivery, Exchange, Facts, Transmission
+from cwndlab.captures.exchange import LEAST_PACKETS, Delivery, Exchange, Facts, Transmission
+from cwndlab.captures.progress import Progress, followed
 from cwndlab.documents import is_list, is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.message import plural
@@ -18,13 +19,11 @@ SEPARATOR = "\x1e"
 UDP_BYTES, QUIC_BYTES, ACK_BYTES = 28, 33, 60
 """Headers of IPv4 and UDP; of QUIC's short header, its tag and a stream frame, as live runs count
 them; a packet with an ACK frame."""
-LEAST_PACKETS = 20
 DATA = ("1RTT", "0RTT")
 SCALES = {"ms": 1e-3, "us": 1e-6}
-STEP = 4096
 
 
-def read(path: Path, progress: Callable[[str, int, int], object] | None = None) -> Exchange:
+def read(path: Path, progress: Progress | None = None) -> Exchange:
     """Read what a sender's qlog says of its 1-RTT packets.
 
     Raises
@@ -55,9 +54,7 @@ def read(path: Path, progress: Callable[[str, int, int], object] | None = None) 
     }
     follower = _Follower(path, lengths.most_common(1)[0][0], lost)
     time_s = 0.0
-    for count, event in enumerate(events):
-        if progress is not None and count % STEP == 0:
-            progress(f"following {path.name}", count, len(events))
+    for event in followed(events, path, progress):
         stamp = float(event.get("time", event.get("relative_time", 0.0))) * scale_s
         time_s = time_s + stamp if is_delta else stamp
         follower.event(time_s, _name(event), event.get("data", {}))

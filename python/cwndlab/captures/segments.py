@@ -6,16 +6,18 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
 
+from cwndlab.captures.progress import STEP, Progress
 from cwndlab.errors import MissingPackageError, ScenarioError
 
 MISSING = "captures: expected the package dpkt: pip install 'dpkt>=1.9.8,<2' (or cwndlab[pcap])"
 UDP = 17
-STEP = 4096
-"""Packets between two reports of progress."""
+NO_OPERATION, MSS, WINDOW_SCALE, SACK, TIMESTAMPS = 1, 2, 3, 5, 8
+"""Kinds of TCP options (IANA)."""
 _MAGIC_OF_BIG_ENDIAN = (b"\xa1\xb2\xc3\xd4", b"\xa1\xb2\x3c\x4d")
 _OF_ETHERNET, _OF_LOOPBACK = 1, (0, 108)
 _OF_RAW = (12, 14, 101, 228, 229)
@@ -42,10 +44,31 @@ class Segment:
     window: int
     identification: int
     """Of an IPv4 header, else 0."""
-    timestamps: tuple[int, int] | None
-    """TSval and TSecr (RFC 7323)."""
-    sack: tuple[tuple[int, int], ...]
-    options: bytes
+    options: dict[int, bytes]
+    """TCP options: kind to value."""
+
+    @property
+    def timestamps(self) -> tuple[int, int] | None:
+        """TSval and TSecr (RFC 7323 section 3)."""
+        value = self.options.get(TIMESTAMPS, b"")
+        return struct.unpack(">II", value) if len(value) == 8 else None
+
+    @property
+    def sack(self) -> list[tuple[int, int]]:
+        """SACK blocks: first byte, and the one behind the last (RFC 2018 section 3)."""
+        value = self.options.get(SACK, b"")
+        return list(struct.iter_unpack(">II", value)) if len(value) % 8 == 0 else []
+
+    @property
+    def segment_size(self) -> int:
+        """MSS of a SYN (RFC 9293 section 3.7.1), 0 without it."""
+        return int.from_bytes(self.options.get(MSS, b""), "big")
+
+    @property
+    def window_scale(self) -> int | None:
+        """Shift of the windows that follow a SYN (RFC 7323 section 2); None without it."""
+        value = self.options.get(WINDOW_SCALE)
+        return None if value is None else int.from_bytes(value, "big")
 
 
 @dataclass
@@ -58,7 +81,7 @@ class Capture:
     """UDP, which QUIC uses."""
 
 
-def read(path: Path, progress: Callable[[str, int, int], object] | None = None) -> Capture:
+def read(path: Path, progress: Progress | None = None) -> Capture:
     """Read all TCP segments of a capture.
 
     Parameters
@@ -194,13 +217,11 @@ def _add(found: Capture, time_s: float, packet: Any) -> None:
     # A length of 0 is that of a segment too large for the field, which an offload divides later.
     own = header + 20 + len(tcp.opts)
     size = size if size > header else own + len(tcp.data)
-    timestamps, sack = _options(tcp.opts)
     found.segments.append(
         Segment(
             time_s, (_address(packet.src), tcp.sport), (_address(packet.dst), tcp.dport),
             tcp.seq, tcp.ack, size - own, size, bool(tcp.flags & 2), bool(tcp.flags & 16),
-            bool(tcp.flags & 1), tcp.win, packet.id if four else 0, timestamps, sack,
-            bytes(tcp.opts),
+            bool(tcp.flags & 1), tcp.win, packet.id if four else 0, _options(tcp.opts),
         )
     )  # fmt: skip
 
@@ -209,23 +230,7 @@ def _address(packed: bytes) -> str:
     return _library("dpkt.utils").inet_to_str(packed)
 
 
-def _options(
-    options: bytes,
-) -> tuple[tuple[int, int] | None, tuple[tuple[int, int], ...]]:
-    """Return the timestamps and the SACK blocks of TCP options (RFC 7323, RFC 2018)."""
-    timestamps, sack, at = None, (), 0
-    while at + 1 < len(options):
-        kind, length = options[at], options[at + 1]
-        if kind == 1:
-            at += 1
-            continue
-        if kind == 0 or length < 2:
-            break
-        body = options[at + 2 : at + length]
-        if kind == 8 and len(body) == 8:
-            timestamps = struct.unpack(">II", body)
-        elif kind == 5 and len(body) % 8 == 0:
-            ends = struct.unpack(f">{len(body) // 4}I", body)
-            sack = tuple(zip(ends[::2], ends[1::2], strict=True))
-        at += length
-    return timestamps, sack
+def _options(data: bytes) -> dict[int, bytes]:
+    """Return options by kind, up to the one that ends the list (RFC 9293 section 3.1)."""
+    found = takewhile(lambda one: one and one[0], _library("dpkt.tcp").parse_opts(data))
+    return {kind: value for kind, value in found if kind != NO_OPERATION}

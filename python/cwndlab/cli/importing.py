@@ -162,7 +162,3 @@ def _print(found: Imported) -> None:
         f"{found.rule}: simulated {found.window} differs from the recorded one by "
         f"{100 * found.difference:.1f} % of its mean"
     )
-
-
-for _command in (pcap, qlog):
-    import_.add_command(_command)

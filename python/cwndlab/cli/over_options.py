@@ -16,32 +16,32 @@ if TYPE_CHECKING:
     from cwndlab.plots.over import Over
     from cwndlab.plots.subjects import Measured
 
-_OPTIONS = (
-    click.option(
+_OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "x": click.option(
         "--x", metavar="AXIS",
         help="Axis on x of the plot; or a metric, for a point per run and per mean.",
     ),
-    click.option(
+    "hue": click.option(
         "--hue", metavar="AXIS",
         help="With --x or --cdf: axis whose levels have a line each; in a sweep also group, for "
         "the groups of flows.",
     ),
-    click.option(
+    "panel": click.option(
         "--panel", metavar="AXIS", help="With --x or --cdf: axis whose levels have a panel each."
     ),
-    click.option(
+    "y": click.option(
         "--y", multiple=True, metavar="METRIC",
         help="With --x: metric of the plot; repeatable.  [default: the first; share for groups]",
     ),
-    click.option(
+    "heat": click.option(
         "--heat", metavar="METRIC", help="With --x and --y, which are axes then: metric as colour."
     ),
-    click.option(
+    "cdf": click.option(
         "--cdf", metavar="METRIC",
         help="Instead of --x: distribution of a metric over replicates; in a sweep also of a "
         "column of flows, over all flows.",
     ),
-)  # fmt: skip
+}  # fmt: skip
 
 
 class Asked:
@@ -79,30 +79,18 @@ class Asked:
             raise click.UsageError(f"`--{next(iter(self.given))}` needs `{needed}`")
         from cwndlab.plots.over import Over
 
-        keys = ("x", "hue", "panel", "y", "heat", "cdf")
-        values = {key: self.given.get(key, () if key == "y" else None) for key in keys}
-        return refused(Over.of, **values)
+        return refused(Over.of, **self.given)
 
 
 def over_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options; the command gets them as `asked`."""
 
     @functools.wraps(command)
-    def wrapper(
-        *arguments: Any,
-        x: str | None,
-        hue: str | None,
-        panel: str | None,
-        y: tuple[str, ...],
-        heat: str | None,
-        cdf: str | None,
-        **named: Any,
-    ) -> Any:
-        given = {"x": x, "hue": hue, "panel": panel, "y": y, "heat": heat, "cdf": cdf}
-        asked = Asked(given)
+    def wrapper(*arguments: Any, **named: Any) -> Any:
+        asked = Asked({key: named.pop(key) for key in _OPTIONS})
         return command(*arguments, asked=asked, **named)
 
-    for option in reversed(_OPTIONS):
+    for option in reversed(_OPTIONS.values()):
         wrapper = option(wrapper)
     return wrapper
 

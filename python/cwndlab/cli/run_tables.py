@@ -29,10 +29,9 @@ _NOTED = {
     "limited_by_receiver": "the receiver's window",
 }
 
-_FLOWS: Digits = {
-    "goodput_bps": 3,
-    "active_s": 1,
-    "active_goodput_bps": 3,
+_ACTIVE: Digits = {"active_s": 1, "active_goodput_bps": 3}
+"""Columns of runs in which a flow was not there for most of the time."""
+_SENDERS: Digits = {
     "loss_rate": 3,
     "mean_rtt_s": 1,
     "p50_rtt_s": 1,
@@ -43,28 +42,23 @@ _FLOWS: Digits = {
     "convergence_s": 1,
     "mean_cwnd_packets": 1,
     "retransmitted_packets": 0,
+}
+"""Columns of flows and of groups."""
+_FLOWS: Digits = {
+    "goodput_bps": 3,
+    **_ACTIVE,
+    **_SENDERS,
     "fast_retransmits": 0,
     "timeouts": 0,
     "ecn_reductions": 0,
 }
-_ACTIVE: Digits = {"active_s": 1, "active_goodput_bps": 3}
-"""Columns of runs in which a flow was not there for most of the time."""
 _GROUPS: Digits = {
     "goodput_bps": 3,
     "mean_goodput_bps": 3,
     "share": 1,
     **_ACTIVE,
     "jain_index": 3,
-    "loss_rate": 3,
-    "mean_rtt_s": 1,
-    "p50_rtt_s": 1,
-    "p95_rtt_s": 1,
-    "p99_rtt_s": 1,
-    "p999_rtt_s": 1,
-    "starved_s": 1,
-    "convergence_s": 1,
-    "mean_cwnd_packets": 1,
-    "retransmitted_packets": 0,
+    **_SENDERS,
     "timeouts": 0,
     "ecn_reductions": 0,
     "solo_goodput_bps": 3,

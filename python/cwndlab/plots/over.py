@@ -47,12 +47,12 @@ class Over(NamedTuple):
     @classmethod
     def of(
         cls,
-        x: str | None,
-        hue: str | None,
-        panel: str | None,
-        y: str | Sequence[str],
-        heat: str | None,
-        cdf: str | None,
+        x: str | None = None,
+        hue: str | None = None,
+        panel: str | None = None,
+        y: str | Sequence[str] = (),
+        heat: str | None = None,
+        cdf: str | None = None,
     ) -> Over | None:
         """Read what `plot` takes; None if nothing is asked.
 

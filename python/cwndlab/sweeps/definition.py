@@ -31,9 +31,9 @@ from cwndlab.sweeps.measures import (
     EACH_GROUP,
     Measure,
     find,
+    flow_column,
     flow_columns,
     of_each_group,
-    of_flows,
 )
 from cwndlab.sweeps.overlaps import refuse_settings
 
@@ -140,12 +140,9 @@ class Sweep:
         base: Any = self.base
         if isinstance(base, Scenario):
             object.__setattr__(self, "base", base.to_dict())
-        if isinstance(self.metrics, str):
-            names = [name.strip() for name in self.metrics.split(",")]
-            object.__setattr__(self, "metrics", names)
-        if isinstance(self.distributions, str):
-            columns = [name.strip() for name in self.distributions.split(",")]
-            object.__setattr__(self, "distributions", columns)
+        for key in ("metrics", "distributions"):
+            if isinstance(text := getattr(self, key), str):
+                object.__setattr__(self, key, [name.strip() for name in text.split(",")])
         check_kinds(vars(self))
         if self.seed is None:
             object.__setattr__(self, "seed", self.base.get("seed", 1))
@@ -268,7 +265,7 @@ class Sweep:
         for name in self.distributions:
             if name not in flow_columns():
                 raise ScenarioError(unknown("distributions", name, flow_columns()))
-        return {name: of_flows(name) for name in self.distributions}
+        return {name: flow_column(name) for name in self.distributions}
 
     @property
     def recorded(self) -> list[Measure]:

@@ -30,24 +30,6 @@ EACH_GROUP = "group."
 """Begins the name of a column that is measured of each group of flows."""
 
 
-def of_flows(column: str) -> Measure:
-    """Return the definition of a column of flows, without what reads it.
-
-    Raises
-    ------
-    ScenarioError
-        If flows have no such number.
-
-    Examples
-    --------
-    >>> of_flows("mean_rtt_s").title
-    'mean RTT [ms]'
-    """
-    if column not in flow_columns():
-        raise _unknown(f"flows.*.{column}")
-    return Metric.of(COLUMNS["flows"][column], patch=RECORDED.get(column))
-
-
 def _numbers(table: str) -> list[str]:
     return [name for name, column in COLUMNS[table].items() if column.kind != "text"]
 
@@ -90,6 +72,11 @@ def of_each_group(metrics: Iterable[str], groups: Iterable[str]) -> list[str]:
 def of_group(group: str, column: str) -> str:
     """Name of the metric that a group has in a column: its own, or the mean of its flows."""
     return f"{_GROUPS if column in COLUMNS[_GROUPS] else 'flows'}.{group}.{column}"
+
+
+def flow_column(column: str) -> Measure:
+    """Return the definition of a column of flows, without what reads it."""
+    return Metric.of(COLUMNS["flows"][column], patch=RECORDED.get(column))
 
 
 def group_column(column: str) -> Measure:
@@ -232,14 +219,8 @@ def _number(key: str, run: Mapping[str, Any]) -> float | None:
 def _mean(
     key: str, rows: Sequence[Mapping[str, Any]], names: str, name: str, column: str
 ) -> float | None:
-    return mean(row[column] for row in _chosen(key, rows, names, name))
-
-
-def _chosen(
-    key: str, rows: Sequence[Mapping[str, Any]], names: str, name: str
-) -> list[Mapping[str, Any]]:
     chosen = [row for row in rows if name in ("*", row[names], row.get("flow"))]
     if not chosen:
         known = dict.fromkeys(row[names] for row in rows)
         raise ScenarioError(unknown(f"metrics: {key}: {names}", name, [*known, "*"]))
-    return chosen
+    return mean(row[column] for row in chosen)

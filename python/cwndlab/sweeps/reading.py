@@ -153,10 +153,11 @@ def _gather(
             places.setdefault(use.key, []).append((index, use.replicate))
     found: list[tuple[tuple[int, int], dict[str, Any]]] = []
     for done, record in enumerate(store.records(places) if places else (), 1):
-        values = measure(record.run(), sweep.measures, sweep.link, sweep.measured_group)
+        run = record.run()
+        values = measure(run, sweep.measures, sweep.link, sweep.measured_group)
         about = {key: getattr(record, key) for key in ("seed", "trace_hash", *PROVENANCE)}
         for index, replicate in places[record.key]:
-            findings.put(index, replicate, record.trace_hash, values)
+            findings.put(index, replicate, record.trace_hash, values, run["flows"])
             place = {"cell": findings.labels(index), "replicate": replicate}
             found.append(((index, replicate), {**place, **about}))
         if progress is not None:

@@ -71,7 +71,7 @@ class SweepResult(ResultTables):
         replicate: int,
         trace_hash: str,
         values: Mapping[str, float | None],
-        flows: Sequence[Mapping[str, Any]] = (),
+        flows: Sequence[Mapping[str, Any]],
     ) -> None:
         """Add a finished run."""
         if columns := self.sweep.distributions:
