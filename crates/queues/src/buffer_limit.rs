@@ -34,15 +34,6 @@ impl Limit {
             Self::Bytes(limit) => bytes + u64::from(size_bytes) <= limit,
         }
     }
-
-    /// Whether `packets` and `bytes` are more than it allows.
-    #[inline]
-    pub(crate) fn is_exceeded(self, packets: u64, bytes: u64) -> bool {
-        match self {
-            Self::Packets(limit) => packets > limit,
-            Self::Bytes(limit) => bytes > limit,
-        }
-    }
 }
 
 /// A limit on waiting packets or bytes, without the packet in service.

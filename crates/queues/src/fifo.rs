@@ -1,6 +1,7 @@
 //! FIFO queues in a shared pool of packets: once the pool has grown to the largest backlog,
 //! enqueueing allocates nothing.
 
+use crate::buffer_limit::Limit;
 use crate::queue_disc::QueueItem;
 
 /// No packet, no queue.
@@ -12,6 +13,8 @@ pub(crate) struct PacketPool<P> {
     nodes: Vec<Node<P>>,
     /// Head of the free list of nodes.
     free: u32,
+    packets: u64,
+    bytes: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -39,13 +42,36 @@ impl Default for Fifo {
 
 impl<P> PacketPool<P> {
     pub(crate) fn new() -> Self {
-        Self { nodes: Vec::new(), free: NONE }
+        Self { nodes: Vec::new(), free: NONE, packets: 0, bytes: 0 }
+    }
+
+    /// Packets in all queues.
+    #[inline]
+    pub(crate) fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Bytes in all queues.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether all queues together have more than this limit.
+    #[inline]
+    pub(crate) fn exceeds(&self, limit: Limit) -> bool {
+        match limit {
+            Limit::Packets(limit) => self.packets > limit,
+            Limit::Bytes(limit) => self.bytes > limit,
+        }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, queue: &mut Fifo, item: QueueItem<P>) {
         queue.packets += 1;
         queue.bytes += u64::from(item.size_bytes);
+        self.packets += 1;
+        self.bytes += u64::from(item.size_bytes);
         let node = Node { item: Some(item), next: NONE, previous: queue.tail };
         let index = self.free;
         let index = if index == NONE {
@@ -76,11 +102,7 @@ impl<P> PacketPool<P> {
         if queue.head == NONE {
             queue.tail = NONE;
         }
-        node.next = self.free;
-        self.free = index;
-        queue.packets -= 1;
-        queue.bytes -= u64::from(item.size_bytes);
-        Some(item)
+        Some(self.release(queue, index, item))
     }
 
     /// Removes the packet at the tail.
@@ -92,12 +114,21 @@ impl<P> PacketPool<P> {
         let node = &mut self.nodes[index as usize];
         let item = node.item.take()?;
         queue.tail = node.previous;
-        node.next = self.free;
-        self.free = index;
         self.nodes[queue.tail as usize].next = NONE;
+        Some(self.release(queue, index, item))
+    }
+
+    /// Frees the node of a packet that has left its queue.
+    #[inline]
+    fn release(&mut self, queue: &mut Fifo, index: u32, item: QueueItem<P>) -> QueueItem<P> {
+        self.nodes[index as usize].next = self.free;
+        self.free = index;
+        let size_bytes = u64::from(item.size_bytes);
         queue.packets -= 1;
-        queue.bytes -= u64::from(item.size_bytes);
-        Some(item)
+        queue.bytes -= size_bytes;
+        self.packets -= 1;
+        self.bytes -= size_bytes;
+        item
     }
 
     /// Time at which the packet at the head was enqueued, seconds; none if the queue is empty.

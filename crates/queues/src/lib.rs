@@ -24,6 +24,7 @@
 
 mod admission;
 mod buffer_limit;
+mod credits;
 mod discipline;
 mod early_detection;
 mod fifo;
@@ -31,6 +32,7 @@ mod flow_hash;
 mod flow_hosts;
 mod flow_table;
 mod longest_queue;
+mod new_and_old;
 mod queue_disc;
 mod queue_list;
 

@@ -151,6 +151,4 @@ fn flows_up_to_the_number_of_queues_seldom_share_one() {
     let mut sent = std::collections::BTreeSet::new();
     while sent.insert(queue.dequeue(0.0, &mut |_| ()).unwrap().flow) {}
     assert!(sent.len() >= 480, "{}", sent.len());
-    // Equal keys give equal queues; another key gives others.
-    assert_eq!(shares::<3>(&parameters(), 30), [10, 10, 10]);
 }

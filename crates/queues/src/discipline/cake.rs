@@ -33,8 +33,9 @@ use crate::fifo::{Fifo, NONE, PacketPool};
 use crate::flow_hash::FlowHash;
 use crate::flow_hosts::{FlowHosts, Host};
 use crate::longest_queue::{Length, LongestQueue};
+use crate::new_and_old::NewAndOld;
 use crate::queue_disc::{QueueDisc, QueueItem};
-use crate::queue_list::{InList, Links, QueueList};
+use crate::queue_list::{InList, Links};
 use std::collections::BTreeMap;
 
 /// Queues, and queues of a set.
@@ -208,15 +209,12 @@ pub struct Cake<P> {
     hash: FlowHash,
     pool: PacketPool<P>,
     queues: Vec<FlowQueue>,
-    new: QueueList,
-    old: QueueList,
+    lists: NewAndOld,
     longest: LongestQueue,
     /// Active queues of each host, of sources and of destinations.
     active_of: [BTreeMap<Host, u32>; 2],
     /// When the shaper lets the next packet leave, seconds.
     next_s: f64,
-    packets: u64,
-    bytes: u64,
 }
 
 impl<P> Cake<P> {
@@ -228,13 +226,10 @@ impl<P> Cake<P> {
             hash: FlowHash::new(parameters.key),
             pool: PacketPool::new(),
             queues: vec![FlowQueue::default(); QUEUES as usize],
-            new: QueueList::EMPTY,
-            old: QueueList::EMPTY,
+            lists: NewAndOld::EMPTY,
             longest: LongestQueue::default(),
             active_of: [BTreeMap::new(), BTreeMap::new()],
             next_s: f64::NEG_INFINITY,
-            packets: 0,
-            bytes: 0,
             parameters: parameters.clone(),
         }
     }
@@ -283,7 +278,7 @@ impl<P> Cake<P> {
         }
         self.queues[number as usize].is_active = true;
         self.queues[number as usize].credit_bytes = self.quantum_bytes(number);
-        self.new.push(&mut self.queues, number);
+        self.lists.push_new(&mut self.queues, number);
     }
 
     /// Leaves out a queue that is in no list any more.
@@ -302,7 +297,7 @@ impl<P> Cake<P> {
 
     #[cold]
     fn drop_from_longest(&mut self, now_s: f64, dropped: &mut impl FnMut(QueueItem<P>)) {
-        while self.parameters.limit.is_exceeded(self.packets, self.bytes) {
+        while self.pool.exceeds(self.parameters.limit) {
             let queues = &self.queues;
             let length = |number: u32| Length {
                 size: queues[number as usize].fifo.bytes,
@@ -312,8 +307,6 @@ impl<P> Cake<P> {
             let queue = &mut self.queues[number as usize];
             let Some(item) = self.pool.pop(&mut queue.fifo) else { return };
             queue.cobalt.on_full(now_s, self.law);
-            self.packets -= 1;
-            self.bytes -= u64::from(item.size_bytes);
             dropped(item);
         }
     }
@@ -331,8 +324,6 @@ impl<P> Cake<P> {
                 queue.cobalt.on_empty(now_s, self.law);
                 return None;
             };
-            self.packets -= 1;
-            self.bytes -= u64::from(item.size_bytes);
             let sojourn_s = now_s - item.enqueued_s;
             let verdict = queue.cobalt.judge(now_s, sojourn_s, item.ecn, self.law);
             if verdict != Verdict::Drop || queue.fifo.packets == 0 {
@@ -346,12 +337,10 @@ impl<P> Cake<P> {
 impl<P> QueueDisc<P> for Cake<P> {
     fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>)) {
         let now_s = item.enqueued_s;
-        if self.packets == 0 {
+        if self.pool.packets() == 0 {
             self.next_s = self.next_s.max(now_s);
         }
         let number = self.queue_of(item.flow);
-        self.packets += 1;
-        self.bytes += u64::from(item.size_bytes);
         let queue = &mut self.queues[number as usize];
         self.pool.push(&mut queue.fifo, item);
         let length = Length { size: queue.fifo.bytes, label: u64::from(number) };
@@ -359,7 +348,7 @@ impl<P> QueueDisc<P> for Cake<P> {
         if !queue.is_active {
             self.activate(number);
         }
-        if self.parameters.limit.is_exceeded(self.packets, self.bytes) {
+        if self.pool.exceeds(self.parameters.limit) {
             self.drop_from_longest(now_s, dropped);
         }
     }
@@ -369,19 +358,16 @@ impl<P> QueueDisc<P> for Cake<P> {
         now_s: f64,
         dropped: &mut impl FnMut(QueueItem<P>),
     ) -> Option<QueueItem<P>> {
-        if self.packets == 0 || now_s < self.ready_s() {
+        if self.pool.packets() == 0 || now_s < self.ready_s() {
             return None;
         }
         loop {
-            let is_new = self.new.head != NONE;
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let number = list.head;
+            let number = self.lists.head();
             if number == NONE {
                 return None;
             }
             if self.queues[number as usize].credit_bytes <= 0.0 {
-                list.remove(&mut self.queues, number);
-                self.old.push(&mut self.queues, number);
+                self.lists.postpone_head(&mut self.queues);
                 self.queues[number as usize].credit_bytes += self.quantum_bytes(number);
                 continue;
             }
@@ -393,11 +379,7 @@ impl<P> QueueDisc<P> for Cake<P> {
                 }
                 return Some(item);
             }
-            if is_new {
-                self.new.remove(&mut self.queues, number);
-                self.old.push(&mut self.queues, number);
-            } else {
-                self.old.remove(&mut self.queues, number);
+            if self.lists.retire_head(&mut self.queues) {
                 self.deactivate(number);
             }
         }
@@ -413,11 +395,11 @@ impl<P> QueueDisc<P> for Cake<P> {
 
     #[inline]
     fn packets(&self) -> u64 {
-        self.packets
+        self.pool.packets()
     }
 
     #[inline]
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.pool.bytes()
     }
 }

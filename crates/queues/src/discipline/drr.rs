@@ -99,8 +99,6 @@ pub struct Drr<P> {
     interrupted: Vec<u32>,
     /// Label of the next queue at the end of the round.
     next_label: u64,
-    packets: u64,
-    bytes: u64,
 }
 
 impl<P> Drr<P> {
@@ -119,8 +117,6 @@ impl<P> Drr<P> {
             longest: LongestQueue::default(),
             interrupted: Vec::new(),
             next_label: 0,
-            packets: 0,
-            bytes: 0,
         }
     }
 
@@ -196,8 +192,6 @@ impl<P> Drr<P> {
         let queue = &mut self.queues[number as usize];
         let item = self.pool.pop(&mut queue.fifo)?;
         let is_empty = queue.fifo.packets == 0;
-        self.packets -= 1;
-        self.bytes -= u64::from(item.size_bytes);
         if is_empty {
             self.deactivate(number);
         }
@@ -207,7 +201,7 @@ impl<P> Drr<P> {
     #[cold]
     #[inline(never)]
     fn drop_from_longest(&mut self, dropped: &mut impl FnMut(QueueItem<P>)) {
-        while self.limit.is_exceeded(self.packets, self.bytes) {
+        while self.pool.exceeds(self.limit) {
             let queues = &self.queues;
             let length = |number: u32| {
                 let queue = &queues[number as usize];
@@ -228,7 +222,6 @@ impl<P> QueueDisc<P> for Drr<P> {
     #[inline(always)]
     fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>)) {
         let key = self.key(item.flow);
-        let size_bytes = u64::from(item.size_bytes);
         let found = self.flow_table.find(key);
         if let Some(limit) = self.flow_limit {
             let waiting = found.map_or(Fifo::default(), |number| self.queues[number as usize].fifo);
@@ -240,9 +233,7 @@ impl<P> QueueDisc<P> for Drr<P> {
         let queue = &mut self.queues[number as usize];
         self.pool.push(&mut queue.fifo, item);
         self.longest.on_growth(number, Length { size: queue.fifo.bytes, label: queue.label });
-        self.packets += 1;
-        self.bytes += size_bytes;
-        if self.limit.is_exceeded(self.packets, self.bytes) {
+        if self.pool.exceeds(self.limit) {
             self.drop_from_longest(dropped);
         }
     }
@@ -253,7 +244,7 @@ impl<P> QueueDisc<P> for Drr<P> {
         _now_s: f64,
         _lost: &mut impl FnMut(QueueItem<P>),
     ) -> Option<QueueItem<P>> {
-        if self.packets == 0 {
+        if self.pool.packets() == 0 {
             return None;
         }
         loop {
@@ -277,11 +268,11 @@ impl<P> QueueDisc<P> for Drr<P> {
 
     #[inline]
     fn packets(&self) -> u64 {
-        self.packets
+        self.pool.packets()
     }
 
     #[inline]
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.pool.bytes()
     }
 }

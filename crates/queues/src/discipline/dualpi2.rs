@@ -264,11 +264,11 @@ impl<P> QueueDisc<P> for DualPi2<P> {
 
     #[inline]
     fn packets(&self) -> u64 {
-        self.l4s.fifo.packets + self.classic.fifo.packets
+        self.pool.packets()
     }
 
     #[inline]
     fn bytes(&self) -> u64 {
-        self.l4s.fifo.bytes + self.classic.fifo.bytes
+        self.pool.bytes()
     }
 }

@@ -26,8 +26,10 @@
 
 use super::codel::CeThreshold;
 use crate::buffer_limit::Limit;
+use crate::credits::credits;
 use crate::fifo::{Fifo, NONE, PacketPool};
 use crate::flow_table::FlowTable;
+use crate::new_and_old::NewAndOld;
 use crate::queue_disc::{QueueDisc, QueueItem};
 use crate::queue_list::{InList, Links, QueueList};
 use std::cmp::Reverse;
@@ -125,19 +127,11 @@ pub struct Fq<P> {
     pool: PacketPool<P>,
     flow_table: FlowTable,
     flows: Vec<Flow>,
-    new: QueueList,
-    old: QueueList,
+    lists: NewAndOld,
     /// Inactive flows, the longest inactive first.
     inactive: QueueList,
     /// Throttled flows by when their next packet may leave (the bits of a positive time).
     throttled: BinaryHeap<Reverse<(u64, u32)>>,
-    packets: u64,
-    bytes: u64,
-}
-
-/// A number of bytes as credits.
-fn credits(bytes: u64) -> i64 {
-    i64::try_from(bytes.max(1)).unwrap_or(i64::MAX / 2).min(i64::MAX / 2)
 }
 
 impl<P> Fq<P> {
@@ -148,12 +142,9 @@ impl<P> Fq<P> {
             pool: PacketPool::new(),
             flow_table: FlowTable::new(),
             flows: Vec::new(),
-            new: QueueList::EMPTY,
-            old: QueueList::EMPTY,
+            lists: NewAndOld::EMPTY,
             inactive: QueueList::EMPTY,
             throttled: BinaryHeap::new(),
-            packets: 0,
-            bytes: 0,
         }
     }
 
@@ -200,7 +191,7 @@ impl<P> Fq<P> {
             }
             self.throttled.pop();
             self.flows[index as usize].state = State::Listed;
-            self.old.push(&mut self.flows, index);
+            self.lists.push_old(&mut self.flows, index);
         }
     }
 }
@@ -208,7 +199,7 @@ impl<P> Fq<P> {
 impl<P> QueueDisc<P> for Fq<P> {
     #[inline]
     fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>)) {
-        if !self.parameters.limit.admits(self.packets, self.bytes, item.size_bytes) {
+        if !self.parameters.limit.admits(self.pool.packets(), self.pool.bytes(), item.size_bytes) {
             return dropped(item);
         }
         let found = self.flow_table.find(item.flow);
@@ -218,14 +209,12 @@ impl<P> QueueDisc<P> for Fq<P> {
         if !self.parameters.flow_limit.admits(packets, bytes, item.size_bytes) {
             return dropped(item);
         }
-        self.packets += 1;
-        self.bytes += u64::from(item.size_bytes);
         self.pool.push(&mut flow.fifo, item);
         if flow.state == State::Inactive {
             flow.state = State::Listed;
             flow.credit_bytes = flow.credit_bytes.max(credits(self.parameters.quantum_bytes));
             self.inactive.remove(&mut self.flows, index);
-            self.new.push(&mut self.flows, index);
+            self.lists.push_new(&mut self.flows, index);
         }
     }
 
@@ -237,29 +226,25 @@ impl<P> QueueDisc<P> for Fq<P> {
     ) -> Option<QueueItem<P>> {
         self.release(now_s);
         loop {
-            let is_new = self.new.head != NONE;
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let index = list.head;
+            let index = self.lists.head();
             if index == NONE {
                 return None;
             }
             let flow = &mut self.flows[index as usize];
             if flow.fifo.packets == 0 {
-                if !is_new {
+                if self.lists.retire_head(&mut self.flows) {
+                    let flow = &mut self.flows[index as usize];
                     flow.state = State::Inactive;
                     flow.inactive_since_s = now_s;
+                    self.inactive.push(&mut self.flows, index);
                 }
-                list.remove(&mut self.flows, index);
-                if is_new { &mut self.old } else { &mut self.inactive }
-                    .push(&mut self.flows, index);
             } else if flow.next_s > now_s {
                 flow.state = State::Throttled;
                 self.throttled.push(Reverse((flow.next_s.to_bits(), index)));
-                list.remove(&mut self.flows, index);
+                self.lists.remove_head(&mut self.flows);
             } else if flow.credit_bytes <= 0 {
                 flow.credit_bytes += credits(self.parameters.quantum_bytes);
-                list.remove(&mut self.flows, index);
-                self.old.push(&mut self.flows, index);
+                self.lists.postpone_head(&mut self.flows);
             } else {
                 let item = self.pool.pop(&mut flow.fifo)?;
                 let waits_since_s = item.enqueued_s.max(flow.next_s);
@@ -267,8 +252,6 @@ impl<P> QueueDisc<P> for Fq<P> {
                 if let Some(rate_bit_s) = self.parameters.max_rate_bit_s {
                     flow.next_s = now_s + 8.0 * f64::from(item.size_bytes) / rate_bit_s;
                 }
-                self.packets -= 1;
-                self.bytes -= u64::from(item.size_bytes);
                 let threshold = self.parameters.ce_threshold;
                 let marked = threshold.is_some_and(|ce| ce.marks(&item, now_s - waits_since_s));
                 return Some(QueueItem { marked, ..item });
@@ -278,7 +261,7 @@ impl<P> QueueDisc<P> for Fq<P> {
 
     #[inline]
     fn ready_s(&self) -> f64 {
-        if self.new.head != NONE || self.old.head != NONE {
+        if self.lists.head() != NONE {
             return f64::NEG_INFINITY;
         }
         self.throttled.peek().map_or(f64::INFINITY, |first| f64::from_bits(first.0.0))
@@ -286,11 +269,11 @@ impl<P> QueueDisc<P> for Fq<P> {
 
     #[inline]
     fn packets(&self) -> u64 {
-        self.packets
+        self.pool.packets()
     }
 
     #[inline]
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.pool.bytes()
     }
 }

@@ -24,9 +24,11 @@
 
 use super::codel::{CeThreshold, CoDelState, ControlLaw, MEMORY_INTERVALS};
 use crate::buffer_limit::Limit;
+use crate::credits::credits;
 use crate::fifo::{Fifo, NONE, PacketPool};
 use crate::flow_table::FlowTable;
 use crate::longest_queue::{Length, LongestQueue};
+use crate::new_and_old::NewAndOld;
 use crate::queue_disc::{QueueDisc, QueueItem};
 use crate::queue_list::{InList, Links, QueueList};
 
@@ -120,13 +122,10 @@ pub struct FqCoDel<P> {
     pool: PacketPool<P>,
     flow_table: FlowTable,
     queues: Vec<FlowQueue>,
-    new: QueueList,
-    old: QueueList,
+    lists: NewAndOld,
     /// Inactive queues, the longest inactive first.
     inactive: QueueList,
     longest: LongestQueue,
-    packets: u64,
-    bytes: u64,
 }
 
 impl<P> FqCoDel<P> {
@@ -143,9 +142,7 @@ impl<P> FqCoDel<P> {
         } = *parameters;
         Self {
             limit,
-            quantum_bytes: i64::try_from(quantum_bytes.max(1))
-                .unwrap_or(i64::MAX / 2)
-                .min(i64::MAX / 2),
+            quantum_bytes: credits(quantum_bytes),
             buckets: buckets.map(|buckets| buckets.max(1)),
             control_law: ControlLaw {
                 target_s,
@@ -157,12 +154,9 @@ impl<P> FqCoDel<P> {
             pool: PacketPool::new(),
             flow_table: FlowTable::new(),
             queues: Vec::new(),
-            new: QueueList::EMPTY,
-            old: QueueList::EMPTY,
+            lists: NewAndOld::EMPTY,
             inactive: QueueList::EMPTY,
             longest: LongestQueue::default(),
-            packets: 0,
-            bytes: 0,
         }
     }
 
@@ -187,7 +181,7 @@ impl<P> FqCoDel<P> {
         let queue = &mut self.queues[number as usize];
         queue.is_active = true;
         queue.credit_bytes = self.quantum_bytes;
-        self.new.push(&mut self.queues, number);
+        self.lists.push_new(&mut self.queues, number);
         number
     }
 
@@ -221,7 +215,7 @@ impl<P> FqCoDel<P> {
     }
 
     fn drop_from_longest(&mut self, dropped: &mut impl FnMut(QueueItem<P>)) {
-        while self.limit.is_exceeded(self.packets, self.bytes) {
+        while self.pool.exceeds(self.limit) {
             let queues = &self.queues;
             let length = |number: u32| Length {
                 size: queues[number as usize].fifo.bytes,
@@ -229,8 +223,6 @@ impl<P> FqCoDel<P> {
             };
             let Some(number) = self.longest.top(length) else { return };
             let Some(item) = self.pool.pop(&mut self.queues[number as usize].fifo) else { return };
-            self.packets -= 1;
-            self.bytes -= u64::from(item.size_bytes);
             dropped(item);
         }
     }
@@ -242,8 +234,6 @@ impl<P> QueueDisc<P> for FqCoDel<P> {
         self.control_law.max_packet_bytes = self.control_law.max_packet_bytes.max(item.size_bytes);
         let number = self.queue_of(item.flow, item.enqueued_s);
         let queue = &mut self.queues[number as usize];
-        self.packets += 1;
-        self.bytes += u64::from(item.size_bytes);
         self.pool.push(&mut queue.fifo, item);
         self.longest.on_growth(number, Length { size: queue.fifo.bytes, label: u64::from(number) });
         self.drop_from_longest(dropped);
@@ -256,20 +246,16 @@ impl<P> QueueDisc<P> for FqCoDel<P> {
         dropped: &mut impl FnMut(QueueItem<P>),
     ) -> Option<QueueItem<P>> {
         loop {
-            let is_new = self.new.head != NONE;
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let number = list.head;
+            let number = self.lists.head();
             if number == NONE {
                 return None;
             }
             let queue = &mut self.queues[number as usize];
             if queue.credit_bytes <= 0 {
                 queue.credit_bytes += self.quantum_bytes;
-                list.remove(&mut self.queues, number);
-                self.old.push(&mut self.queues, number);
+                self.lists.postpone_head(&mut self.queues);
                 continue;
             }
-            let before = queue.fifo;
             let item = queue.state.dequeue(
                 now_s,
                 &self.control_law,
@@ -277,26 +263,26 @@ impl<P> QueueDisc<P> for FqCoDel<P> {
                 &mut queue.fifo,
                 dropped,
             );
-            self.packets -= before.packets - queue.fifo.packets;
-            self.bytes -= before.bytes - queue.fifo.bytes;
             if let Some(item) = item {
                 queue.credit_bytes -= i64::from(item.size_bytes);
                 return Some(item);
             }
-            queue.is_active = is_new;
-            queue.inactive_since_s = now_s;
-            list.remove(&mut self.queues, number);
-            if is_new { &mut self.old } else { &mut self.inactive }.push(&mut self.queues, number);
+            if self.lists.retire_head(&mut self.queues) {
+                let queue = &mut self.queues[number as usize];
+                queue.is_active = false;
+                queue.inactive_since_s = now_s;
+                self.inactive.push(&mut self.queues, number);
+            }
         }
     }
 
     #[inline]
     fn packets(&self) -> u64 {
-        self.packets
+        self.pool.packets()
     }
 
     #[inline]
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.pool.bytes()
     }
 }

@@ -63,11 +63,11 @@ impl<P> QueueDisc<P> for Priority<P> {
 
     #[inline]
     fn packets(&self) -> u64 {
-        self.classes.iter().map(|class| class.packets).sum()
+        self.pool.packets()
     }
 
     #[inline]
     fn bytes(&self) -> u64 {
-        self.classes.iter().map(|class| class.bytes).sum()
+        self.pool.bytes()
     }
 }

@@ -22,6 +22,7 @@
 //! distinguished by number, and RED in each queue is left out.
 
 use crate::buffer_limit::Limit;
+use crate::credits::credits;
 use crate::fifo::{Fifo, NONE, PacketPool};
 use crate::flow_hash::FlowHash;
 use crate::longest_queue::{Length, LongestQueue};
@@ -88,6 +89,16 @@ impl InList for Bucket {
     }
 }
 
+/// Length of a queue, in the unit of the limit.
+fn length(queues: &[Bucket], limit: Limit, bucket: u32) -> Length {
+    let Fifo { packets, bytes, .. } = queues[bucket as usize].fifo;
+    let size = match limit {
+        Limit::Packets(_) => packets,
+        Limit::Bytes(_) => bytes,
+    };
+    Length { size, label: u64::from(bucket) }
+}
+
 /// Stochastic fairness queueing.
 ///
 /// ```
@@ -112,8 +123,6 @@ pub struct Sfq<P> {
     queues: Vec<Bucket>,
     round: QueueList,
     longest: LongestQueue,
-    packets: u64,
-    bytes: u64,
 }
 
 impl<P> Sfq<P> {
@@ -124,17 +133,13 @@ impl<P> Sfq<P> {
                 buckets: parameters.buckets.clamp(1, MAX_BUCKETS),
                 ..*parameters
             },
-            quantum_bytes: i64::try_from(parameters.quantum_bytes.max(1))
-                .unwrap_or(i64::MAX / 2)
-                .min(i64::MAX / 2),
+            quantum_bytes: credits(parameters.quantum_bytes),
             hash: FlowHash::new(parameters.key),
             hash_number: 0,
             pool: PacketPool::new(),
             queues: Vec::new(),
             round: QueueList::EMPTY,
             longest: LongestQueue::default(),
-            packets: 0,
-            bytes: 0,
         }
     }
 
@@ -152,7 +157,7 @@ impl<P> Sfq<P> {
     fn rehash(&mut self, number: u64, dropped: &mut impl FnMut(QueueItem<P>)) {
         self.hash_number = number;
         self.hash = FlowHash::new(self.parameters.key.wrapping_add(number));
-        let mut waiting = Vec::with_capacity(self.packets as usize);
+        let mut waiting = Vec::with_capacity(self.pool.packets() as usize);
         while self.round.head != NONE {
             let bucket = self.round.head;
             while let Some(item) = self.take_head(bucket) {
@@ -164,32 +169,12 @@ impl<P> Sfq<P> {
     }
 
     fn take_head(&mut self, bucket: u32) -> Option<QueueItem<P>> {
-        let item = self.pool.pop(&mut self.queues[bucket as usize].fifo)?;
-        self.packets -= 1;
-        self.bytes -= u64::from(item.size_bytes);
-        Some(item)
-    }
-
-    fn take_tail(&mut self, bucket: u32) -> Option<QueueItem<P>> {
-        let item = self.pool.pop_tail(&mut self.queues[bucket as usize].fifo)?;
-        self.packets -= 1;
-        self.bytes -= u64::from(item.size_bytes);
-        Some(item)
+        self.pool.pop(&mut self.queues[bucket as usize].fifo)
     }
 
     fn deactivate(&mut self, bucket: u32) {
         self.queues[bucket as usize].is_active = false;
         self.round.remove(&mut self.queues, bucket);
-    }
-
-    /// Length of a queue, in the unit of the limit.
-    fn length(&self, bucket: u32) -> Length {
-        let Fifo { packets, bytes, .. } = self.queues[bucket as usize].fifo;
-        let size = match self.parameters.limit {
-            Limit::Packets(_) => packets,
-            Limit::Bytes(_) => bytes,
-        };
-        Length { size, label: u64::from(bucket) }
     }
 
     /// Puts a packet into its queue, or drops it or the heads that have to make room.
@@ -208,8 +193,6 @@ impl<P> Sfq<P> {
                 None => return dropped(item),
             }
         }
-        self.packets += 1;
-        self.bytes += u64::from(item.size_bytes);
         let queue = &mut self.queues[bucket as usize];
         self.pool.push(&mut queue.fifo, item);
         if !queue.is_active {
@@ -217,20 +200,18 @@ impl<P> Sfq<P> {
             queue.credit_bytes = self.quantum_bytes;
             self.round.push(&mut self.queues, bucket);
         }
-        self.longest.on_growth(bucket, self.length(bucket));
+        self.longest.on_growth(bucket, length(&self.queues, self.parameters.limit, bucket));
     }
 
     #[cold]
     fn drop_from_longest(&mut self, dropped: &mut impl FnMut(QueueItem<P>)) {
-        while self.parameters.limit.is_exceeded(self.packets, self.bytes) {
-            let mut longest = std::mem::take(&mut self.longest);
-            let bucket = longest.top(|bucket| self.length(bucket));
-            self.longest = longest;
-            let Some(bucket) = bucket else { return };
-            let item = match self.parameters.head_drop {
-                true => self.take_head(bucket),
-                false => self.take_tail(bucket),
-            };
+        while self.pool.exceeds(self.parameters.limit) {
+            let (queues, limit) = (&self.queues, self.parameters.limit);
+            let longest = self.longest.top(|bucket| length(queues, limit, bucket));
+            let Some(bucket) = longest else { return };
+            let fifo = &mut self.queues[bucket as usize].fifo;
+            let head_drop = self.parameters.head_drop;
+            let item = if head_drop { self.pool.pop(fifo) } else { self.pool.pop_tail(fifo) };
             item.into_iter().for_each(&mut *dropped);
         }
     }
@@ -241,7 +222,7 @@ impl<P> QueueDisc<P> for Sfq<P> {
     fn enqueue(&mut self, item: QueueItem<P>, dropped: &mut impl FnMut(QueueItem<P>)) {
         self.perturb(item.enqueued_s, dropped);
         self.insert(item, dropped);
-        if self.parameters.limit.is_exceeded(self.packets, self.bytes) {
+        if self.pool.exceeds(self.parameters.limit) {
             self.drop_from_longest(dropped);
         }
     }
@@ -278,11 +259,11 @@ impl<P> QueueDisc<P> for Sfq<P> {
 
     #[inline]
     fn packets(&self) -> u64 {
-        self.packets
+        self.pool.packets()
     }
 
     #[inline]
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.pool.bytes()
     }
 }

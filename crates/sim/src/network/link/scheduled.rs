@@ -1,6 +1,6 @@
-//! Scheduled queue of a link: its discipline decides at departure (DRR, SFQ, strict
-//! priority, CoDel, FQ-CoDel, FQ, CAKE, COBALT, DualPI2), so that the next departure is known only
-//! when the link is free. A discipline may hold packets back while it is.
+//! Scheduled queue of a link: its discipline decides at departure (such as DRR or CoDel), so that
+//! the next departure is known only when the link is free. A discipline may hold packets back while
+//! it is (FQ, CAKE).
 //!
 //! A packet moves on when its transmission starts, since everything about it is known then.
 
