@@ -202,7 +202,7 @@ impl<P> QueueDisc<P> for ScheduledQueue<P> {
         each_scheduler!(self, queue => queue.dequeue(now_s, dropped))
     }
 
-    #[inline]
+    #[inline(always)]
     fn ready_s(&self) -> f64 {
         each_scheduler!(self, queue => queue.ready_s())
     }

@@ -77,7 +77,7 @@ impl PhaseAccount {
 
 /// Why cwnd changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum CwndCause {
     /// Slow start raises it.
     SlowStart,
     /// The rule raises it after slow start.
@@ -96,7 +96,7 @@ pub enum Cause {
     Rule,
 }
 
-impl Cause {
+impl CwndCause {
     /// All, with their names.
     pub const ALL: [(Self, &str); 8] = [
         (Self::SlowStart, "slow_start"),
@@ -111,7 +111,7 @@ impl Cause {
 }
 
 /// What senders count, timeouts first.
-const COUNTED: [Cause; 4] = [Cause::Timeout, Cause::Loss, Cause::Ecn, Cause::Undo];
+const COUNTED: [CwndCause; 4] = [CwndCause::Timeout, CwndCause::Loss, CwndCause::Ecn, CwndCause::Undo];
 
 /// Changes of cwnd by one cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -180,11 +180,11 @@ pub struct FlowAccount {
     waited_s: f64,
     state: Option<State>,
     /// Why the current reduction began.
-    reduced_by: Cause,
+    reduced_by: CwndCause,
     /// In the order of [`FlowPhase::ALL`].
     pub phases: [PhaseAccount; FlowPhase::ALL.len()],
-    /// In the order of [`Cause::ALL`].
-    pub cwnd_changes: [CwndChanges; Cause::ALL.len()],
+    /// In the order of [`CwndCause::ALL`].
+    pub cwnd_changes: [CwndChanges; CwndCause::ALL.len()],
     /// cwnd at the start of the window, or of a flow that connects within it, packets.
     pub first_cwnd: Option<f64>,
     /// cwnd at the end of the window, packets.
@@ -208,7 +208,7 @@ impl FlowAccount {
             before_s: 0.0,
             waited_s: 0.0,
             state: None,
-            reduced_by: Cause::Loss,
+            reduced_by: CwndCause::Loss,
             phases: Default::default(),
             cwnd_changes: Default::default(),
             first_cwnd: None,
@@ -281,7 +281,7 @@ impl FlowAccount {
     }
 
     /// Why cwnd changes from one state to the next, between which these reductions were counted.
-    fn cause(&mut self, old: &State, new: &State, counted: [u32; COUNTED.len()]) -> Cause {
+    fn cause(&mut self, old: &State, new: &State, counted: [u32; COUNTED.len()]) -> CwndCause {
         if let Some(index) = counted.iter().position(|&times| times > 0) {
             self.reduced_by = COUNTED[index];
             return COUNTED[index];
@@ -290,10 +290,10 @@ impl FlowAccount {
             return self.reduced_by;
         }
         match (new.cwnd < old.cwnd, old.phase) {
-            (true, Some(FlowPhase::Application)) => Cause::Idle,
-            (true, _) => Cause::Rule,
-            (false, _) if old.is_slow_start => Cause::SlowStart,
-            (false, _) => Cause::Growth,
+            (true, Some(FlowPhase::Application)) => CwndCause::Idle,
+            (true, _) => CwndCause::Rule,
+            (false, _) if old.is_slow_start => CwndCause::SlowStart,
+            (false, _) => CwndCause::Growth,
         }
     }
 

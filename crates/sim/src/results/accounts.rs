@@ -2,7 +2,7 @@
 
 use super::mean::mean;
 use crate::build::BuiltNetwork;
-use crate::measure::account::{Cause, CwndChanges, FlowAccount, FlowPhase, PhaseAccount};
+use crate::measure::account::{CwndCause, CwndChanges, FlowAccount, FlowPhase, PhaseAccount};
 use crate::measure::trace::Tracer;
 use serde::{Deserialize, Serialize};
 
@@ -156,7 +156,7 @@ fn account<T: Tracer>(built: &BuiltNetwork<T>, flow: usize, kept: &FlowAccount) 
         link: link.name.clone(),
         packets: kept.drops_of(number as u32),
     });
-    let changes = |(cause, name): (Cause, &str)| CwndChangeRow {
+    let changes = |(cause, name): (CwndCause, &str)| CwndChangeRow {
         cause: name.into(),
         changes: kept.cwnd_changes[cause as usize],
     };
@@ -172,7 +172,7 @@ fn account<T: Tracer>(built: &BuiltNetwork<T>, flow: usize, kept: &FlowAccount) 
         packet_bits,
         edge_bits: delivered_bits - known_packets * packet_bits,
         phases,
-        cwnd_changes: Cause::ALL.into_iter().map(changes).collect(),
+        cwnd_changes: CwndCause::ALL.into_iter().map(changes).collect(),
         first_cwnd: kept.first_cwnd,
         last_cwnd: kept.last_cwnd,
         base_rtt_s: flows.base_rtts_s[flow],
