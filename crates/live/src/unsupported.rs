@@ -57,6 +57,12 @@ impl EndpointKind {
                 "live runs do not support media frames",
             );
         }
+        if let Some(i) = scenario.flows.iter().position(|flow| flow.reader.is_some()) {
+            return unsupported(
+                &format!("flows[{i}].reader"),
+                "the receivers of live runs read at once",
+            );
+        }
         if let Some(i) = scenario.flows.iter().position(|flow| flow.page.is_some()) {
             return unsupported(&format!("flows[{i}].page"), "live runs do not support web pages");
         }

@@ -3,6 +3,7 @@
 use crate::distribution::{Distribution, Packets};
 use crate::knobs::KnobOverrides;
 use crate::per_flow::PerFlow;
+use crate::reader::Reader;
 use crate::video::Video;
 use crate::waveform::Waveform;
 use crate::web_page::Page;
@@ -124,6 +125,9 @@ pub struct FlowSpec {
     /// Plays adaptive video.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub video: Option<Video>,
+    /// The application at the receiver reads slowly, or its buffer changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reader: Option<Reader>,
     /// Priority of its packets, 0 (highest) to 3.
     #[serde(default = "low_priority")]
     pub priority: u8,

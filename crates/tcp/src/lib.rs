@@ -20,8 +20,10 @@ mod limit;
 mod limited_by;
 mod misbehavior;
 mod ns2_history;
+mod offered_window;
 mod output;
 mod pacer;
+mod persist;
 mod prr;
 mod rate_meter;
 mod rate_sampler;
@@ -48,6 +50,7 @@ pub use config::{
 pub use counters::Counters;
 pub use ecn_feedback::EcnFeedback;
 pub use limit::{Limit, LimitedTimes};
+pub use offered_window::ReaderPlan;
 pub use output::Output;
 pub use rate_meter::Measured;
 pub use receiver::Receiver;

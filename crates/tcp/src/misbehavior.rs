@@ -27,7 +27,7 @@ pub(crate) struct Misbehavior {
 
 impl TcpConfig {
     /// Whether the receiver misbehaves.
-    pub(crate) fn misbehaves(&self) -> bool {
+    pub fn misbehaves(&self) -> bool {
         self.receiver.ack_division > 1 || self.receiver.optimistic_acks > 0
     }
 }

@@ -82,7 +82,7 @@ impl Tcb {
     pub(crate) fn next_of_limited_transmit(&self, config: &TcpConfig) -> Option<i64> {
         let beyond = (self.snd_nxt - self.highest_ack) as f64;
         let allows = config.recovery.limited_transmit
-            && beyond <= config.limits.window
+            && beyond <= f64::from(self.rwnd)
             && self.snd_nxt < self.data_end
             && beyond <= self.cwnd + f64::from(self.dupacks);
         allows.then_some(self.snd_nxt)

@@ -4,13 +4,15 @@
 use crate::accecn::CeCounter;
 use crate::ack_schedule::{AckSchedule, Answer, Arrival};
 use crate::misbehavior::Misbehavior;
+use crate::offered_window::OfferedWindow;
 use crate::segment::EarlierAck;
 use crate::syn_ack::SynAck;
 use crate::{
-    AckSegment, EcnEcho, EcnFeedback, NEVER, ReceivedData, SackBlocks, SequenceSet, ShortPacket,
-    TcpConfig, timestamp_ms,
+    AckSegment, EcnEcho, EcnFeedback, NEVER, ReaderPlan, ReceivedData, SackBlocks, SequenceSet,
+    ShortPacket, TcpConfig, timestamp_ms,
 };
 use cwndlab_prefetch::prefetch;
+use std::sync::Arc;
 
 /// A TCP receiver.
 ///
@@ -59,6 +61,8 @@ pub struct Receiver {
     ce_counter: Option<Box<CeCounter>>,
     short_packet: Option<Box<ShortPacket>>,
     misbehavior: Option<Box<Misbehavior>>,
+    /// The window, where the application reads slowly or the buffer changes.
+    offered: Option<Box<OfferedWindow>>,
     /// Whether its caller looks at RCV.NXT after each packet.
     is_observed: bool,
 }
@@ -145,6 +149,7 @@ impl Receiver {
             ce_counter: None,
             short_packet: None,
             misbehavior: None,
+            offered: None,
             is_observed: false,
         }
     }
@@ -152,6 +157,13 @@ impl Receiver {
     /// Tells which packet is a short one.
     pub fn set_short_packet(&mut self, short: Option<ShortPacket>) {
         self.short_packet = short.map(Box::new);
+        self.predicts = false;
+    }
+
+    /// The application reads by this plan, and ACKs tell the window. `first`: the first packet of
+    /// data.
+    pub fn set_reader(&mut self, plan: Arc<ReaderPlan>, first: i64) {
+        self.offered = Some(Box::new(OfferedWindow::new(plan, first)));
         self.predicts = false;
     }
 
@@ -223,6 +235,7 @@ impl Receiver {
             && self.ce_counter.is_none()
             && self.short_packet.is_none()
             && !config.misbehaves()
+            && self.offered.is_none()
             && !self.is_observed;
         done
     }
@@ -261,6 +274,9 @@ impl Receiver {
         }
         let filled_gap = number < self.highest_received;
         let new = self.accept(number);
+        if let Some(offered) = &mut self.offered {
+            offered.on_arrival(now_s, number, self.rcv_nxt);
+        }
         if config.repeats_syn_ack() {
             self.arm_syn_ack_timer(now_s, number, sent_s, config);
         }
@@ -362,15 +378,31 @@ impl Receiver {
         (new, Some(ack))
     }
 
+    /// A probe of the window arrives, which has no data: the answer tells the window again.
+    pub fn on_window_probe(&mut self, now_s: f64, sent_s: f64, config: &TcpConfig) -> AckSegment {
+        self.offered.iter_mut().for_each(|offered| offered.advance(now_s));
+        self.delayed_ack.iter_mut().for_each(|delayed| delayed.deadline_s = NEVER);
+        self.acknowledge(self.last_arrived(), sent_s, config)
+    }
+
+    /// The packet that arrived last, as far as that is known.
+    fn last_arrived(&self) -> i64 {
+        self.offered.as_deref().map_or(self.highest_received, |offered| offered.last)
+    }
+
     /// The third packet of the handshake arrives, an ACK without data.
     pub fn on_handshake_ack(&mut self, now_s: f64) {
         self.syn_ack = None;
         self.schedule.iter_mut().for_each(|schedule| schedule.note_handshake(now_s));
     }
 
-    /// The window that the last ACK offered, bytes, where the receive buffer limits it.
+    /// The window that the last ACK offered, bytes, where a buffer limits it.
     #[inline]
-    pub fn window_bytes(&self) -> Option<u32> {
+    pub fn window_bytes(&self, config: &TcpConfig) -> Option<u32> {
+        if let Some(offered) = &self.offered {
+            let bytes = offered.packets() * i64::from(config.segment.packet_size);
+            return Some(bytes.clamp(0, i64::from(u32::MAX)) as u32);
+        }
         self.schedule.as_deref().map(|schedule| schedule.buffer.window_bytes())
     }
 
@@ -427,9 +459,18 @@ impl Receiver {
         }
     }
 
-    /// Handles expiry of the timer: of a delayed ACK, of one held back, or of the SYN-ACK.
+    /// Handles expiry of the timer: of a delayed ACK, of one held back, of the SYN-ACK, or of what
+    /// opens the window.
     pub fn on_timer(&mut self, config: &TcpConfig) -> Option<AckSegment> {
         let rcv_nxt = self.rcv_nxt;
+        let ack_timer_s = self.ack_timer_s().0;
+        if let Some(offered) = &mut self.offered {
+            let now_s = offered.deadline_s().min(ack_timer_s);
+            offered.advance(now_s);
+            if now_s < ack_timer_s {
+                return offered.has_news().then(|| self.update_window(config));
+            }
+        }
         if let Some(schedule) = &mut self.schedule
             && let deadline_s = schedule.deadline_s()
             && deadline_s < NEVER
@@ -458,6 +499,19 @@ impl Receiver {
         Some(ack)
     }
 
+    /// The ACK that tells that the window has opened, which no packet triggered. It takes a delayed
+    /// one along.
+    #[cold]
+    fn update_window(&mut self, config: &TcpConfig) -> AckSegment {
+        let held = self.delayed_ack.as_deref_mut().filter(|delayed| delayed.held.is_some());
+        if let Some(delayed) = held {
+            (delayed.deadline_s, delayed.acks_withheld) = (NEVER, delayed.acks_withheld - 1);
+        } else {
+            self.offered.iter_mut().for_each(|offered| offered.updates += 1);
+        }
+        self.acknowledge(self.last_arrived(), NEVER, config)
+    }
+
     /// Changes an ACK into that of a receiver that misbehaves.
     #[cold]
     fn misbehave(&mut self, ack: &mut AckSegment, is_ahead: bool, config: &TcpConfig) {
@@ -472,9 +526,19 @@ impl Receiver {
         misbehavior.map(|misbehavior| misbehavior.acks_of_parts(config)).into_iter().flatten()
     }
 
-    /// When the timer expires, for a delayed ACK or for the SYN-ACK, and when it was armed,
-    /// seconds; [`NEVER`] if it is not.
+    /// When the timer expires and when it was armed, seconds; [`NEVER`] if it is not.
     fn timer_s(&self) -> (f64, f64) {
+        let for_ack = self.ack_timer_s();
+        match &self.offered {
+            Some(offered) if offered.deadline_s() < for_ack.0 => {
+                (offered.deadline_s(), offered.armed_at_s())
+            }
+            _ => for_ack,
+        }
+    }
+
+    /// The same for a delayed ACK or for the SYN-ACK.
+    fn ack_timer_s(&self) -> (f64, f64) {
         let own =
             self.schedule.as_deref().map(|schedule| (schedule.deadline_s(), schedule.armed_at_s));
         if let Some(own) = own.filter(|own| own.0 < NEVER) {
@@ -489,7 +553,7 @@ impl Receiver {
         }
     }
 
-    /// When the timer expires, for a delayed ACK or for the SYN-ACK, or [`NEVER`].
+    /// When the timer expires, or [`NEVER`].
     pub fn deadline_s(&self) -> f64 {
         self.timer_s().0
     }
@@ -509,7 +573,8 @@ impl Receiver {
     /// repeated, and those that only offered a larger window.
     pub fn extra_acks(&self) -> u64 {
         let divided = self.misbehavior.as_ref().map_or(0, |misbehavior| misbehavior.extra_acks);
-        divided + u64::from(self.syn_acks_repeated) + u64::from(self.earlier_acks)
+        let updates = self.offered.as_ref().map_or(0, |offered| offered.updates);
+        divided + u64::from(self.syn_acks_repeated + self.earlier_acks + updates)
     }
 
     /// Records the packet; returns whether it is new.
@@ -537,6 +602,7 @@ impl Receiver {
     fn acknowledge(&mut self, number: i64, sent_s: f64, config: &TcpConfig) -> AckSegment {
         let ack = self.rcv_nxt - 1;
         self.last_ack_sent = ack;
+        self.offered.iter_mut().for_each(|offered| offered.offer());
         // RFC 3168 section 6.1.3, ns-2 `TcpSink::ack`: ECE reports a mark on either packet of a
         // delayed ACK.
         let held = self.delayed_ack.as_mut().and_then(|delayed_ack| delayed_ack.held.take());

@@ -285,7 +285,7 @@ pub struct AckSegment {
     /// Highest packet received in order.
     pub ack: i64,
     /// Transmission time of the packet that triggered the ACK, seconds: for metrics, and for RTT
-    /// samples with timestamps.
+    /// samples with timestamps. [`crate::NEVER`] if none did.
     pub sent_s: f64,
     /// Echoed timestamp (TSecr, RFC 7323), seconds.
     pub echo_s: f64,

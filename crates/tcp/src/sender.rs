@@ -119,13 +119,19 @@ impl Sender {
         if packets == tcb.rwnd {
             return;
         }
-        tcb.rwnd = packets;
+        (tcb.rwnd, tcb.window_changed) = (packets, true);
         if tcb.outstanding() == 0 && tcb.snd_nxt < tcb.data_end {
             // Linux `tcp_ack_update_window` restarts like an application that comes back.
             tcb.restart_cwnd_after_idle(now_s, config);
         }
-        self.recovery.on_window(&mut self.tcb);
+        tcb.stop_asking();
         self.settle(now_s);
+    }
+
+    /// The receiver's window before any ACK tells it, packets.
+    pub fn expect_window(&mut self, packets: u32) {
+        self.tcb.rwnd = packets;
+        self.update_prediction();
     }
 
     /// State under the names of Linux's `struct tcp_info`.
@@ -161,6 +167,7 @@ impl Sender {
         self.tcb.last_event_s = now_s;
         self.tcb.limitation.iter_mut().for_each(|limitation| limitation.start(now_s));
         self.send_pending_data(now_s, config, out);
+        self.tcb.keep_asking(now_s, config);
         self.note_limit(now_s);
     }
 
@@ -218,7 +225,32 @@ impl Sender {
         }
         self.process_ack(now_s, ack, sack, config, out);
         self.tcb.ecn.is_marked = false;
+        if self.tcb.largest_window_bytes > 0 {
+            self.tcb.window_changed = false;
+            self.tcb.keep_asking(now_s, config);
+        }
         self.settle(now_s);
+    }
+
+    /// Processes an ACK that tells of the window and that no packet triggered: it is no sample of the
+    /// RTT, unless it acknowledges something new.
+    #[cold]
+    #[inline(never)]
+    pub fn on_window_update(
+        &mut self,
+        now_s: f64,
+        ack: AckSegment,
+        sack: Option<&SackBlocks>,
+        config: &TcpConfig,
+        out: &mut impl Output,
+    ) {
+        let counters = self.tcb.counters;
+        let is_sample = ack.ack > self.tcb.highest_ack;
+        self.on_ack_slow_path(now_s, AckSegment { sent_s: ack.echo_s, ..ack }, sack, config, out);
+        if !is_sample {
+            let Counters { rtt_sum_s, rtt_count, .. } = counters;
+            self.tcb.counters = Counters { rtt_sum_s, rtt_count, ..self.tcb.counters };
+        }
     }
 
     /// Processes an ACK of all packets up to `ack.ack` and a part of the next one (ACK division).
@@ -299,6 +331,12 @@ impl Sender {
         if self.tcb.ecn.requests_reduction() {
             self.recovery.on_ece(&mut self.tcb, ack.ack, config);
         }
+        let asks_or_updates = self.tcb.largest_window_bytes > 0
+            && ack.ack == self.tcb.highest_ack
+            && (self.tcb.window_changed || self.tcb.outstanding() == 0);
+        if asks_or_updates && self.recovery.is_window_update(&self.tcb, ack.ack, sack) {
+            return self.send_pending_data(now_s, config, out);
+        }
         self.recovery.on_ack(&mut self.tcb, now_s, ack, sack, config, out);
     }
 
@@ -323,6 +361,9 @@ impl Sender {
         debug_assert!(self.knows_limit());
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.timer.stop();
+        if self.tcb.persists() {
+            return self.tcb.probe_window(now_s, config, out);
+        }
         // If nothing is to repair, a late duplicate ACK armed the timer again.
         if !self.tcb.is_repaired() {
             self.tcb.check_app_limited(self.recovery.flight(&self.tcb, config));
@@ -365,6 +406,9 @@ impl Sender {
         self.recovery.send_supply(&mut self.tcb, now_s, config, out);
         // A cwnd below one packet sent nothing: the timer reopens it.
         self.tcb.timer.resume_idle();
+        if !self.tcb.persists() {
+            self.tcb.keep_asking(now_s, config);
+        }
         self.settle(now_s);
     }
 
@@ -483,9 +527,11 @@ impl Sender {
         self.tcb.timer.armed_at_s
     }
 
-    /// Whether the armed timer is RACK's reordering timer or TLP's probe timeout, not the RTO.
-    pub fn timer_is_rack_or_tlp(&self) -> bool {
-        self.recovery.timer_is_rack_or_tlp() && self.tcb.outstanding() > 0
+    /// Whether the armed timer is that of the RTO: not RACK's reordering timer, TLP's probe timeout
+    /// or the persist timer.
+    pub fn timer_is_rto(&self) -> bool {
+        let is_rack_or_tlp = self.recovery.timer_is_rack_or_tlp() && self.tcb.outstanding() > 0;
+        !(is_rack_or_tlp || self.tcb.persists())
     }
 
     /// When the pacing timer expires, or [`NEVER`].

@@ -8,6 +8,7 @@ use crate::cwnd_usage::CwndUsage;
 use crate::ecn::EcnState;
 use crate::limit::Limitation;
 use crate::pacer::Pacer;
+use crate::persist::Persist;
 use crate::prr::Prr;
 use crate::rate_sampler::RateSampler;
 use crate::retransmission_timer::RetransmissionTimer;
@@ -106,6 +107,9 @@ pub(crate) struct Tcb {
     pub(crate) rwnd: u32,
     /// The largest window that an ACK offered, bytes; 0 where ACKs offer none.
     pub(crate) largest_window_bytes: u32,
+    /// The ACK that is being processed changed the window.
+    pub(crate) window_changed: bool,
+    pub(crate) persist: Persist,
     /// PSH of the packet that is being sent.
     pub(crate) push: bool,
     /// cwnd was never reduced.
@@ -208,6 +212,8 @@ impl Tcb {
             // A window above 2^32 packets has no effect: conversion saturates.
             rwnd: largest_window(config),
             largest_window_bytes: 0,
+            window_changed: false,
+            persist: Persist::default(),
             push: false,
             first_reduction: true,
             first_packet_lost: false,

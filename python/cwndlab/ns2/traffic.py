@@ -49,6 +49,8 @@ def _group_lines(
         raise refused_key(f"flows[{index}].responses", "the script has no requests and responses")
     if "frames" in spec:
         raise refused_key(f"flows[{index}].frames", "the script has no media frames")
+    if "reader" in spec:
+        raise refused_key(f"flows[{index}].reader", "ns-2's receivers offer one window, tcp.window")
     if "page" in spec:
         raise refused_key(f"flows[{index}].page", "the script has no web pages")
     if "video" in spec:

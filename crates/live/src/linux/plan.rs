@@ -300,6 +300,7 @@ mod tests {
             ("", "tcp = { initial_ssthresh = 20 }", "flows[0].tcp.initial_ssthresh: "),
             ("", "responses = { size = 10, think = \"1s\" }", "flows[0].responses: "),
             ("", "frames = { size = 10, every = \"33ms\" }", "flows[0].frames: "),
+            ("", "reader = { buffer = 10 }", "flows[0].reader: "),
             ("", "page = { objects = [{ name = \"a\", size = 1 }], think = 1 }", "flows[0].page: "),
             ("", "video = { bitrates = [\"1Mbit\"] }", "flows[0].video: "),
             (

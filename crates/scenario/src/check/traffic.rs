@@ -7,7 +7,7 @@ use super::conditions::{
 use super::distributions::check_draw;
 use super::knobs::check_knobs;
 use super::repeated_transfers::check_repeated_transfers;
-use crate::{ArrivalSpec, FlowSpec, KnobOverrides, Leave, PerFlow, Scenario};
+use crate::{ArrivalSpec, FlowSpec, KnobOverrides, Leave, PerFlow, Reader, Scenario};
 use cwndlab_units::Time;
 use std::collections::BTreeSet;
 
@@ -56,12 +56,34 @@ impl Scenario {
             }
             check_join_and_leave(flow, &key)?;
             check_repeated_transfers(flow, &key)?;
+            if let Some(reader) = &flow.reader {
+                self.check_reader(flow, reader, &key("reader"))?;
+            }
             priority(key("priority"), flow.priority)?;
             check_knobs(&flow.tcp, &key("tcp"))?;
             self.check_slow_start(&flow.rule, &flow.tcp, key("tcp"))?;
         }
         one_for_all("tcp", &self.tcp)?;
         check_knobs(&self.tcp, "tcp")
+    }
+
+    fn check_reader(&self, flow: &FlowSpec, reader: &Reader, key: &str) -> Checked {
+        reader.check(key)?;
+        let config = self.tcp_config(&flow.tcp);
+        if config.receiver.receive_buffer > 0 {
+            return conflict(
+                key,
+                "must not be given with tcp.receive_buffer, whose application reads at once",
+            );
+        }
+        if config.misbehaves() {
+            return conflict(
+                key,
+                "must not be given with tcp.ack_division or tcp.optimistic_acks: a receiver that \
+                 misbehaves offers one window",
+            );
+        }
+        Ok(())
     }
 
     pub(super) fn check_arrivals<'a>(&'a self, names: &mut BTreeSet<&'a str>) -> Checked {

@@ -10,7 +10,9 @@ use crate::engine::state::Engine;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
 use cwndlab_rules::Arithmetic;
-use cwndlab_tcp::{NEVER, Receiver, Recovery, Sender};
+use cwndlab_scenario::Reader;
+use cwndlab_tcp::{NEVER, ReaderPlan, Receiver, Recovery, Sender, TcpConfig};
+use std::sync::Arc;
 
 impl Builder<'_> {
     /// Adds the flows of a group.
@@ -48,6 +50,7 @@ impl Builder<'_> {
             transfer_groups.push(spec.name.clone());
             transfer_groups.len() as u32 - 1
         });
+        let reader = spec.reader.as_ref().map(|reader| Arc::new(reader_plan(reader, &config)));
         let drawn_s = |i: u64| self.plan.start_s(spec, i);
         for (i, times) in
             flow_schedule(spec, scenario.duration.seconds(), drawn_s).into_iter().enumerate()
@@ -88,14 +91,18 @@ impl Builder<'_> {
                 if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
             let mut sender = Sender::new(rule, recovery, packets, timer_phase_s, &config);
             sender.set_short_packet(short);
+            let mut receiver = Receiver::new(recovery.uses_sack());
+            receiver.set_short_packet(short);
+            if let Some(reader) = &reader {
+                receiver.set_reader(Arc::clone(reader), config.handshake.syn.into());
+                sender.expect_window(reader.buffer_at(start_s));
+            }
             sender.count_limits();
             let app = ApplicationState::of(&sender, stop_s, transfer);
             engine.senders.push(SenderEndpoint {
                 app,
                 ..SenderEndpoint::new(sender, indices, config_index, spec.priority)
             });
-            let mut receiver = Receiver::new(recovery.uses_sack());
-            receiver.set_short_packet(short);
             let mut receiver = ReceiverEndpoint::new(
                 receiver,
                 config_index,
@@ -111,5 +118,17 @@ impl Builder<'_> {
                 infos.forward_delays_s.push(self.plan.forward_delay_s(&group.path) + delay_s);
             }
         }
+    }
+}
+
+/// A reader in packets of these settings: no buffer is larger than `window`.
+fn reader_plan(reader: &Reader, config: &TcpConfig) -> ReaderPlan {
+    let most = config.limits.window as u64;
+    let packet_bits = 8.0 * f64::from(config.segment.packet_size);
+    let buffer = reader.buffers().into_iter();
+    let rate = reader.rates().into_iter();
+    ReaderPlan {
+        buffer: buffer.map(|(from_s, packets)| (from_s, packets.min(most) as u32)).collect(),
+        rate: rate.map(|(from_s, bit_s)| (from_s, bit_s / packet_bits)).collect(),
     }
 }

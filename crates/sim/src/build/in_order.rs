@@ -49,7 +49,7 @@ impl Search<'_> {
             for &link in &group.path.forward {
                 upstream = self.visit(link, upstream);
             }
-            if rates[1].is_some() || self.plan.tcp_config(spec).has_receiver_timer() {
+            if rates[1].is_some() || self.plan.has_receiver_timer(spec) {
                 upstream.from = None;
             }
             // In the order in which access links add delays, so that equal delays are equal

@@ -174,6 +174,11 @@ impl<'a> NetworkPlan<'a> {
         self.scenario.host_jitter.seconds()
     }
 
+    /// Whether a timer may let an ACK leave.
+    pub fn has_receiver_timer(&self, flow: &FlowSpec) -> bool {
+        flow.reader.is_some() || self.tcp_config(flow).has_receiver_timer()
+    }
+
     /// The settings of the endpoints of a flow.
     pub fn tcp_config(&self, flow: &FlowSpec) -> TcpConfig {
         let mut config = self.scenario.tcp_config(&flow.tcp);

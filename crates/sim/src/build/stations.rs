@@ -92,10 +92,10 @@ impl Builder<'_> {
             self.plan.back_delay_s(&group.path),
         ];
         let access_s = |offset: u32| own_s[access_links[offset as usize]];
-        let config = self.plan.tcp_config(&group.spec);
         let stages = self.entries(&stages, group.spec.page.is_some());
         let senders = stations.senders();
-        delays.add_route(self, &stages, access_s, Some(senders), config.has_receiver_timer());
+        let has_timer = self.plan.has_receiver_timer(&group.spec);
+        delays.add_route(self, &stages, access_s, Some(senders), has_timer);
         if is_arriving {
             delays.add_route(self, &stages, access_s, Some(stations.groups()), false);
         }

@@ -86,7 +86,7 @@ impl Receivers {
             number: ack.ack,
             size_bytes: ack.size_bytes as u16,
             flags: packet.flags.of_ack(ack.echo),
-            options: ack_options(packet.at_s, &ack, &sink.receiver, options),
+            options: ack_options(packet.at_s, &ack, &sink.receiver, config, options),
             ..*packet
         };
         let Some(earlier) = earlier else { return Some(last) };
@@ -111,11 +111,12 @@ impl Receivers {
         options: &mut OptionStore,
     ) {
         let Some(sink) = self.list.get(flow.index()) else { return };
+        let config = &self.config[sink.config as usize];
         let last = Packet {
             number: ack.ack,
             size_bytes: ack.size_bytes as u16,
             flags: packet.flags.of_ack(ack.echo),
-            options: ack_options(packet.at_s, ack, &sink.receiver, options),
+            options: ack_options(packet.at_s, ack, &sink.receiver, config, options),
             ..*packet
         };
         self.divide_ack(flow, last, ack, options);
@@ -137,7 +138,7 @@ impl Receivers {
             self.divided_acks.push(Packet {
                 number,
                 flags: last.flags.with(Flags::ACKS_PART, acks_part),
-                options: ack_options(last.at_s, ack, &sink.receiver, options),
+                options: ack_options(last.at_s, ack, &sink.receiver, config, options),
                 ..last
             });
         }

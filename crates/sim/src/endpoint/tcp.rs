@@ -256,8 +256,11 @@ impl ReceiverEndpoint {
             push: flags.has(Flags::PUSH),
             echoed_ms: options,
         };
-        let (is_new, ack) = self.receiver.on_data(at_s, data, config);
         self.total_delivered += 1;
+        if number < self.receiver.rcv_nxt() && u32::from(size_bytes) == config.wire_size_of(0) {
+            return (false, Some(self.receiver.on_window_probe(at_s, sent_s, config)));
+        }
+        let (is_new, ack) = self.receiver.on_data(at_s, data, config);
         // A SYN carries no data.
         let is_new = is_new && !(number == 0 && config.handshake.syn);
         if is_new {
@@ -283,9 +286,10 @@ pub fn ack_options(
     at_s: f64,
     ack: &AckSegment,
     receiver: &Receiver,
+    config: &TcpConfig,
     options: &mut OptionStore,
 ) -> u32 {
-    let (blocks, window_bytes) = (receiver.sack_blocks(), receiver.window_bytes());
+    let (blocks, window_bytes) = (receiver.sack_blocks(), receiver.window_bytes(config));
     let is_plain = blocks.is_none() && window_bytes.is_none();
     if is_plain && ack.echo_s == ack.sent_s && ack.echo.ce_bytes().is_none() {
         return 0;

@@ -230,7 +230,7 @@ impl<T: Tracer> Engine<T> {
         let limit_s = if own_s < NEVER { own_s.next_up() } else { NEVER };
         let first = self.network.stations.list[station].arrivals.peek_before(limit_s).copied();
         let first = first.filter(|routed| {
-            routed.packet.at_s < own_s || routed.packet.tx_start_s < self.armed_s(station)
+            routed.packet.at_s < own_s || routed.packet.tx_start_s < self.first_timer(station).1
         });
         match first {
             Some(routed) => {
@@ -324,26 +324,31 @@ impl<T: Tracer> Engine<T> {
                 (start_s, true, 0.0, u32::MAX, u32::MAX)
             }
             _ => {
-                let (_, kind, flow) = self.first_timer(station);
-                (self.armed_s(station), false, 0.0, kind as u32, flow)
+                let ((_, kind, flow), armed_s) = self.first_timer(station);
+                (armed_s, false, 0.0, kind as u32, flow)
             }
         };
         if own < arrival { own } else { arrival }
     }
 
-    /// The first timer of a station, which has one.
-    fn first_timer(&self, station: usize) -> (f64, TimerKind, u32) {
-        self.network.stations.list[station].timers.first().unwrap_or((
-            NEVER,
-            TimerKind::default(),
-            0,
-        ))
-    }
-
-    /// When the first timer of a station was armed, seconds.
-    fn armed_s(&self, station: usize) -> f64 {
-        let (at_s, kind, owner) = self.first_timer(station);
-        self.armed_at_s(at_s, kind, FlowId::new(owner))
+    /// The first timer of a station, and when it was armed, seconds. Of those due at one instant it is
+    /// the one that was armed first.
+    pub(crate) fn first_timer(&self, station: usize) -> ((f64, TimerKind, u32), f64) {
+        let timers = &self.network.stations.list[station].timers;
+        let Some((at_s, kind, owner)) = timers.first() else {
+            return ((NEVER, TimerKind::default(), 0), NEVER);
+        };
+        let armed = |(kind, owner)| (self.armed_at_s(at_s, kind, FlowId::new(owner)), kind, owner);
+        let mut first = armed((kind, owner));
+        // Nothing was armed before the start.
+        if first.0 > 0.0 {
+            timers.due_together().map(armed).for_each(|other| {
+                if other < first {
+                    first = other;
+                }
+            });
+        }
+        ((at_s, first.1, first.2), first.0)
     }
 
     fn finish(&mut self) {

@@ -232,7 +232,8 @@ fn deliver_ack_slow_path<T: Tracer>(
         if let Some(window_bytes) = options.window_bytes {
             endpoint.echoed_ms = endpoint.echoed_ms.max(options.left_ms);
             endpoint.sender.set_receiver_window(packet.at_s, packet.number, window_bytes, config);
-            if packet.number == 0 && config.handshake.syn && !endpoint.sender.is_connected() {
+            let is_syn_ack = packet.number == 0 && config.handshake.syn;
+            if is_syn_ack && config.receiver.receive_buffer > 0 && !endpoint.sender.is_connected() {
                 let cause = cause_of(&packet, config);
                 let size_bytes = config.ack_wire_size();
                 send_handshake_ack(endpoint, network, flow, packet.at_s, cause, size_bytes);
@@ -240,14 +241,19 @@ fn deliver_ack_slow_path<T: Tracer>(
         }
     }
     let sack = sack.as_ref().filter(|sack| !sack.is_empty());
-    network.trace.rtt(packet.at_s, flow, packet.at_s - packet.sent_s);
+    let is_triggered = packet.sent_s < NEVER;
+    if is_triggered {
+        network.trace.rtt(packet.at_s, flow, packet.at_s - packet.sent_s);
+    }
     if network.trace.records_packets() {
         trace_ack(endpoint, network, config, flow, &packet, ack, sack);
     }
     let cause = cause_of(&packet, config);
     let acks_part = packet.flags.has(Flags::ACKS_PART);
     dispatch(endpoint, network, config, flow, packet.at_s, cause, |sender, now_s, config, out| {
-        if acks_part {
+        if !is_triggered {
+            sender.on_window_update(now_s, ack, sack, config, out);
+        } else if acks_part {
             sender.on_ack_of_part(now_s, ack, sack, config, out);
         } else {
             sender.on_ack(now_s, ack, sack, config, out);

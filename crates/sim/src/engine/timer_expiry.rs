@@ -14,7 +14,12 @@ use cwndlab_tcp::{Counters, LimitedTimes, NEVER};
 impl<T: Tracer> Engine<T> {
     /// The first timer of a station comes up.
     pub(crate) fn on_timer(&mut self, station: usize) {
-        let Some((at_s, kind, owner)) = self.network.stations.take_timer(station) else { return };
+        let (timer, _) = self.first_timer(station);
+        let (at_s, kind, owner) = timer;
+        if at_s == NEVER {
+            return;
+        }
+        self.network.stations.remove_timer(station, timer);
         let flow = FlowId::new(owner);
         (self.now_s, self.cause) = (at_s, (0.0, kind.tie_break_s()));
         self.processed += 1;
@@ -257,11 +262,11 @@ impl<T: Tracer> Engine<T> {
     /// The retransmission timer of a sender expires.
     fn on_retransmission(&mut self, flow: FlowId) {
         let endpoint = &self.senders[flow.index()];
-        let is_rack_or_tlp = endpoint.sender.timer_is_rack_or_tlp();
+        let is_rto = endpoint.sender.timer_is_rto();
         self.on_sender(flow, |sender, now_s, config, wire| {
             sender.on_retransmission_timer(now_s, config, wire)
         });
-        if T::ON && !is_rack_or_tlp {
+        if T::ON && is_rto {
             let sender = &self.senders[flow.index()].sender;
             let (at_s, number) = (self.now_s, sender.snd_una());
             let packet = Packet::sent(at_s, number, 0, Flags::default());

@@ -276,6 +276,13 @@ impl Stations {
         timer
     }
 
+    /// Removes a timer of those that are due first at a station, which is to be settled after that.
+    pub fn remove_timer(&mut self, station: usize, timer: (f64, TimerKind, u32)) {
+        let owner = &mut self.list[station];
+        owner.timers.remove(timer);
+        owner.own_s = owner.timers.first_s();
+    }
+
     /// When a link acts by itself next, seconds.
     pub fn set_service(&mut self, station: usize, own_s: f64) {
         self.list[station].own_s = own_s;

@@ -133,6 +133,20 @@ impl Timers {
         Some((f64::from_bits(bits), kind, flow))
     }
 
+    /// Kind and flow of the timers that are due together with the earliest one.
+    pub fn due_together(&self) -> impl Iterator<Item = (TimerKind, u32)> {
+        let first = self.current.peek().map(|first| first.0.0);
+        let due = self.current.iter().filter(move |entry| Some(entry.0.0) == first);
+        due.map(|&Reverse((_, kind, flow))| (kind, flow))
+    }
+
+    /// Removes a timer of the current bucket.
+    pub fn remove(&mut self, (at_s, kind, flow): (f64, TimerKind, u32)) {
+        let removed = Reverse((at_s.to_bits(), kind, flow));
+        self.current.retain(|entry| *entry != removed);
+        self.go_on();
+    }
+
     /// The earliest timer: time (seconds), kind and flow.
     #[inline(always)]
     pub fn first(&self) -> Option<(f64, TimerKind, u32)> {

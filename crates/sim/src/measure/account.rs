@@ -111,7 +111,8 @@ impl CwndCause {
 }
 
 /// What senders count, timeouts first.
-const COUNTED: [CwndCause; 4] = [CwndCause::Timeout, CwndCause::Loss, CwndCause::Ecn, CwndCause::Undo];
+const COUNTED: [CwndCause; 4] =
+    [CwndCause::Timeout, CwndCause::Loss, CwndCause::Ecn, CwndCause::Undo];
 
 /// Changes of cwnd by one cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -87,7 +87,7 @@ pub fn row(event: PacketEvent, flow: FlowId, packet: &Packet) -> PacketRow {
         cwr: packet.flags.has(Flags::CWR),
         echo: packet.flags.echo(),
         marked: packet.flags.is_ce() || packet.flags.echo() == EcnEcho::ECE,
-        echo_s: packet.sent_s,
+        echo_s: if packet.sent_s < NEVER { packet.sent_s } else { f64::NAN },
         sack: 0,
         link: PacketRow::NO_LINK,
     }

@@ -199,7 +199,8 @@ impl<T: Tracer> Network<T> {
         }
     }
 
-    /// The timer of a receiver at this hop expires: a delayed ACK is due, or a SYN-ACK is repeated.
+    /// The timer of a receiver at this hop expires: a delayed ACK is due, a SYN-ACK is repeated, or
+    /// the window opens.
     pub fn expire_receiver(&mut self, flow: FlowId, first_access_link: u32, hop: HopId) {
         let Self { receivers, options, access_links, .. } = self;
         let sink = &mut receivers.list[flow.index()];
@@ -217,7 +218,7 @@ impl<T: Tracer> Network<T> {
             sent_s: ack.sent_s,
             size_bytes: ack.size_bytes as u16,
             flags: Flags::of_priority(sink.priority).of_ack(ack.echo),
-            options: ack_options(at_s, &ack, &sink.receiver, options),
+            options: ack_options(at_s, &ack, &sink.receiver, config, options),
         };
         if config.receiver.ack_division > 1 {
             receivers.divide_ack(flow, packet, &ack, options);

@@ -256,6 +256,22 @@ pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
             "cushion": f64::from(n) * time, "buffer": f64::from(n + 3) * time,
         })
     });
+    let change = (option::of(0u32..40), option::of(numbers.rate()), any::<bool>());
+    let changes = vec((numbers.time(0.05, 0.8), change), 0..3).prop_map(|changes| {
+        let mut at_s = 0.0;
+        let change = |(after_s, (buffer, rate, reads)): (f64, (Option<u32>, Option<f64>, bool))| {
+            at_s += after_s;
+            let entries =
+                vec![("buffer", buffer.map(|n| json!(n))), ("rate", rate.map(|r| json!(r)))];
+            object(json!({ "at": at_s, "reads": reads }), entries)
+        };
+        Value::Array(changes.into_iter().map(change).collect())
+    });
+    let reader =
+        (0u32..40, option::of(numbers.rate()), changes).prop_map(|(buffer, rate, changes)| {
+            let rate = ("rate", rate.map(|rate| json!(rate)));
+            object(json!({ "buffer": buffer, "changes": changes }), vec![rate])
+        });
     let join = (1u32..3, numbers.time(0.1, 0.5))
         .prop_map(|(batch, every)| json!({ "batch": batch, "every": every }));
     let leave = (1u32..3, numbers.time(0.3, 1.0))
@@ -268,11 +284,25 @@ pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
         option::weighted(0.2, leave),
         option::weighted(0.3, 0u8..4),
         any::<bool>(),
-        (option::weighted(0.1, 1u32..5), option::weighted(0.1, 1u32..20)),
+        (
+            option::weighted(0.1, 1u32..5),
+            option::weighted(0.1, 1u32..20),
+            option::weighted(0.3, reader),
+        ),
     )
         .prop_map(
-            |(responses, frames, applications, join, leave, priority, ecn, (parts, ahead))| {
+            |(
+                responses,
+                frames,
+                applications,
+                join,
+                leave,
+                priority,
+                ecn,
+                (parts, ahead, reader),
+            )| {
                 let (page, video) = applications;
+                let is_honest = parts.is_none_or(|n| n == 1) && ahead.is_none();
                 let mut is_free = responses.is_none();
                 let frames = frames.filter(|_| is_free);
                 is_free &= frames.is_none();
@@ -289,6 +319,7 @@ pub fn flow(numbers: Numbers) -> BoxedStrategy<Value> {
                     ("page", page),
                     ("video", video),
                     ("priority", priority.map(|p| json!(p))),
+                    ("reader", reader.filter(|_| is_honest)),
                 ];
                 object(json!({ "ecn": ecn }), rest)
             },

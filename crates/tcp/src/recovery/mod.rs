@@ -227,10 +227,14 @@ impl LossRecovery {
         }
     }
 
-    /// The receiver's window changed.
-    pub(crate) fn on_window(&mut self, tcb: &mut Tcb) {
-        if let Self::RackTlp(scheme) = self {
-            scheme.on_window(tcb);
+    /// Whether an ACK of nothing new, with another window than the last one, is no duplicate (RFC
+    /// 5681 section 2): with SACK, one that reports no packet (RFC 6675 section 2). RACK does not
+    /// count duplicates, or knows.
+    pub(crate) fn is_window_update(&self, tcb: &Tcb, ack: i64, sack: Option<&SackBlocks>) -> bool {
+        match self {
+            Self::Tahoe | Self::Reno(_) => true,
+            Self::Sack(_) => self.newly_delivered(tcb, ack, sack) == 0,
+            Self::RackTlp(_) => false,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::rate_meter::{Measured, RateMeter};
 use crate::tcb::{CongestionState, Flight, Tcb, initial_ssthresh};
 use crate::ticks::{HZ, tick_before, ticks_of, timer_expiry_s, whole_us};
-use crate::{AckSegment, CaState, DataSegment, Ecn, Output, SackBlocks, TcpConfig, TcpInfo};
+use crate::{AckSegment, CaState, Output, SackBlocks, TcpConfig, TcpInfo};
 use cwndlab_rules::{Congestion, Delivery, RateSample, Repair, WindowRule};
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
@@ -30,8 +30,6 @@ pub(crate) enum PendingTimer {
     LossProbe,
     /// Reordering timer of RACK.
     Reordering,
-    /// Probe of a window of zero (RFC 9293 section 3.8.6.1).
-    WindowProbe,
 }
 
 /// A tail loss probe that is not resolved yet (RFC 8985 section 7).
@@ -73,12 +71,8 @@ pub(crate) struct RackTlp {
     lost_reported: u64,
     /// Packets that an undo unmarked before the rule heard that they were lost: it never will.
     lost_unreported: u64,
-    /// Probes of a window of zero in a row.
-    window_probes: u32,
     /// The receiver sends SACK blocks; without them duplicate ACKs are counted.
     pub(super) has_sack: bool,
-    /// The ACK that is being processed changed the receiver's window.
-    window_changed: bool,
     /// The device below takes no packet: retransmissions fail.
     refuses_packets: bool,
 }
@@ -93,9 +87,7 @@ impl RackTlp {
             meter: None,
             lost_reported: 0,
             lost_unreported: 0,
-            window_probes: 0,
             has_sack: true,
-            window_changed: false,
             refuses_packets: false,
         }
     }
@@ -369,7 +361,6 @@ impl RackTlp {
     #[cold]
     #[inline(never)]
     fn count_without_sack(&mut self, tcb: &Tcb, ack: i64, acked: i64) -> i64 {
-        let window_changed = std::mem::take(&mut self.window_changed);
         if acked > 0 {
             let delivered = self.rack.remove_dupacks(acked);
             if tcb.state != CongestionState::Recovery {
@@ -377,7 +368,7 @@ impl RackTlp {
             }
             return delivered;
         }
-        let is_duplicate = ack == tcb.highest_ack && tcb.outstanding() > 0 && !window_changed;
+        let is_duplicate = ack == tcb.highest_ack && tcb.outstanding() > 0 && !tcb.window_changed;
         // After a timeout new data alone are counted (F-RTO).
         let counts = tcb.state != CongestionState::Loss || tcb.highest_sent > tcb.recover;
         if is_duplicate && counts { self.rack.count_dupack() } else { 0 }
@@ -660,10 +651,9 @@ impl RackTlp {
         let was_probe = self.pending_timer == PendingTimer::LossProbe;
         let rto_s = tcb.rtt.rto_s();
         if tcb.outstanding() == 0 {
-            if self.is_window_shut(tcb) {
-                if self.pending_timer != PendingTimer::WindowProbe || !tcb.timer.is_armed() {
-                    self.arm_window_probe(tcb, now_s, config);
-                }
+            if tcb.is_window_shut() {
+                // The persist timer runs.
+                self.pending_timer = PendingTimer::Rto;
                 return;
             }
             // cwnd is below one packet: only the timer can open it.
@@ -698,57 +688,6 @@ impl RackTlp {
         self.pending_timer = pending_timer;
     }
 
-    /// Whether the receiver's window alone keeps data back.
-    fn is_window_shut(&self, tcb: &Tcb) -> bool {
-        tcb.snd_nxt < tcb.data_end && tcb.snd_nxt > tcb.highest_ack + i64::from(tcb.rwnd)
-    }
-
-    /// Arms the timer for the next probe of the window: after an RTO, which doubles with each
-    /// (Linux `tcp_probe0_when`).
-    #[cold]
-    #[inline(never)]
-    fn arm_window_probe(&mut self, tcb: &mut Tcb, now_s: f64, config: &TcpConfig) {
-        let base_s = tcb.rtt.rto_s().max(config.rto.min_rto.seconds());
-        let factor = f64::from(1u32 << self.window_probes.min(30));
-        let seconds = (base_s * factor).min(config.rto.max_rto.seconds());
-        self.arm(tcb, now_s, PendingTimer::WindowProbe, seconds);
-    }
-
-    /// Asks for the window: no data, and the number of the last packet acknowledged, so that the
-    /// receiver answers (Linux `tcp_xmit_probe_skb`).
-    #[cold]
-    #[inline(never)]
-    fn probe_window(
-        &mut self,
-        tcb: &mut Tcb,
-        now_s: f64,
-        config: &TcpConfig,
-        out: &mut impl Output,
-    ) {
-        out.send(DataSegment {
-            push: false,
-            number: tcb.highest_ack,
-            size_bytes: config.wire_size_of(0),
-            retransmission: true,
-            ecn: Ecn::NotEct,
-            cwr: false,
-            cwnd: tcb.cwnd,
-            ssthresh: tcb.ssthresh,
-        });
-        self.window_probes += 1;
-        self.arm_window_probe(tcb, now_s, config);
-    }
-
-    /// The receiver's window changed: an open one ends its probes.
-    pub(crate) fn on_window(&mut self, tcb: &mut Tcb) {
-        self.window_changed = true;
-        if self.pending_timer == PendingTimer::WindowProbe && !self.is_window_shut(tcb) {
-            tcb.timer.stop();
-            self.pending_timer = PendingTimer::Rto;
-            self.window_probes = 0;
-        }
-    }
-
     /// Remaining RTO of the packet at SND.UNA, seconds.
     fn remaining_rto_s(&self, tcb: &Tcb, now_s: f64) -> f64 {
         let head_s = self.rack.head_xmit_s().unwrap_or(now_s);
@@ -772,9 +711,6 @@ impl RackTlp {
             PendingTimer::LossProbe if tcb.outstanding() > 0 => {
                 self.send_loss_probe(tcb, now_s, config, out);
                 self.arm(tcb, now_s, PendingTimer::Rto, tcb.rtt.rto_s());
-            }
-            PendingTimer::WindowProbe if tcb.outstanding() == 0 => {
-                self.probe_window(tcb, now_s, config, out);
             }
             PendingTimer::Reordering if tcb.outstanding() > 0 => {
                 let timeout_s = self.remaining_rto_s(tcb, now_s);

@@ -427,7 +427,7 @@ impl Sack {
 
     /// The next packet to send in recovery.
     fn next_packet(&mut self, tcb: &Tcb, config: &TcpConfig) -> Option<i64> {
-        let window = config.limits.window as i64;
+        let window = i64::from(tcb.rwnd);
         let new_data = (tcb.snd_nxt <= tcb.highest_ack + window && tcb.snd_nxt < tcb.data_end)
             .then_some(tcb.snd_nxt);
         if self.counts_by_scoreboard(config) {
