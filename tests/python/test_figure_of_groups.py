@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cwndlab import Sweep
+from cwndlab import ScenarioError, Sweep
 from cwndlab.plots import FigureStyleError
 from cwndlab.plots.drawing import LINE_LABEL
 from cwndlab.sweeps.measures import find, measure
@@ -71,11 +71,21 @@ def test_lines_have_a_legend_or_names_at_their_ends(found):
 
 
 def test_groups_have_their_names_where_an_axis_sets_a_rule():
-    axes = {X: ["5pkt", "20pkt"], "flows.third.rule": ["CUBIC", "AIAD(1, 3)"]}
+    axes = {X: ["5pkt", "20pkt"], "flows.third.rule": ["AIAD(1, 3)", "CUBIC"]}
     found = shared_sweep(axes=axes, replicates=2).run()
     figure = found.plot(x=X, hue="group", panel="flows.third.rule")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(GROUPS)
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    top = 100 * found.summary["ci95_high"].max()
+    assert figure.axes[0].get_ylim()[1] > top, "a whisker of the other panel is cut off"
+
+
+def test_a_target_may_name_each_group():
+    sweep = shared_sweep(until="ci(group.share) < 0.1")
+    assert [target.metric for target in sweep.targets] == sweep.metrics[1:]
+    assert {target.limit for target in sweep.targets} == {0.1}
+    with pytest.raises(ScenarioError, match=r"until: .*did you mean group.share"):
+        shared_sweep(until="ci(group.shar) < 0.1")
 
 
 @pytest.mark.parametrize(
