@@ -1,6 +1,7 @@
 """Figures of a sweep with a line for each group of flows."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 from cwndlab import ScenarioError, Sweep
@@ -71,13 +72,22 @@ def test_lines_have_a_legend_or_names_at_their_ends(found):
 
 
 def test_groups_have_their_names_where_an_axis_sets_a_rule():
-    axes = {X: ["5pkt", "20pkt"], "flows.third.rule": ["AIAD(1, 3)", "CUBIC"]}
+    axes = {X: ["5pkt", "20pkt"], "flows.third.rule": ["CUBIC", "AIAD(1, 3)"]}
     found = shared_sweep(axes=axes, replicates=2).run()
     figure = found.plot(x=X, hue="group", panel="flows.third.rule")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(GROUPS)
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
-    top = 100 * found.summary["ci95_high"].max()
-    assert figure.axes[0].get_ylim()[1] > top, "a whisker of the other panel is cut off"
+
+
+def test_no_panel_cuts_a_whisker_off():
+    axes = {X: ["20pkt", "5pkt"], "flows.third.rule": ["AIMD(1, 0.5)"]}
+    found = shared_sweep(axes=axes, replicates=4).run()
+    # The interval of a group is widest in the second panel.
+    widest = found.summary.filter(metric="groups.third.share").sort(X)["ci95_high"].to_list()
+    assert widest[0] < widest[1]
+    figure = found.plot(x="flows.third.rule", panel=X, hue="group")
+    top = 100 * found.summary.filter(pl.col("metric").str.starts_with("groups."))["ci95_high"].max()
+    assert all(axes.get_ylim()[1] > top for axes in figure.axes)
 
 
 def test_a_target_may_name_each_group():
