@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documents: ``python docs/generate.py``.
+"""Writes the generated parts of the documents: ``python docs/generate.py [DOCUMENT ...]``.
 
 A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Names: ``api``
 (every public name of the package, from docstrings), ``knobs`` (table of endpoint knobs), ``scenario
@@ -15,6 +15,8 @@ relevance), ``verdicts`` (of papers, from docs/reproduction.json, which `cwndlab
 known-results --page docs` writes), ``simulated rates`` (beside theory's), ``fallback`` (of Prague),
 ``$ COMMAND`` (the command and its output, run from the repository's root), and ``bench NAME`` (the
 last record of `make bench`, from bench/document.py).
+A part whose command runs ns-2 stays as it is where ns-2 is not installed. With a DOCUMENT only
+this one is written, and its pictures are drawn.
 ``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
 out/reproduce, and does the runs that it lacks; verdicts stay. ``--check`` ignores run times, and
 does not compare pictures.
@@ -26,11 +28,14 @@ import argparse
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
+from cwndlab.message import unknown
 from parts import (
     agents,
     all_cells,
@@ -55,7 +60,7 @@ DOCUMENTS = (
     "docs/known-results.md", "docs/l4s.md", "docs/lessons/README.md", "docs/metrics.md",
     "docs/ns2.md", "docs/papers.md", "docs/performance.md", "docs/profiles.md",
     "docs/reproduction.md", "docs/rules.md", "docs/scenario.md", "docs/search.md",
-    "docs/sweeps.md", "docs/theory.md", "docs/witness.md",
+    "docs/sweeps.md", "docs/theory.md", "docs/tutorial.md", "docs/witness.md",
 )  # fmt: skip
 PICTURES = {
     "docs/images/against.png": (
@@ -91,8 +96,21 @@ PICTURES = {
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
     "docs/images/second-topology.png": "cwndlab topology examples/second-topology.toml --plot",
 }
+STUDY = (
+    "cwndlab sweep examples/sweep-three-rules.toml --x dumbbell.queue.limit --hue group "
+    "--panel beside --style paper --label dumbbell.queue.limit=buffer --label nothing=alone "
+    "--label 'bursts=with cross traffic' --label 'losses=with 0.1 % random loss'"
+)
+PICTURES |= {
+    "docs/images/tutorial-run.png": (
+        "cwndlab run examples/three-rules.toml --set dumbbell.queue.limit=8bdp --plot"
+    ),
+    "docs/images/tutorial-shares.svg": f"{STUDY} --plot",
+}
 PART = re.compile(r"<!-- generated: (?P<name>.+?) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
 WALL_CLOCK = re.compile(r"in \d+\.\d+ s \(\d+\.\d+ M packets/s\)")
+BUILD = re.compile(r"(?<=, build )[0-9a-f]{16}")
+"""Fingerprint of the engine's sources: it changes with every edit of them, whatever they do."""
 
 
 def call(command: str) -> subprocess.CompletedProcess[str]:
@@ -174,22 +192,35 @@ def measured(name: str) -> str:
 
 
 def comparable(text: str) -> str:
-    """Remove what depends on the machine."""
-    return WALL_CLOCK.sub("in T s (P M packets/s)", text)
+    """Remove what depends on the machine or the build."""
+    return BUILD.sub("B", WALL_CLOCK.sub("in T s (P M packets/s)", text))
+
+
+def can_generate(name: str) -> bool:
+    """Whether this machine has the program that the part `name` runs."""
+    return "--beside ns2" not in name or shutil.which("ns") is not None
 
 
 def refreshed(text: str) -> str:
     """Return a document with its parts generated again.
 
-    A part that is equal but for run times is kept.
+    A part that is equal but for run times is kept, and so is one that cannot be generated here.
     """
 
     def part(found: re.Match[str]) -> str:
+        if not can_generate(found["name"]):
+            return found[0]
         new = generate(found["name"])
         kept = found["text"] if comparable(found["text"]) == comparable(new) else new
         return f"<!-- generated: {found['name']} -->\n{kept}<!-- end -->"
 
     return PART.sub(part, text)
+
+
+def shown(documents: Sequence[str]) -> dict[str, str]:
+    """Return the pictures that documents show, with their commands."""
+    text = "".join((ROOT / name).read_text(encoding="utf-8") for name in documents)
+    return {name: command for name, command in PICTURES.items() if Path(name).name in text}
 
 
 def redraw(experiments: list[str]) -> None:
@@ -211,6 +242,12 @@ def main() -> int:
     """Refresh or check every document."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
+        "documents",
+        nargs="*",
+        metavar="DOCUMENT",
+        help="such as docs/sweeps.md; by default all",
+    )
+    parser.add_argument(
         "--check",
         action="store_true",
         help="change nothing; exit with 1 if something is out of date",
@@ -225,17 +262,22 @@ def main() -> int:
     if arguments.papers:
         redraw(arguments.papers)
         return 0
+    for name in arguments.documents:
+        if name not in DOCUMENTS:
+            parser.error(unknown("DOCUMENT", name, DOCUMENTS))
+    chosen = arguments.documents or DOCUMENTS
+    drawn = shown(chosen) if arguments.documents else PICTURES
     stale = 0
-    for name, command in {} if arguments.check else PICTURES.items():
-        drawn = call(f"{command} {name}")
-        if drawn.returncode:
-            print(f"{name}: NOT drawn\n{drawn.stdout}", file=sys.stderr)
+    for name, command in () if arguments.check else drawn.items():
+        done = call(f"{command} {name}")
+        if done.returncode:
+            print(f"{name}: NOT drawn\n{done.stdout}", file=sys.stderr)
             return 1
         if name.endswith(".png"):
             pictures.reduce_colours(ROOT / name)
-    for name in () if arguments.check else pictures.draw_all():
+    for name in () if arguments.check or arguments.documents else pictures.draw_all():
         print(f"{name}: drawn", file=sys.stderr)
-    for name in DOCUMENTS:
+    for name in chosen:
         path = ROOT / name
         old = path.read_text(encoding="utf-8")
         new = refreshed(old)

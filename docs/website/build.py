@@ -44,6 +44,7 @@ SITE = {
     "CONTRIBUTING.md": "project/contributing",
     "CHANGELOG.md": "project/changes",
     "docs/custom-rules.md": "guides/custom-rules",
+    "docs/tutorial.md": "guides/tutorial",
     "docs/sweeps.md": "guides/sweeps",
     "docs/search.md": "guides/search",
     "docs/design.md": "guides/design",

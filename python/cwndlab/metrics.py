@@ -41,6 +41,8 @@ RECORDED: dict[str, dict[str, Any]] = {
     **{key: {"trace.solo": True} for key in ("harm", "rtt_harm", "solo_goodput_bps", "solo_rtt_s")},
 }
 """Columns of flows and groups that a run records on request, to the keys that ask for them."""
+_DIGITS = {"share": 1, "utilization": 1}
+"""Digits after the point of columns that have others than a metric's usual ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,7 @@ class Metric:
         own = cls(
             key=column.name, label=column.label, meaning=column.meaning, unit=column.shown_unit,
             more_is_better=column.more_is_better, bounds=column.bounds,
-            resolution=column.resolution, scale=column.scale,
+            resolution=column.resolution, scale=column.scale, digits=_DIGITS.get(column.name, 3),
             short="" if "label" in changes else column.heading,
         )  # fmt: skip
         return replace(own, read=read, **changes)

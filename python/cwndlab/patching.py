@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import sys
 from collections.abc import Mapping
 from numbers import Integral
 from pathlib import Path
@@ -15,6 +16,11 @@ from cwndlab.documents import is_list, is_mapping, is_sequence, is_table
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 LISTS = ("arrivals", "cross", "flows", "links")
 """Keys of a scenario that hold lists of tables."""
 
@@ -22,15 +28,29 @@ LISTS = ("arrivals", "cross", "flows", "links")
 def value_from_text(text: str) -> Any:
     """Read the value of `--set key=value`: JSON if it parses, otherwise the text itself.
 
+    Lists and tables may be TOML, too, as the file of a scenario has them.
+
     Examples
     --------
     >>> value_from_text("20Mbit"), value_from_text("0.5"), value_from_text('["0s", "1s"]')
     ('20Mbit', 0.5, ['0s', '1s'])
+    >>> value_from_text('[{ kind = "bernoulli", p = 0.01 }]')
+    [{'kind': 'bernoulli', 'p': 0.01}]
     """
     try:
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
+        return _table_or_list(text) if text.lstrip().startswith(("[", "{")) else text
+
+
+def _table_or_list(text: str) -> Any:
+    """Read TOML of one line; the text itself where it is none, or has what JSON cannot hold."""
+    try:
+        value = tomllib.loads(f"value = {text}")
+        json.dumps(value, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
         return text
+    return value["value"] if list(value) == ["value"] else text
 
 
 def _refuse(constant: str) -> None:

@@ -55,6 +55,7 @@ REFUSED = {
     "rules-marks": "dumbbell.outages",
     "rules-window": "dumbbell.outages",
     "second-topology": "links[1].queue.kind",
+    "three-rules": "host_jitter",
     "web-page": "flows[0].page",
     "wifi": "dumbbell.jitter",
 }

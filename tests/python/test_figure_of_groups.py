@@ -1,9 +1,10 @@
 """Figures of a sweep with a line for each group of flows."""
 
 import numpy as np
+import polars as pl
 import pytest
 
-from cwndlab import Sweep
+from cwndlab import ScenarioError, Sweep
 from cwndlab.plots import FigureStyleError
 from cwndlab.plots.drawing import LINE_LABEL
 from cwndlab.sweeps.measures import find, measure
@@ -76,6 +77,25 @@ def test_groups_have_their_names_where_an_axis_sets_a_rule():
     figure = found.plot(x=X, hue="group", panel="flows.third.rule")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(GROUPS)
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
+
+
+def test_no_panel_cuts_a_whisker_off():
+    axes = {X: ["20pkt", "5pkt"], "flows.third.rule": ["AIMD(1, 0.5)"]}
+    found = shared_sweep(axes=axes, replicates=4).run()
+    # The interval of a group is widest in the second panel.
+    widest = found.summary.filter(metric="groups.third.share").sort(X)["ci95_high"].to_list()
+    assert widest[0] < widest[1]
+    figure = found.plot(x="flows.third.rule", panel=X, hue="group")
+    top = 100 * found.summary.filter(pl.col("metric").str.starts_with("groups."))["ci95_high"].max()
+    assert all(axes.get_ylim()[1] > top for axes in figure.axes)
+
+
+def test_a_target_may_name_each_group():
+    sweep = shared_sweep(until="ci(group.share) < 0.1")
+    assert [target.metric for target in sweep.targets] == sweep.metrics[1:]
+    assert {target.limit for target in sweep.targets} == {0.1}
+    with pytest.raises(ScenarioError, match=r"until: .*did you mean group.share"):
+        shared_sweep(until="ci(group.shar) < 0.1")
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,27 @@ def test_panels_share_their_scale(found):
 
 
 @pytest.mark.parametrize(
+    ("labels", "title"),
+    [
+        ({}, "rule AIAD(1, 3)"),
+        ({"AIAD(1, 3)": "theirs"}, "theirs"),
+        ({"rule": "Rule:"}, "Rule: AIAD(1, 3)"),
+        ({"rule": "Rule:", "AIAD(1, 3)": "theirs"}, "Rule: theirs"),
+    ],
+)
+def test_a_panel_may_have_a_title_of_ones_own(found, labels, title):
+    _, right = found.plot(x=X, panel="rule", labels=labels).axes
+    assert right.get_title("left") == title
+
+
+def test_a_figure_of_a_paper_leaves_the_study_to_its_caption(found):
+    heads = [
+        found.plot(x=X, hue="rule", style=style).get_suptitle() for style in ("screen", "paper")
+    ]
+    assert [head.startswith(f"{found.title}: ") for head in heads] == [True, False]
+
+
+@pytest.mark.parametrize(
     ("asked", "message"),
     [
         ({"x": "rul"}, "x: .*did you mean rule"),

@@ -120,7 +120,9 @@ def test_a_patch_into_a_list_that_is_not_there_says_so():
 @pytest.mark.parametrize(
     ("text", "value"),
     [("3", 3), ("0.5", 0.5), ("true", True), ('["0s","1s"]', ["0s", "1s"]),
-     ('{"kind": "x"}', {"kind": "x"}),
+     ('{"kind": "x"}', {"kind": "x"}), ('{ kind = "x" }', {"kind": "x"}),
+     ('[{ p = 0.1 }]', [{"p": 0.1}]), ("[1979-05-27]", "[1979-05-27]"), ("[nan]", "[nan]"),
+     ("[1]\nother = 2", "[1]\nother = 2"), ("[10Mbit]", "[10Mbit]"),
      ("20Mbit", "20Mbit"), ("AIMD(1, 0.5)", "AIMD(1, 0.5)"), ("", "")],
 )  # fmt: skip
 def test_values_of_set(text, value):

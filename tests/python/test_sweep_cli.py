@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sqlite3
 import subprocess
@@ -42,6 +43,9 @@ def test_a_sweep_and_its_results(cli, sweep_file, tmp_path):
     assert listed.returncode == 0, listed.stderr
     assert "12 runs" in listed.stdout
     assert "seeds     1 to 3" in listed.stdout
+    (known,) = re.findall("hash      ([0-9a-f]{16}) of all runs", listed.stdout)
+    assert cli("report", "out/small", "-o", "small.html").returncode == 0
+    assert known in (tmp_path / "small.html").read_text(), "the report has another hash"
     table = Sweep.load(sweep_file).run().runs
     frames = [pl.read_csv(tmp_path / "runs.csv"), pl.read_parquet(tmp_path / "runs.parquet")]
     frames.append(pl.DataFrame(json.loads((tmp_path / "runs.json").read_text())["runs"]))

@@ -208,7 +208,7 @@ def _print_runs(table: pl.DataFrame, more: list[str]) -> None:
 
 def _print_sweeps(table: pl.DataFrame) -> None:
     """Print the names of the sweeps if there are too many runs to list."""
-    axes = table.columns[table.columns.index("sweep") + 1 : table.columns.index("replicate")]
+    axes = _axes(table)
     rows: list[list[str]] = []
     for (name,), runs in table.group_by("sweep", maintain_order=True):
         own = [axis for axis in axes if runs[axis].null_count() < runs.height]
@@ -243,7 +243,25 @@ def _provenance(store: Store, table: pl.DataFrame, left_out: dict[str, int]) -> 
         "machines": distinct("machine"),
         "finished": [table["finished"].min(), table["finished"].max()],
         "duration_s": table["duration_s"].sum(),
+        "hash": _hash(table),
     }
+
+
+def _hash(table: pl.DataFrame) -> str:
+    """Hash all runs as a report does: equal elsewhere if every run was equal there."""
+    from cwndlab.report.from_sweep import digest
+
+    return digest(
+        [
+            {**row, "cell": {axis: row[axis] for axis in _axes(table) if row[axis] is not None}}
+            for row in table.to_dicts()
+        ]
+    )
+
+
+def _axes(table: pl.DataFrame) -> list[str]:
+    columns = table.columns
+    return columns[columns.index("sweep") + 1 : columns.index("replicate")]
 
 
 def _print_provenance(found: dict[str, Any], *, with_sweeps: bool) -> None:
@@ -258,6 +276,7 @@ def _print_provenance(found: dict[str, Any], *, with_sweeps: bool) -> None:
         ("machines", "; ".join(found["machines"])),
         ("finished", f"{found['finished'][0]} to {found['finished'][1]}"),
         ("run time", f"{found['duration_s']:.2f} s in all"),
+        ("hash", f"{found['hash']} of all runs"),
     ):
         print_line(f"{what:9} {text}")
 

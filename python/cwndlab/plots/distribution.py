@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cwndlab.plots.drawing import figure_legend, legend_title, name, ordered, title_of
+from cwndlab.plots.drawing import figure_legend, legend_title, name, ordered, panel_title, title_of
 from cwndlab.plots.over_axes import head, levels, where
 from cwndlab.plots.style import FloatArray, Look, look, panels, styled
 from cwndlab.statistics import estimate
@@ -53,7 +53,7 @@ def distribution(subject: Measured, over: Over) -> Figure:
     for panel, column in zip(axes, columns, strict=True):
         chosen = where(values, over.panel, column)
         if over.panel is not None:
-            panel.set_title(f"{name(over.panel)} {name(column)}")
+            panel.set_title(panel_title(over.panel, column))
         for number, line in enumerate(lines):
             own = where(chosen, over.hue, line)
             counts.add(own.height)

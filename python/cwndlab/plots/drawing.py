@@ -170,6 +170,12 @@ def legend_title(axis: str | None) -> str | None:
     return None if label == axis else label
 
 
+def panel_title(axis: str, level: str) -> str:
+    """Return the label of a level if only the level was given one, else those of axis and level."""
+    label = name(level)
+    return label if label != level and name(axis) == axis else f"{name(axis)} {label}"
+
+
 def ordered(series: Iterable[Name], key: Callable[[Name], str] = str) -> list[Name]:
     """Put series into the order asked: the baseline, those named, the others.
 

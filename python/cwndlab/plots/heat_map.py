@@ -10,7 +10,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from cwndlab.plots.drawing import name, points, room_in, title_of
+from cwndlab.plots.drawing import name, panel_title, points, room_in, title_of
 from cwndlab.plots.over_axes import head, levels, where
 from cwndlab.plots.style import panels, styled
 
@@ -67,7 +67,7 @@ def heat_map(subject: Measured, over: Over) -> Figure:
         panel.grid(visible=False)
         panel.spines[:].set_visible(False)
         panel.set_xlabel(name(over.x))
-        panel.set_title(f"{name(over.panel)} {name(column)}" if over.panel is not None else "")
+        panel.set_title(panel_title(over.panel, column) if over.panel is not None else "")
     axes[0].set_ylabel(name(vertical))
     figure.colorbar(ScalarMappable(colours, COLOURS), ax=axes, label=title_of(metric))
     interval = " (± half-width of the 95 % confidence interval)" if cell_in >= CELL_IN else ""

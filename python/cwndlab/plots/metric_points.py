@@ -13,6 +13,7 @@ from cwndlab.plots.drawing import (
     legend_title,
     name,
     ordered,
+    panel_title,
     title_of,
     whiskers,
 )
@@ -54,7 +55,7 @@ def metric_points(subject: Measured, over: Over) -> Figure:
         means = where(_means(subject, across, measure), over.panel, column)
         runs = where(subject.runs, over.panel, column)
         if over.panel is not None and index < len(columns):
-            panel.set_title(f"{name(over.panel)} {name(column)}")
+            panel.set_title(panel_title(over.panel, column))
         for number, line in enumerate(lines):
             style, own = look(number), where(means, over.hue, line)
             single = where(runs, over.hue, line)

@@ -13,11 +13,13 @@ from matplotlib.figure import Figure
 
 from cwndlab.plots.drawing import (
     LINE_LABEL,
+    current,
     figure_legend,
     label_line,
     legend_title,
     name,
     ordered,
+    panel_title,
     part_labels,
     points,
     title_of,
@@ -40,6 +42,10 @@ MOST_MOVED = 1.0
 """Heights of its text that a name may be off its line's end."""
 MOST_WIDE = 0.25
 """Share of the figure's width that names at the ends of lines may take."""
+
+
+UNITS = {"bdp": "BDP", "bit": "bit/s", "kbit": "kbit/s", "Mbit": "Mbit/s", "Gbit": "Gbit/s"}
+"""Units of scenarios that figures write in another way."""
 
 
 class End(NamedTuple):
@@ -80,7 +86,7 @@ def over_axes(subject: Measured, over: Over) -> Figure:
         measure, column = rows[index // len(columns)], columns[index % len(columns)]
         chosen = where(summary.filter(metric=measure.key), over.panel, column)
         if over.panel is not None and index < len(columns):
-            axis.set_title(f"{name(over.panel)} {name(column)}")
+            axis.set_title(panel_title(over.panel, column))
         ends += [
             _line(
                 axis,
@@ -94,7 +100,6 @@ def over_axes(subject: Measured, over: Over) -> Figure:
             )
             for number, line in enumerate(lines)
         ]
-        _refer(axis, measure, is_named=index == 0)
         if numbers is None:
             axis.set_xticks(range(len(places)), [name(place) for place in places])
         else:
@@ -105,7 +110,10 @@ def over_axes(subject: Measured, over: Over) -> Figure:
         if index % len(columns) == 0:
             axis.set_ylabel(title_of(measure))
         if index // len(columns) == len(rows) - 1:
-            axis.set_xlabel(name(over.x) + (f" [{unit}]" if unit else ""))
+            axis.set_xlabel(name(over.x) + (f" [{UNITS.get(unit, unit)}]" if unit else ""))
+    # A limit of one panel ends the scaling of the others of its row: all lines come first.
+    for index, axis in enumerate(axes):
+        _refer(axis, rows[index // len(columns)], is_named=index == 0)
     head(figure, subject, "means (whiskers: 95 % confidence interval)")
     title = legend_title(over.hue)
     has_names = len(columns) == 1 and title is None
@@ -117,8 +125,10 @@ def over_axes(subject: Measured, over: Over) -> Figure:
 
 
 def head(figure: Figure, subject: Measured, text: str) -> None:
-    """Write what a figure shows above it."""
-    title = f"{subject.title}: {text}" if subject.title else f"{text[0].upper()}{text[1:]}"
+    """Write what a figure shows above it; in a paper the caption says of what."""
+    drawing = current()
+    is_named = subject.title and not (drawing and drawing.style.style == "paper")
+    title = f"{subject.title}: {text}" if is_named else f"{text[0].upper()}{text[1:]}"
     figure.suptitle(title, x=0.01, ha="left", fontsize=points(10.5))
 
 

@@ -153,8 +153,7 @@ class Sweep:
         object.__setattr__(self, "axes", ranges.expanded(self.axes))
         object.__setattr__(self, "zip", [ranges.expanded(columns) for columns in self.zip])
         object.__setattr__(self, "metrics", [same_name(name, BY_KEY) for name in self.metrics])
-        if any(name.startswith(EACH_GROUP) for name in self.metrics):
-            object.__setattr__(self, "metrics", of_each_group(self.metrics, self.groups))
+        object.__setattr__(self, "metrics", list(self._of_each_group(self.metrics, "metrics")))
         check_names(self)
         self.distributed  # noqa: B018
         self.measures  # noqa: B018 (a metric that is not known is said now)
@@ -267,6 +266,12 @@ class Sweep:
                 raise ScenarioError(unknown("distributions", name, flow_columns()))
         return {name: flow_column(name) for name in self.distributions}
 
+    def _of_each_group(self, metrics: Sequence[str], key: str) -> Sequence[str]:
+        if not any(name.startswith(EACH_GROUP) for name in metrics):
+            # The base, which may have errors of its own, is not needed.
+            return metrics
+        return of_each_group(metrics, self.groups, key)
+
     @property
     def recorded(self) -> list[Measure]:
         """Metrics and columns that the runs have to record."""
@@ -274,8 +279,12 @@ class Sweep:
 
     @functools.cached_property
     def targets(self) -> tuple[targets.Target, ...]:
-        """The targets of `until`."""
-        return targets.read(self.until) if self.until else ()
+        """The targets of `until`; one for each group where it names ``group.COLUMN``."""
+        return tuple(
+            dataclasses.replace(target, metric=metric)
+            for target in (targets.read(self.until) if self.until else ())
+            for metric in self._of_each_group([target.metric], "until")
+        )
 
     @property
     def measured_group(self) -> str | None:

@@ -44,8 +44,8 @@ def group_columns() -> list[str]:
     return list(dict.fromkeys([*_numbers(_GROUPS), *_numbers("flows")]))
 
 
-def of_each_group(metrics: Iterable[str], groups: Iterable[str]) -> list[str]:
-    """Replace ``group.COLUMN`` by the metric of each group.
+def of_each_group(metrics: Iterable[str], groups: Iterable[str], key: str = "metrics") -> list[str]:
+    """Replace ``group.COLUMN`` by the metric of each group; `key` is what names the metrics.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def of_each_group(metrics: Iterable[str], groups: Iterable[str]) -> list[str]:
             known = [f"{EACH_GROUP}{name}" for name in group_columns()]
             if "." in column:
                 known.append(f"{_GROUPS}.{column}")
-            raise ScenarioError(unknown("metrics", metric, known))
+            raise ScenarioError(unknown(key, metric, known))
         found += [of_group(name, column) for name in names]
     return list(dict.fromkeys(found))
 
