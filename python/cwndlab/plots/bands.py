@@ -33,10 +33,13 @@ PANELS = (
     Panel("rate", "goodput_bps", 1e-6, "goodput [Mbit/s]"),
     Panel("queue", "queue_packets", 1.0, "queue [packets]"),
 )
+TRACES = tuple(panel.trace for panel in PANELS)
 
 
 @styled
-def bands(replicates: Sequence[Run] | Mapping[str, Sequence[Run]]) -> Figure:
+def bands(
+    replicates: Sequence[Run] | Mapping[str, Sequence[Run]], traces: Sequence[str] = TRACES
+) -> Figure:
     """Draw the median over replicates of what was traced, and a band between its quartiles.
 
     The window is the mean of the flows of a group, goodput their sum. A mapping has the replicates
@@ -47,6 +50,8 @@ def bands(replicates: Sequence[Run] | Mapping[str, Sequence[Run]]) -> Figure:
     replicates : sequence of Result, or mapping of str to it
         Runs that differ in their seeds, with the same intervals of the traces ``cwnd``, ``rate``
         and ``queue``, or of some of these.
+    traces : sequence of str
+        What has a panel, where it was traced.
 
     Raises
     ------
@@ -68,11 +73,13 @@ def bands(replicates: Sequence[Run] | Mapping[str, Sequence[Run]]) -> Figure:
     if fewest < 2:
         raise ValueError(invalid("replicates", fewest, "two runs or more with their own seeds"))
     every = [run for own in runs.values() for run in own]
-    traced = [panel for panel in PANELS if all(panel.trace in run.traces for run in every)]
+    asked = [panel for panel in PANELS if panel.trace in traces]
+    traced = [panel for panel in asked if all(panel.trace in run.traces for run in every)]
     if not traced:
         expected = f"runs with a trace {', '.join(panel.trace for panel in PANELS)}"
         raise ValueError(invalid("replicates", "without traces", expected))
-    figure, axes = panels(len(traced), sharex=True, width=8.0, height=2.0)
+    height = 3.2 if len(traced) == 1 else 2.0
+    figure, axes = panels(len(traced), sharex=True, width=8.0, height=height)
     are_groups = not isinstance(replicates, Mapping)
     rules = _rules(every[0]) if are_groups else {}
     names = ordered(rules if are_groups else runs)

@@ -64,11 +64,12 @@ def distribution(subject: Measured, over: Over) -> Figure:
     low, high = values["value"].drop_nulls().min(), values["value"].drop_nulls().max()
     if isinstance(low, float) and isinstance(high, float) and low > 0 and high > HUNDREDFOLD * low:
         axes[0].set_xscale("log")
-    is_of_runs = "flow" not in values.columns
+    what = "flows" if "flow" in values.columns else "transfers"
+    what = what if {"flow", "start_s"} & set(values.columns) else "runs"
     least, most = min(counts), max(counts)
     many = f"{least}" if least == most else f"{least} to {most}"
-    whose = "runs" if is_of_runs else "flows of all replicates"
-    axes[0].set_ylabel(f"share of {'runs' if is_of_runs else 'flows'}")
+    whose = what if what == "runs" else f"{what} of all replicates"
+    axes[0].set_ylabel(f"share of {what}")
     band = "\nband: 95 % confidence interval over replicates" if has_band else ""
     head(figure, subject, f"cumulative distribution over {many} {whose}{band}")
     if len(lines) > 1:

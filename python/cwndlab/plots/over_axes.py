@@ -34,6 +34,8 @@ DECADE = 10.0
 """Ratio of the last value to the first above which the x axis is logarithmic."""
 SPREAD = 0.3
 """Width over which lines are spread at one name so that whiskers do not overlap, in steps."""
+MOST_TICKS = 8
+"""Values that are all written at a logarithmic axis; of more, only the powers of ten are."""
 MOST_LABELS = 6
 """Lines that may have their names at their ends; more have a legend."""
 MOST_MOVED = 1.0
@@ -75,6 +77,9 @@ def over_axes(subject: Measured, over: Over) -> Figure:
     )  # fmt: skip
     places = levels(subject, over.x)
     numbers, unit = numbers_of(places)
+    is_log = "x" in over.log or (
+        numbers is not None and min(numbers) > 0 and max(numbers) > DECADE * min(numbers)
+    )
     ends: list[End] = []
     for index, axis in enumerate(axes):
         measure, column = rows[index // len(columns)], columns[index % len(columns)]
@@ -91,17 +96,25 @@ def over_axes(subject: Measured, over: Over) -> Figure:
                 line,
                 number,
                 SPREAD * (number - (len(lines) - 1) / 2) / len(lines),
+                unnamed="simulated" if over.curves else "",
             )
             for number, line in enumerate(lines)
         ]
+        for number, curve in enumerate(over.curves if numbers is not None else ()):
+            low, high = min(numbers or []), max(numbers or [])
+            end = curve.draw(axis, low, high, is_log=is_log, number=number)
+            ends.append(End(axis, high, end, curve.name, REFERENCE))
         _refer(axis, measure, is_named=index == 0)
         if numbers is None:
             axis.set_xticks(range(len(places)), [name(place) for place in places])
         else:
-            if min(numbers) > 0 and max(numbers) > DECADE * min(numbers):
+            if is_log:
                 axis.set_xscale("log")
-            axis.set_xticks(numbers, [f"{number:g}" for number in numbers], minor=False)
-            axis.set_xticks([], minor=True)
+            if not is_log or len(numbers) <= MOST_TICKS:
+                axis.set_xticks(numbers, [f"{number:g}" for number in numbers], minor=False)
+                axis.set_xticks([], minor=True)
+        if "y" in over.log:
+            axis.set_yscale("log")
         if index % len(columns) == 0:
             axis.set_ylabel(title_of(measure))
         if index // len(columns) == len(rows) - 1:
@@ -109,7 +122,7 @@ def over_axes(subject: Measured, over: Over) -> Figure:
     head(figure, subject, "means (whiskers: 95 % confidence interval)")
     title = legend_title(over.hue)
     has_names = len(columns) == 1 and title is None
-    if len(lines) > 1 and not (has_names and _names_at_ends(figure, ends)):
+    if len(lines) + len(over.curves) > 1 and not (has_names and _names_at_ends(figure, ends)):
         figure_legend(
             figure, *axes[0].get_legend_handles_labels(), handlelength=3, title=title
         )  # fmt: skip
@@ -150,12 +163,12 @@ def numbers_of(levels: Sequence[str]) -> tuple[list[float] | None, str]:
 
 def _line(
     axes: Axes, rows: pl.DataFrame, x: str, places: list[str], measure: Metric, line: str,
-    number: int, beside: float,
+    number: int, beside: float, *, unnamed: str,
 ) -> End:  # fmt: skip
     by_place = {row[x]: row for row in rows.to_dicts() if row["mean"] is not None}
     found = [by_place.get(place, {}) for place in places]
     numbers, _ = numbers_of(places)
-    style, text = look(number), name(line) if line else ""
+    style, text = look(number), name(line) if line else unnamed
     spots = np.arange(len(places)) + beside if numbers is None else np.array(numbers)
     means = np.array([row.get("mean", np.nan) * measure.scale for row in found])
     axes.errorbar(

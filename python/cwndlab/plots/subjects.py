@@ -120,6 +120,11 @@ class Measured(Means, Protocol):
         ...
 
     @property
+    def traced(self) -> Callable[[str | None], Mapping[str, Sequence[Run]]]:
+        """Returns the runs with their traces, by level of an axis."""
+        ...
+
+    @property
     def distributions(self) -> Mapping[str, Metric]:
         """What has a distribution."""
         ...

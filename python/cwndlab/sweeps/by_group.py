@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -83,8 +83,14 @@ class ByGroup:
         """Return the values of a distribution, ``value``, with axes and ``replicate``."""
         if name not in self._found.sweep.distributed:
             return self.runs.rename({name: "value"})
+        whole = self._found.each(name)
         labels = pl.col(GROUP).replace_strict(self._labels, return_dtype=pl.String)
-        return self._found.flows.with_columns(labels).rename({name: "value"})
+        return whole.with_columns(labels)
+
+    @property
+    def traced(self) -> Callable[[str | None], Mapping[str, Sequence[Any]]]:
+        """Returns the runs with their traces, by level of an axis."""
+        return self._found.traced
 
     @property
     def summary(self) -> pl.DataFrame:
