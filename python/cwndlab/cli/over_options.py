@@ -48,7 +48,8 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
         "repeatable.",
     ),
     "log": click.option(
-        "--log", multiple=True, metavar="x|y", help="With --x: logarithmic axis; repeatable."
+        "--log", multiple=True, metavar="x|y",
+        help="With --x or --cdf: logarithmic axis; repeatable.",
     ),
 }  # fmt: skip
 _OF_SWEEPS = {

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from cwndlab.custom_rules import shown
 from cwndlab.message import invalid
 from cwndlab.plots.drawing import figure_legend, name, ordered, points
+from cwndlab.plots.over_axes import End, names_at_ends
 from cwndlab.plots.style import Look, look, panels, styled
 from cwndlab.plots.timelines import bottleneck
 
@@ -84,12 +85,16 @@ def bands(
     rules = _rules(every[0]) if are_groups else {}
     names = ordered(rules if are_groups else runs)
     looks = {text: look(index) for index, text in enumerate(names)}
+    ends: list[End] = []
     for panel, shown_trace in zip(axes, traced, strict=True):
         frames = _series(runs, shown_trace, names)
         for text, frame in frames.items():
             parts = (text, rules[text]) if text in rules else (shown(text),)
             label = name(*parts) if text else "bottleneck"
-            _draw(panel, frame, shown_trace, looks.get(text, look(len(looks))), label)
+            style = looks.get(text, look(len(looks)))
+            last = _draw(panel, frame, shown_trace, style, label)
+            ends.append(End(panel, *last, label, style.color))
+        panel.margins(x=0)
         panel.set_ylabel(shown_trace.title)
         panel.set_ylim(bottom=0)
     axes[-1].set_xlabel("time [s]")
@@ -99,7 +104,7 @@ def bands(
     figure.suptitle(title, x=0.01, ha="left", fontsize=points(10.5))
     found = {str(text): handle for panel in axes
              for handle, text in zip(*panel.get_legend_handles_labels(), strict=True)}  # fmt: skip
-    if len(found) > 1:
+    if len(found) > 1 and not names_at_ends(figure, ends):
         figure_legend(figure, list(found.values()), list(found), handlelength=3)
     return figure
 
@@ -137,7 +142,10 @@ def _values(runs: Sequence[Run], panel: Panel, group: str | None) -> pl.DataFram
     return pl.concat(found)
 
 
-def _draw(axes: Axes, values: pl.DataFrame, panel: Panel, style: Look, label: str) -> None:
+def _draw(
+    axes: Axes, values: pl.DataFrame, panel: Panel, style: Look, label: str
+) -> tuple[float, float]:
+    """Draw a line with its band; return its end."""
     value = pl.col("value")
     over_time = (
         values.group_by("time_s")
@@ -155,3 +163,4 @@ def _draw(axes: Axes, values: pl.DataFrame, panel: Panel, style: Look, label: st
         drawstyle="steps-post" if is_rate else "default",
         label=label,
     )  # fmt: skip
+    return float(times[-1]), float(over_time["middle"][-1])

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from cwndlab.plots.drawing import figure_legend, legend_title, name, ordered, title_of
 from cwndlab.plots.over_axes import head, levels, where
-from cwndlab.plots.style import FloatArray, Look, look, panels, styled
+from cwndlab.plots.style import FloatArray, Look, log_scale, look, panels, styled
 from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
@@ -62,8 +62,10 @@ def distribution(subject: Measured, over: Over) -> Figure:
         panel.set_xlabel(title_of(metric))
     axes[0].set_ylim(0, 1.02)
     low, high = values["value"].drop_nulls().min(), values["value"].drop_nulls().max()
-    if isinstance(low, float) and isinstance(high, float) and low > 0 and high > HUNDREDFOLD * low:
-        axes[0].set_xscale("log")
+    is_far = isinstance(low, float) and isinstance(high, float) and high > HUNDREDFOLD * low
+    if "x" in over.log or (is_far and low > 0):
+        for panel in axes:
+            log_scale(panel, "x")
     what = "flows" if "flow" in values.columns else "transfers"
     what = what if {"flow", "start_s"} & set(values.columns) else "runs"
     least, most = min(counts), max(counts)

@@ -157,7 +157,7 @@ def headline(figure: Figure, title: str) -> Callable[[], None]:
         lines[-1] = f"{lines[-1]} {word}".strip()
     above.set_text("\n".join(lines))
     # The note is of a smaller text, and begins below as many lines as the headline has.
-    room = "\n" * len(lines)
+    room = "\n" * math.ceil(len(lines) * HEADLINE_POINTS / NOTE_POINTS - 0.25)
     figure.suptitle(room + note if note else room[1:] + " ", x=0.01, ha="left", va="top",
                     fontsize=points(NOTE_POINTS))  # fmt: skip
 

@@ -17,8 +17,8 @@ from cwndlab.plots.drawing import (
     title_of,
     whiskers,
 )
-from cwndlab.plots.over_axes import head, levels, where
-from cwndlab.plots.style import Look, look, panels, styled
+from cwndlab.plots.over_axes import entries, head, levels, where
+from cwndlab.plots.style import Look, log_scale, look, panels, styled
 
 if TYPE_CHECKING:
     from cwndlab.metrics import Metric
@@ -68,9 +68,9 @@ def metric_points(subject: Measured, over: Over) -> Figure:
         is_log = "x" in over.log
         _draw_curves(panel, over, runs[across.key] * across.scale, is_log)
         if is_log:
-            panel.set_xscale("log")
+            log_scale(panel, "x")
         if "y" in over.log:
-            panel.set_yscale("log")
+            log_scale(panel, "y")
         if index % len(columns) == 0:
             panel.set_ylabel(_with_better(measure).replace(" (", "\n("))
         if index // len(columns) == len(rows) - 1:
@@ -82,7 +82,7 @@ def metric_points(subject: Measured, over: Over) -> Figure:
     head(figure, subject, text)
     if len(lines) + len(over.curves) > 1:
         figure_legend(
-            figure, *axes[0].get_legend_handles_labels(), handlelength=3,
+            figure, *entries(axes[0], over), handlelength=3,
             title=legend_title(over.hue),
         )  # fmt: skip
     return figure

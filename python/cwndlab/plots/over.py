@@ -86,7 +86,7 @@ class Over(NamedTuple):
             raise FigureStyleError("x", "is missing: expected an axis beside hue, panel or y")
         barred = {
             "bands": ("cdf", "heat", "x", "y", "panel", "curves", "log"),
-            "cdf": ("heat", "x", "y", "curves", "log"),
+            "cdf": ("heat", "x", "y", "curves"),
             "heat": ("hue", "curves", "log"),
         }
         for key, others in barred.items():
@@ -97,7 +97,7 @@ class Over(NamedTuple):
             raise FigureStyleError("y", "is missing: expected one axis with `heat`")
         if over.curves and len(over.y) > 1:
             raise FigureStyleError("curves", f"have one metric on y: {len(over.y)} are given")
-        for key, known in (("bands", TRACES), ("log", ("x", "y"))):
+        for key, known in (("bands", TRACES), ("log", ("x",) if cdf else ("x", "y"))):
             for name in getattr(over, key):
                 if name not in known:
                     raise FigureStyleError(key, unknown_value(name, known))
@@ -141,7 +141,7 @@ dumbbell.rate, group or goodput (did you mean dumbbell.rate?)
         self._check_axes(subject, [] if self.heat else metrics)
         for key in ("curves", "log"):
             needs = key == "curves" or "x" in self.log
-            if getattr(self, key) and needs and self.x not in metrics:
+            if getattr(self, key) and needs and self.x and self.x not in metrics:
                 low = min(numbers_of(subject.levels[self.x])[0] or [-1.0])
                 if low < 0 or (low == 0 and "x" in self.log):
                     expected = "a metric, or an axis of numbers above 0, as `x`"
