@@ -43,6 +43,7 @@ from parts import (
     lessons,
     ns2_cells,
     pictures,
+    published,
     rates,
     scenario,
     tables,
@@ -53,7 +54,7 @@ DOCUMENTS = (
     "README.md", "docs/api.md", "docs/assess.md", "docs/environments.md", "docs/live-beside.md",
     "docs/custom-rules.md", "docs/design.md", "docs/gym.md", "docs/import.md",
     "docs/known-results.md", "docs/l4s.md", "docs/lessons/README.md", "docs/metrics.md",
-    "docs/ns2.md", "docs/papers.md", "docs/performance.md", "docs/profiles.md",
+    "docs/ns2.md", "docs/papers.md", "docs/performance.md", "docs/profiles.md", "docs/published.md",
     "docs/reproduction.md", "docs/rules.md", "docs/scenario.md", "docs/search.md",
     "docs/sweeps.md", "docs/theory.md", "docs/witness.md",
 )  # fmt: skip
@@ -90,6 +91,7 @@ PICTURES = {
     "-o out/flow.toml --plot",
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
     "docs/images/second-topology.png": "cwndlab topology examples/second-topology.toml --plot",
+    **published.pictures(),
 }
 PART = re.compile(r"<!-- generated: (?P<name>.+?) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
 WALL_CLOCK = re.compile(r"in \d+\.\d+ s \(\d+\.\d+ M packets/s\)")
@@ -134,6 +136,7 @@ def generate(name: str) -> str:
         "columns": columns.columns,
         "assessment": assessment.part,
         "agents": agents.part,
+        "published": published.part,
     }
     if kind in about:
         return about[kind](what)
