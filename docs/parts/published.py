@@ -183,7 +183,7 @@ FIGURES = {
             "--curve 'without timeouts=0.08*sqrt(1.5/x)'",
             "--curve 'with timeouts=0.008/(0.1*sqrt(2*x/3) + min(1, 3*sqrt(3*x/8))*x*(1+32*x^2))'",
             f"{LOSS} --label 'flows.flow.goodput_bps=rate'",
-            "--title 'Frequent losses: only the formula with timeouts is right'",
+            "--title 'Frequent losses: the formula without timeouts is far too high'",
         ),
         "Rate over the loss probability, both logarithmic: the points fall away from the straight "
         "line without timeouts and stay near the bent line with timeouts",
