@@ -138,8 +138,8 @@ def _nichols(mean: Numbers) -> tuple[str, str]:
     return _holds(high < 20 and full > 1000), (
         f"from 100 down to 3 Mbit/s the median delay of CoDel rises from {low:.1f} to {high:.0f} "
         f"ms, that of tail drop to {full:.0f} ms. RED, with parameters for any rate, keeps the "
-        f"delay low as well, but at 100 Mbit/s it uses the link to {100 * used(queue='red'):.0f} %, "
-        f"CoDel to {100 * used(queue='codel'):.0f} %."
+        "delay low as well, but at 100 Mbit/s it uses the link to "
+        f"{100 * used(queue='red'):.0f} %, CoDel to {100 * used(queue='codel'):.0f} %."
     )
 
 

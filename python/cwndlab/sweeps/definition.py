@@ -311,7 +311,16 @@ class Sweep:
         """Groups of flows of the base scenario, in its canonical form, by name."""
         if axis.ENVIRONMENT in self.axes:
             return {TEST_FLOWS: {"name": TEST_FLOWS, "rule": "", "count": 1}}
-        return {str(group["name"]): group for group in Scenario(self.base).canonical()["flows"]}
+        return {
+            str(group["name"]): group for group in Scenario(self.base).canonical().get("flows", [])
+        }
+
+    @functools.cached_property
+    def arrivals(self) -> list[Mapping[str, Any]]:
+        """Groups of arriving flows of the base scenario, if figures read their transfers."""
+        if TRANSFERS not in self.traced or axis.ENVIRONMENT in self.axes:
+            return []
+        return Scenario(self.base).canonical().get("arrivals", [])
 
     def varies(self, name: str) -> bool:
         """Whether an axis sets a key of this last part, such as ``rule``."""

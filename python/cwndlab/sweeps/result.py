@@ -204,7 +204,7 @@ class SweepResult(ResultTables):
         --------
         >>> from cwndlab import dumbbell, sweep
         >>> short = {"name": "short", "rule": "CUBIC", "gap": "100ms", "size": 5}
-        >>> base = dumbbell("2Mbit", "10ms", arrivals=[short], duration="5s")
+        >>> base = dumbbell("2Mbit", "10ms", flows=[], arrivals=[short], duration="5s")
         >>> found = sweep(base, axes={"dumbbell.delay": ["5ms"]}, replicates=1,
         ...               distributions="fct_s")
         >>> found.transfers.columns[:5]
@@ -218,7 +218,7 @@ class SweepResult(ResultTables):
             for (cell, replicate), run in sorted(self._traced.items())
             for rows in (run.traces[TRANSFERS],)
         ]  # fmt: skip
-        return pl.concat(found)
+        return pl.concat(found) if found else pl.DataFrame()
 
     def traced(self, axis: str | None) -> dict[str, list[Result]]:
         """Return the runs with their traces, by level of an axis; all together without one.
