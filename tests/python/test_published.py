@@ -17,7 +17,8 @@ PAGE = (ROOT / "docs" / "published.md").read_text(encoding="utf-8")
 SECTIONS = {
     section["name"]: section["text"]
     for section in re.finditer(
-        r"^## [^\n]+\n(?P<text>(?:(?!^## ).)*?<!-- generated: published (?P<name>\w+) -->.*?<!-- end -->)",
+        r"^## [^\n]+\n(?P<text>(?:(?!^## ).)*?<!-- generated: published (?P<name>\w+) -->.*?"
+        r"<!-- end -->)",
         PAGE, re.DOTALL | re.MULTILINE,
     )
 }  # fmt: skip
