@@ -64,7 +64,8 @@ PICTURES = {
     ),
     "docs/images/environments.png": "cwndlab environments all --plot",
     "docs/images/live-beside.png": "python bench/beside.py --draw",
-    "docs/images/one-flow-sawtooth.png": "cwndlab run examples/one-flow-sawtooth.toml --plot",
+    "docs/images/one-flow-sawtooth.png": "cwndlab run examples/one-flow-sawtooth.toml "
+    "--width page --plot",
     "docs/images/theory-bimodal.png": "cwndlab theory bimodal --flows 8 --join 1 --plot",
     "docs/images/theory-friendly.png": "cwndlab theory friendly --beta 0.875 --plot",
     "docs/images/theory-phase.png": (
@@ -82,9 +83,10 @@ PICTURES = {
         "--bound high=1Mbit..2.7Mbit --out out/search && cp out/search/plot.png"
     ),
     "docs/images/report.png": (
-        "cwndlab sweep examples/sweep-buffers.toml --store out/docs && "
-        "cwndlab report out/docs --sweep buffers -o out/docs/buffers.html && "
-        "python docs/parts/screenshot.py out/docs/buffers.html"
+        # Runs of an earlier build of the engine would have a banner of their own.
+        "rm -rf out/report && cwndlab sweep examples/sweep-buffers.toml --store out/report && "
+        "cwndlab report out/report -o out/report/buffers.html && "
+        "python docs/parts/screenshot.py out/report/buffers.html"
     ),
     "docs/images/import.png": "mkdir -p out && cwndlab run examples/one-flow-sawtooth.toml -q "
     "--pcap out/flow.pcapng > out/flow.txt && cwndlab import pcap out/flow.pcapng "

@@ -280,6 +280,7 @@ def steady_state_figure(ratios: Ratios) -> Figure:
         _lines(axis, ratios, AS_IS, other, measure)
         axis.set_title(f"{measure.capitalize()}: Prague / {other}")
     _finish(figure, axes, 2, "ratio of means")
+    _headline(figure, "Prague gets less than a classic flow at short RTTs, and more at long ones")
     return figure
 
 
@@ -293,7 +294,21 @@ def causes_figure(ratios: Ratios) -> Figure:
         _lines(axis, ratios, setting, other, "window")
         axis.set_title(f"{SETTINGS[setting].title}\nPrague / {other}")
     _finish(figure, axes, len(causes), "ratio of windows")
+    means = [one.mean for (cell, measure), one in ratios.items()
+             if cell.setting == causes[-1] and measure == "window"]  # fmt: skip
+    _headline(
+        figure,
+        f"Without both causes Prague's window is {min(means):.1f} to {max(means):.1f} times a "
+        "classic flow's",
+    )
     return figure
+
+
+def _headline(figure: Figure, text: str) -> None:
+    low, high = BAND
+    figure.suptitle(
+        f"{text} (grey: {low} to {high})", x=0.01, ha="left", fontsize=11, fontweight="bold"
+    )
 
 
 def _lines(axes: Axes, ratios: Ratios, setting: str, other: str, measure: str) -> None:
@@ -314,11 +329,11 @@ def _lines(axes: Axes, ratios: Ratios, setting: str, other: str, measure: str) -
 @styled
 def parts_figure(means: dict[Cell, Parts], constant: list[tuple[float, float]]) -> Figure:
     """Draw the laws of Prague and of the coupling, without the virtual RTT."""
-    figure, (law, coupling) = panels(1, 2, width=9.0, height=3.2)
+    figure, (law, coupling) = panels(1, 2, width=9.5, height=3.6)
     slow = RATES_MBIT[:2]
     kinds = {
-        "p' hardly varies": ("o", LOOKS[0].color, "full"),
-        "p' varies": ("^", LOOKS[1].color, "full"),
+        "marking probability hardly varies": ("o", LOOKS[0].color, "full"),
+        "it varies": ("^", LOOKS[1].color, "full"),
         f"{slow[0]} and {slow[1]} Mbit/s": ("s", "#777777", "none"),
     }
 
@@ -328,8 +343,10 @@ def parts_figure(means: dict[Cell, Parts], constant: list[tuple[float, float]]) 
             return small
         return steady if means[cell].steadiness >= STEADY else varying
 
-    law.plot(*zip(*constant, strict=True), color="black", linewidth=1.3, label="constant p_L")
-    coupling.plot([0, 1], [0, COUPLING], color="black", linewidth=1.3)
+    law.plot(
+        *zip(*constant, strict=True), color="black", linewidth=1.3, label="constant share of marks"
+    )
+    coupling.plot([0, 1], [0, COUPLING], **line)
     for name, (marker, color, fill) in kinds.items():
         chosen = [
             part for cell, part in means.items() if cell.setting in APART and kind(cell) == name
@@ -343,16 +360,21 @@ def parts_figure(means: dict[Cell, Parts], constant: list[tuple[float, float]]) 
         )
     law.set(
         xscale="log",
-        xlabel="share of marks p_L",
-        ylabel="Prague's window times p_L",
+        xlabel="share of Prague's packets that are marked",
+        ylabel="Prague's window times this share",
         ylim=(0, None),
     )
-    law.set_title("Prague: on its law where p' is steady")
+    law.set_title("Prague's window")
     coupling.set(
-        xlabel="steadiness of p': mean / root mean square", ylabel="p_L / √p_C",
+        xlabel="steadiness of the marking probability: mean / root mean square",
+        ylabel="share of marks / √(share of drops)",
         xlim=(0, 1.02), ylim=(0, None),
     )  # fmt: skip
-    coupling.set_title("Coupling: 2 where p' is steady")
+    coupling.set_title("Coupling of marks and drops")
+    figure.suptitle(
+        "Where marking is steady, Prague follows its law, and the coupling is 2", x=0.01,
+        ha="left", fontsize=11, fontweight="bold",
+    )  # fmt: skip
     figure.legend(*law.get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
