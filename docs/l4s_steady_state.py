@@ -343,9 +343,8 @@ def parts_figure(means: dict[Cell, Parts], constant: list[tuple[float, float]]) 
             return small
         return steady if means[cell].steadiness >= STEADY else varying
 
-    law.plot(
-        *zip(*constant, strict=True), color="black", linewidth=1.3, label="constant share of marks"
-    )
+    line = {"color": "black", "linewidth": 1.3}
+    law.plot(*zip(*constant, strict=True), **line, label="constant share of marks")
     coupling.plot([0, 1], [0, COUPLING], **line)
     for name, (marker, color, fill) in kinds.items():
         chosen = [
