@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cwndlab.plots.drawing import figure_legend, legend_title, name, ordered, title_of
+from cwndlab.plots.drawing import as_float, figure_legend, legend_title, name, ordered, title_of
 from cwndlab.plots.over_axes import head, levels, where
 from cwndlab.plots.style import FloatArray, Look, log_scale, look, panels, styled
 from cwndlab.statistics import estimate
@@ -61,9 +61,9 @@ def distribution(subject: Measured, over: Over) -> Figure:
             has_band |= _draw(panel, own, metric.scale, look(number), label)
         panel.set_xlabel(title_of(metric))
     axes[0].set_ylim(0, 1.02)
-    low, high = values["value"].drop_nulls().min(), values["value"].drop_nulls().max()
-    is_far = isinstance(low, float) and isinstance(high, float) and high > HUNDREDFOLD * low
-    if "x" in over.log or (is_far and low > 0):
+    known = values["value"].drop_nulls()
+    low, high = as_float(known.min()), as_float(known.max())
+    if "x" in over.log or (low > 0 and high > HUNDREDFOLD * low):
         for panel in axes:
             log_scale(panel, "x")
     what = "flows" if "flow" in values.columns else "transfers"

@@ -127,7 +127,11 @@ def drawn(style: FigureStyle, draw: Callable[..., Drawn], *arguments: Any, **nam
     try:
         figure = draw(*arguments, **named)
         style.check(dict.fromkeys(drawing.seen), dict.fromkeys(drawing.series))
-        put_title = None if style.title is None else headline(figure, style.title)
+        put_title = (
+            headline(figure, style.title)
+            if style.title is not None and isinstance(figure, Figure)
+            else None
+        )
         if style.has_own_size and drawing.panels is not None:
             fit(drawing, drawing.panels)
         if put_title is not None:

@@ -15,6 +15,7 @@ from cwndlab.plots.figure_style import FigureStyleError
 from cwndlab.plots.heat_map import heat_map
 from cwndlab.plots.metric_points import metric_points
 from cwndlab.plots.over_axes import numbers_of, over_axes
+from cwndlab.plots.subjects import Traced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -190,7 +191,7 @@ dumbbell.rate, group or goodput (did you mean dumbbell.rate?)
         """
         self.check(subject)
         know(subject.levels, [*subject.measures, *subject.distributions.values()])
-        if self.bands:
+        if isinstance(subject, Traced) and self.bands:
             by_level = subject.traced(self.hue)
             return bands(by_level if self.hue else next(iter(by_level.values())), self.bands)
         if self.cdf:

@@ -162,7 +162,7 @@ def build(sweep: Sweep, replicates: int, most_runs: int) -> Built:
         )
     document = dict(sweep.base)
     if not sweep.traces:
-        given = document.pop("trace", None) or {}
+        given: dict[str, Any] = document.pop("trace", None) or {}
         if sweep.over_time:
             document["trace"] = {name: given.get(name, DRAWN[name]) for name in sweep.over_time}
     start = Scenario(patched(document, patch_of(sweep.recorded)))
