@@ -115,16 +115,20 @@ def league(found: Sequence[Assessed]) -> Figure:
 def _most_and_fewest(found: Sequence[Assessed]) -> str:
     """Say which rule is worse than its references in most criteria, and which in fewest.
 
-    A rule that is a reference itself is left out: it is no worse than itself.
+    A rule that is a reference itself is left out: it is no worse than itself by any.
     """
+    verdicts = {name(one.rule): [each.verdict for each in one.judged()] for one in found}
     worse = {
-        name(one.rule): sum(each.verdict == "worse" for each in one.judged())
-        for one in found if one.rule not in one.deciding
+        rule: own.count("worse") for rule, own in verdicts.items()
+        if {"worse", "better", "undecided"} & set(own)
     }  # fmt: skip
-    most, fewest = (pick(worse, key=worse.__getitem__, default="") for pick in (max, min))
-    if len(worse) < 2 or worse[most] == worse[fewest]:
+    if len(set(worse.values())) < 2:
         return "Verdicts by the criteria of RFC 9743"
-    return f"Worse by most criteria: {most} ({worse[most]}); by fewest: {fewest} ({worse[fewest]})"
+    most, fewest = (
+        f"{many}: {', '.join(rule for rule, count in worse.items() if count == many)}"
+        for many in (max(worse.values()), min(worse.values()))
+    )
+    return f"Criteria by which rules are worse: {most}; {fewest}"
 
 
 def _alpha(verdict: str) -> float:

@@ -175,7 +175,7 @@ def log_scale(axes: Axes, which: str) -> None:
     >>> log_scale(axes, "y")
     >>> axes.figure.draw_without_rendering()
     >>> [text.get_text() for text in axes.get_yticklabels()][1:4]
-    ['5', '10', '20']
+    ['2', '5', '10']
     """
     getattr(axes, f"set_{which}scale")("log")
     low, high = getattr(axes, f"get_{which}lim")()
