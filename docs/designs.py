@@ -56,7 +56,12 @@ def friendly_figure(found: DesignResult) -> Figure:
     axes.set_xlabel("b: share of the window that is kept on loss")
     axes.set_ylabel("a: packets added per RTT")
     axes.legend()
+    _headline(figure, "The search finds the TCP-friendly rules of the theory by itself")
     return figure
+
+
+def _headline(figure: Figure, text: str) -> None:
+    figure.suptitle(text, x=0.01, ha="left", fontsize=11, fontweight="bold")
 
 
 def _numbers(rule: str) -> list[float]:
@@ -142,6 +147,7 @@ def delay_figure(linear: DesignResult, delay_based: DesignResult) -> Figure:
     axes.set_xlabel("mean queueing delay [ms]: shorter is better")
     axes.set_ylabel("goodput / available: more is better")
     axes.legend(fontsize=8, loc="lower right")
+    _headline(figure, "At equal goodput, rules that read the queueing delay wait less")
     return figure
 
 

@@ -48,6 +48,7 @@ from parts import (
     lessons,
     ns2_cells,
     pictures,
+    published,
     rates,
     scenario,
     tables,
@@ -58,7 +59,7 @@ DOCUMENTS = (
     "README.md", "docs/api.md", "docs/assess.md", "docs/environments.md", "docs/live-beside.md",
     "docs/custom-rules.md", "docs/design.md", "docs/gym.md", "docs/import.md",
     "docs/known-results.md", "docs/l4s.md", "docs/lessons/README.md", "docs/metrics.md",
-    "docs/ns2.md", "docs/papers.md", "docs/performance.md", "docs/profiles.md",
+    "docs/ns2.md", "docs/papers.md", "docs/performance.md", "docs/profiles.md", "docs/published.md",
     "docs/reproduction.md", "docs/rules.md", "docs/scenario.md", "docs/search.md",
     "docs/sweeps.md", "docs/theory.md", "docs/tutorial.md", "docs/witness.md",
 )  # fmt: skip
@@ -68,7 +69,8 @@ PICTURES = {
     ),
     "docs/images/environments.png": "cwndlab environments all --plot",
     "docs/images/live-beside.png": "python bench/beside.py --draw",
-    "docs/images/one-flow-sawtooth.png": "cwndlab run examples/one-flow-sawtooth.toml --plot",
+    "docs/images/one-flow-sawtooth.png": "cwndlab run examples/one-flow-sawtooth.toml "
+    "--width page --plot",
     "docs/images/theory-bimodal.png": "cwndlab theory bimodal --flows 8 --join 1 --plot",
     "docs/images/theory-friendly.png": "cwndlab theory friendly --beta 0.875 --plot",
     "docs/images/theory-phase.png": (
@@ -86,15 +88,17 @@ PICTURES = {
         "--bound high=1Mbit..2.7Mbit --out out/search && cp out/search/plot.png"
     ),
     "docs/images/report.png": (
-        "cwndlab sweep examples/sweep-buffers.toml --store out/docs && "
-        "cwndlab report out/docs --sweep buffers -o out/docs/buffers.html && "
-        "python docs/parts/screenshot.py out/docs/buffers.html"
+        # Runs of an earlier build of the engine would have a banner of their own.
+        "rm -rf out/report && cwndlab sweep examples/sweep-buffers.toml --store out/report && "
+        "cwndlab report out/report -o out/report/buffers.html && "
+        "python docs/parts/screenshot.py out/report/buffers.html"
     ),
     "docs/images/import.png": "mkdir -p out && cwndlab run examples/one-flow-sawtooth.toml -q "
     "--pcap out/flow.pcapng > out/flow.txt && cwndlab import pcap out/flow.pcapng "
     "-o out/flow.toml --plot",
     "docs/images/ring.png": "cwndlab topology examples/ring.toml --plot",
     "docs/images/second-topology.png": "cwndlab topology examples/second-topology.toml --plot",
+    **published.pictures(),
 }
 STUDY = (
     "cwndlab sweep examples/sweep-three-rules.toml --x dumbbell.queue.limit --hue group "
@@ -152,6 +156,7 @@ def generate(name: str) -> str:
         "columns": columns.columns,
         "assessment": assessment.part,
         "agents": agents.part,
+        "published": published.part,
     }
     if kind in about:
         return about[kind](what)

@@ -4,7 +4,7 @@ Ratios of Prague's window and rate to those of CUBIC and of Reno, over RTTs and 
 and with two causes of deviations removed; and the parts of which a ratio of windows is the product.
 Prints the tables of docs/l4s.md, and draws its three pictures where it is given a directory;
 tests/python/test_l4s_steady_state.py measures some of it again. Takes about six minutes on two
-cores.
+cores. ``--draw`` only draws the two pictures of ratios again, from the tables of docs/l4s.md.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from __future__ import annotations
 import argparse
 import math
 import random
+import re
 import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ from cwndlab.runs.execute import run_many
 from cwndlab.statistics import Estimate, estimate
 from parts.pictures import reduce_colours
 
+DOCS = Path(__file__).resolve().parent
 RATES_MBIT = (4, 12, 40, 120, 200)
 RTTS_MS = (5, 10, 20, 50, 100)
 OTHERS = {"CUBIC": "CUBIC", "Reno": "AIMD(1, 0.5)"}
@@ -246,6 +248,32 @@ def table(ratios: Ratios, setting: str, measure: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def kept(text: str) -> Ratios:
+    """Read the tables of a document back, to two decimals.
+
+    Examples
+    --------
+    >>> cell = Cell(AS_IS, "CUBIC", 4, 5)
+    >>> again = kept(table({(one, "window"): Estimate(0.5, 0.4, 0.6, 3) for one in cells([AS_IS])},
+    ...                    AS_IS, "window"))
+    >>> again[cell, "window"][:3]
+    (0.5, 0.4, 0.6)
+    """
+    found: Ratios = {}
+    tables = re.findall(
+        r"^\| (window|rate) ratio, against .*\n\| --- .*\n((?:\|.*\n)+)", text, re.M
+    )
+    places = [AS_IS, *SETTINGS]
+    for setting, (measure, rows) in zip(places, tables, strict=False):
+        for row in rows.splitlines():
+            other, rate, *values = [cell.strip() for cell in row.strip("|").split("|")]
+            for rtt, value in zip(RTTS_MS, values, strict=True):
+                mean, low, high = map(float, re.findall(r"[0-9.]+", value))
+                cell = Cell(setting, other, int(rate), rtt)
+                found[cell, measure] = Estimate(mean, low, high, len(SEEDS))
+    return found
+
+
 def parts_rows(ratios: Ratios, means: dict[Cell, Parts], setting: str) -> list[str]:
     """Write the parts of each measured ratio of windows outside the band, in Markdown."""
     rows = []
@@ -280,6 +308,9 @@ def steady_state_figure(ratios: Ratios) -> Figure:
         _lines(axis, ratios, AS_IS, other, measure)
         axis.set_title(f"{measure.capitalize()}: Prague / {other}")
     _finish(figure, axes, 2, "ratio of means")
+    _headline(
+        figure, "At short RTTs Prague's window is less than a classic flow's, at long ones more"
+    )
     return figure
 
 
@@ -293,7 +324,21 @@ def causes_figure(ratios: Ratios) -> Figure:
         _lines(axis, ratios, setting, other, "window")
         axis.set_title(f"{SETTINGS[setting].title}\nPrague / {other}")
     _finish(figure, axes, len(causes), "ratio of windows")
+    means = [one.mean for (cell, measure), one in ratios.items()
+             if cell.setting == causes[-1] and measure == "window"]  # fmt: skip
+    _headline(
+        figure,
+        f"Without both causes Prague's window is {min(means):.1f} to {max(means):.1f} times a "
+        "classic flow's",
+    )
     return figure
+
+
+def _headline(figure: Figure, text: str) -> None:
+    low, high = BAND
+    figure.suptitle(
+        f"{text} (grey: {low} to {high})", x=0.01, ha="left", fontsize=11, fontweight="bold"
+    )
 
 
 def _lines(axes: Axes, ratios: Ratios, setting: str, other: str, measure: str) -> None:
@@ -314,11 +359,11 @@ def _lines(axes: Axes, ratios: Ratios, setting: str, other: str, measure: str) -
 @styled
 def parts_figure(means: dict[Cell, Parts], constant: list[tuple[float, float]]) -> Figure:
     """Draw the laws of Prague and of the coupling, without the virtual RTT."""
-    figure, (law, coupling) = panels(1, 2, width=9.0, height=3.2)
+    figure, (law, coupling) = panels(1, 2, width=9.5, height=3.6)
     slow = RATES_MBIT[:2]
     kinds = {
-        "p' hardly varies": ("o", LOOKS[0].color, "full"),
-        "p' varies": ("^", LOOKS[1].color, "full"),
+        "marking probability hardly varies": ("o", LOOKS[0].color, "full"),
+        "it varies": ("^", LOOKS[1].color, "full"),
         f"{slow[0]} and {slow[1]} Mbit/s": ("s", "#777777", "none"),
     }
 
@@ -328,8 +373,9 @@ def parts_figure(means: dict[Cell, Parts], constant: list[tuple[float, float]]) 
             return small
         return steady if means[cell].steadiness >= STEADY else varying
 
-    law.plot(*zip(*constant, strict=True), color="black", linewidth=1.3, label="constant p_L")
-    coupling.plot([0, 1], [0, COUPLING], color="black", linewidth=1.3)
+    line = {"color": "black", "linewidth": 1.3}
+    law.plot(*zip(*constant, strict=True), **line, label="constant share of marks")
+    coupling.plot([0, 1], [0, COUPLING], **line)
     for name, (marker, color, fill) in kinds.items():
         chosen = [
             part for cell, part in means.items() if cell.setting in APART and kind(cell) == name
@@ -343,16 +389,21 @@ def parts_figure(means: dict[Cell, Parts], constant: list[tuple[float, float]]) 
         )
     law.set(
         xscale="log",
-        xlabel="share of marks p_L",
-        ylabel="Prague's window times p_L",
+        xlabel="share of Prague's packets that are marked",
+        ylabel="Prague's window times this share",
         ylim=(0, None),
     )
-    law.set_title("Prague: on its law where p' is steady")
+    law.set_title("Prague's window")
     coupling.set(
-        xlabel="steadiness of p': mean / root mean square", ylabel="p_L / √p_C",
+        xlabel="steadiness of the marking probability: mean / root mean square",
+        ylabel="share of marks / √(share of drops)",
         xlim=(0, 1.02), ylim=(0, None),
     )  # fmt: skip
-    coupling.set_title("Coupling: 2 where p' is steady")
+    coupling.set_title("Coupling of marks and drops")
+    figure.suptitle(
+        "Where marking is steady, Prague follows its law, and the coupling is 2", x=0.01,
+        ha="left", fontsize=11, fontweight="bold",
+    )  # fmt: skip
     figure.legend(*law.get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
@@ -373,11 +424,25 @@ def _finish(figure: Figure, axes: list[Axes], columns: int, label: str) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
 
 
+def draw(figures: Mapping[str, Figure], folder: Path) -> None:
+    """Write pictures."""
+    for name, figure in figures.items():
+        path = folder / f"l4s-{name}.png"
+        path.write_bytes(png_bytes(figure))
+        reduce_colours(path)
+
+
 def main() -> None:
     """Print the tables, and draw the pictures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", type=Path, help="directory for the pictures")
+    parser.add_argument("--draw", action="store_true", help="only draw, from docs/l4s.md")
     asked = parser.parse_args()
+    if asked.draw:
+        ratios = kept((DOCS / "l4s.md").read_text(encoding="utf-8"))
+        draw({"steady-state": steady_state_figure(ratios), "causes": causes_figure(ratios)},
+             asked.images or DOCS / "images")  # fmt: skip
+        return
     ratios, means = measured(cells())
     constant = constant_marks()
     for measure in MEASURES:
@@ -400,10 +465,7 @@ def main() -> None:
             "causes": causes_figure(ratios),
             "parts": parts_figure(means, constant),
         }
-        for name, figure in figures.items():
-            path = asked.images / f"l4s-{name}.png"
-            path.write_bytes(png_bytes(figure))
-            reduce_colours(path)
+        draw(figures, asked.images)
 
 
 if __name__ == "__main__":

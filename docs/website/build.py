@@ -62,6 +62,7 @@ SITE = {
     "docs/kernel.md": "guides/kernel",
     "docs/ns2.md": "guides/ns2",
     "docs/papers.md": "guides/papers",
+    "docs/published.md": "guides/published",
     "docs/security.md": "guides/security",
     "docs/theory.md": "concepts/theory",
     "docs/environments.md": "concepts/environments",

@@ -183,6 +183,8 @@ class Comparison(Collection):
         y: str | Sequence[str] = (),
         heat: str | None = None,
         cdf: str | None = None,
+        curves: Mapping[str, str] | None = None,
+        log: str | Sequence[str] = (),
         **figure: Any,
     ) -> Figure:
         """Plot each metric's mean and confidence interval per environment and rule (matplotlib).
@@ -201,8 +203,12 @@ class Comparison(Collection):
             A metric, as the colour of cells over the axes `x` and `y`.
         cdf : str, optional
             A metric, whose distribution over replicates is drawn instead.
+        curves : mapping of str to str, optional
+            With `x`: formulas of x by name, in the units of the figure, such as ``1.22/sqrt(x)``.
+        log : {"x", "y"} or sequence of them
+            With `x`: what is logarithmic.
         **figure
-            `width`, `height`, `style`, `labels`, `order`, `baseline` as of
+            `width`, `height`, `style`, `labels`, `order`, `title`, `baseline` as of
             `cwndlab.plots.FigureStyle.of`.
 
         Raises
@@ -221,7 +227,10 @@ class Comparison(Collection):
         from cwndlab.plots import FigureStyle, comparison_bars, goodput_points
         from cwndlab.plots.over import Over
 
-        style, over = FigureStyle.of(**figure), Over.of(x, hue, panel, y, heat, cdf)
+        style, over = (
+            FigureStyle.of(**figure),
+            Over.of(x, hue, panel, y, heat, cdf, (), curves, log),
+        )
         if over is not None:
             return style.draw(over.draw, self)
         if self.has_many_environments:

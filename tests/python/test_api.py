@@ -18,7 +18,8 @@ PRINTED = {"as_json", "plot", "detail", "out", "width", "height", "style", "labe
            "is_list", "labels", "page", "is_all", "sensitivity", "readings",
            "expectations", "junit", "baseline", "expect_no_worse", "not_run", "look", "expected",
            "format", "help", "quiet", "verbose", "wide", "rule_places", "beside", "ns",
-           "witness", "output", "x", "hue", "panel", "y", "heat", "cdf"}  # fmt: skip
+           "witness", "output", "x", "hue", "panel", "y", "heat", "cdf", "bands", "curves", "log",
+           "title"}  # fmt: skip
 """Options of what is printed or written, or that run ns-2: results have methods for it, or another
 function."""
 CALLED = {"settings": "patch", "file": "source", "targets": "paper"}

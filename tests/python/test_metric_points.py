@@ -128,7 +128,7 @@ def test_labels_of_metrics_axes_and_levels(found):
     figure = found.plot(x=LIMIT, hue="rule", labels=labels)
     (axes,) = figure.axes
     assert axes.get_ylabel() == "Rate [Mbit/s]"
-    assert axes.get_xlabel() == "Buffer [pkt]"
+    assert axes.get_xlabel() == "Buffer [packets]"
     (legend,) = figure.legends
     assert legend.get_title().get_text() == "Algorithm"
     assert [text.get_text() for text in legend.get_texts()] == ["Reno", RULES[1]]

@@ -20,7 +20,7 @@ def found():
 def test_lines_are_the_means_of_the_table(found):
     figure = found.plot(x=X, hue="rule", y="loss_rate")
     (axes,) = figure.axes
-    assert axes.get_xlabel() == "dumbbell.queue.limit [pkt]"
+    assert axes.get_xlabel() == "dumbbell.queue.limit [packets]"
     for rule, drawn in zip(["AIMD(1, 0.5)", "AIAD(1, 3)"], axes.containers, strict=True):
         rows = found.summary.filter(metric="loss_rate", rule=rule)
         assert drawn.get_label() == rule

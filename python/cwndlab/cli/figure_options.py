@@ -25,12 +25,16 @@ OPTIONS = {
     "style": "--style",
     "labels": "--label",
     "order": "--order",
+    "title": "--title",
     "x": "--x",
     "hue": "--hue",
     "panel": "--panel",
     "y": "--y",
     "heat": "--heat",
     "cdf": "--cdf",
+    "bands": "--bands",
+    "curves": "--curve",
+    "log": "--log",
 }
 """Value of a style to its option."""
 
@@ -60,6 +64,9 @@ _order = click.option(
     metavar="NAMES",
     help="Series that the plot has first, e.g. 'CUBIC,AIMD(1, 0.5)'.",
 )
+_title = click.option(
+    "--title", metavar="TEXT", help="Headline of the plot, above what it says of itself."
+)
 
 
 def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,6 +83,7 @@ def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
         style: str | None,
         labels: tuple[str, ...],
         order: tuple[str, ...],
+        title: str | None,
         **named: Any,
     ) -> Any:
         given = {
@@ -84,6 +92,7 @@ def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "style": style,
             "labels": labels,
             "order": order,
+            "title": title,
         }
         asked = {key: value for key, value in given.items() if value not in (None, ())}
         needing = [key for key in asked if key != "labels"]
@@ -93,7 +102,7 @@ def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
         display.labels = {} if look is None else dict(look.labels)
         return command(*arguments, look=look, **named)
 
-    for option in (_order, _label, _style, _height, _width):
+    for option in (_title, _order, _label, _style, _height, _width):
         wrapper = option(wrapper)
     return wrapper
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli.display import display
-from cwndlab.cli.figure_options import check, refused
+from cwndlab.cli.figure_options import OPTIONS, check, refused
+from cwndlab.message import invalid
 
 if TYPE_CHECKING:
     from cwndlab.plots import FigureStyle
@@ -39,7 +40,23 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "cdf": click.option(
         "--cdf", metavar="METRIC",
         help="Instead of --x: distribution of a metric over replicates; in a sweep also of a "
-        "column of flows, over all flows.",
+        "column of flows, or of transfers (fct_s), over all of them.",
+    ),
+    "curves": click.option(
+        "--curve", "curves", multiple=True, metavar="NAME=FORMULA",
+        help="With --x: a formula of x, in the units of the plot, e.g. 'Mathis=1.22/sqrt(x)'; "
+        "repeatable.",
+    ),
+    "log": click.option(
+        "--log", multiple=True, metavar="x|y",
+        help="With --x or --cdf: logarithmic axis; repeatable.",
+    ),
+}  # fmt: skip
+_OF_SWEEPS = {
+    "bands": click.option(
+        "--bands", metavar="TRACES",
+        help="Instead of --x, in a sweep: cwnd, rate, queue over time, the median of the "
+        "replicates with its quartiles.",
     ),
 }  # fmt: skip
 
@@ -60,6 +77,10 @@ class Asked:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.given: dict[str, Any] = {key: value for key, value in given.items() if value}
+        if "curves" in self.given:
+            self.given["curves"] = dict(map(_curve_of, self.given["curves"]))
+        if "bands" in self.given:
+            self.given["bands"] = [one.strip() for one in self.given["bands"].split(",")]
 
     def __bool__(self) -> bool:
         return bool(self.given)
@@ -74,25 +95,40 @@ class Asked:
         """
         if not self.given:
             return None
-        if plot is None or not {"x", "cdf"} & self.given.keys():
+        if plot is None or not {"x", "cdf", "bands"} & self.given.keys():
             needed = "--plot" if plot is None else "--x"
-            raise click.UsageError(f"`--{next(iter(self.given))}` needs `{needed}`")
+            raise click.UsageError(f"`{OPTIONS[next(iter(self.given))]}` needs `{needed}`")
         from cwndlab.plots.over import Over
 
         return refused(Over.of, **self.given)
 
 
-def over_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def _curve_of(text: str) -> tuple[str, str]:
+    name, _, formula = text.partition("=")
+    if not name.strip() or not formula.strip():
+        expected = 'NAME=FORMULA, such as "Mathis=1.22/sqrt(x)"'
+        raise click.UsageError(invalid("--curve", text, expected))
+    return name.strip(), formula.strip()
+
+
+def over_options(
+    command: Callable[..., Any], options: Mapping[str, Callable[[Any], Any]] = _OPTIONS
+) -> Callable[..., Any]:
     """Add the options; the command gets them as `asked`."""
 
     @functools.wraps(command)
     def wrapper(*arguments: Any, **named: Any) -> Any:
-        asked = Asked({key: named.pop(key) for key in _OPTIONS})
+        asked = Asked({key: named.pop(key) for key in options})
         return command(*arguments, asked=asked, **named)
 
-    for option in reversed(_OPTIONS.values()):
+    for option in reversed([*options.values()]):
         wrapper = option(wrapper)
     return wrapper
+
+
+def sweep_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options, and those that only sweeps have."""
+    return over_options(command, {**_OPTIONS, **_OF_SWEEPS})
 
 
 def check_figure(

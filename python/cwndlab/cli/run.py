@@ -218,7 +218,9 @@ def _scenario(
     scenario = scenario.patch(patch) if patch else scenario
     if with_traces:
         # Traces change nothing but what is recorded: the trace hash stays the same.
-        missing = {"cwnd": "20ms", "rule": "20ms", "queue": "20ms", "rate": "500ms"}
+        from cwndlab.sweeps.traces import DRAWN
+
+        missing = {**DRAWN, "rule": "20ms"}
         if scenario.to_dict().get("home", "simulator") != "simulator":
             del missing["rule"]
         traced = scenario.to_dict().get("trace", {})

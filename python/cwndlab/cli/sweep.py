@@ -62,7 +62,7 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
     metavar="FILE",
     help="Plot means and intervals (.png, .svg, .pdf).",
 )
-@over_options.over_options
+@over_options.sweep_options
 @figure_options.figure_options
 @expect_options.expect_options
 @besides.beside_options
@@ -149,9 +149,18 @@ def _with_metrics(chosen: Sweep, over: Over) -> Sweep:
     """Return a sweep that also measures what its figure shows."""
     from cwndlab.metrics import BY_KEY
     from cwndlab.sweeps.by_group import GROUP, SHARE
-    from cwndlab.sweeps.measures import EACH_GROUP, flow_columns, group_columns, is_known
+    from cwndlab.sweeps.measures import (
+        EACH_GROUP,
+        TRANSFER_TIMES,
+        flow_columns,
+        group_columns,
+        is_known,
+    )
 
-    if over.cdf in flow_columns():
+    if over.bands:
+        kept = dict.fromkeys([*chosen.over_time, *over.bands])
+        return dataclasses.replace(chosen, over_time=list(kept))
+    if over.cdf in (*flow_columns(), *TRANSFER_TIMES):
         kept = dict.fromkeys([*chosen.distributions, over.cdf])
         return dataclasses.replace(chosen, distributions=list(kept))
     is_of_groups = GROUP in over.places and GROUP not in chosen.levels
@@ -160,7 +169,7 @@ def _with_metrics(chosen: Sweep, over: Over) -> Sweep:
     for metric, key in shown.items():
         if metric not in chosen.metrics and not is_known(f"{begin}{metric}"):
             known = group_columns() if is_of_groups else [*chosen.metrics, *BY_KEY]
-            known += flow_columns() if over.cdf else []
+            known += [*flow_columns(), *TRANSFER_TIMES] if over.cdf else []
             raise click.UsageError(unknown(f"--{key}", metric, dict.fromkeys(known)))
     across = [over.x] if over.x and over.x not in chosen.levels else []
     asked = [f"{begin}{one}" for one in [*shown, *across] if is_known(f"{begin}{one}")]

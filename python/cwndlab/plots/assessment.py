@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cwndlab.plots.drawing import name, points
+from cwndlab.plots.drawing import figure_legend, name, points
 from cwndlab.plots.style import REFERENCE, panels, styled
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 COLORS = {"worse": "#B84E00", "better": "#0B6DB8", "no worse": "#777777", "undecided": "#BBBBBB"}
 MARKERS = {"worse": "v", "better": "^", "no worse": "o", "undecided": "D"}
+FAINT = ("no worse", "undecided")
 SIGNS = {"worse": "▼", "better": "▲", "no worse": "=", "undecided": "?"}
 FARTHEST = 100.0
 """Disadvantages are drawn up to this many margins."""
@@ -76,15 +77,15 @@ def league(found: Sequence[Assessed]) -> Figure:
             each.comparisons for entry in found for each in entry.judged()
             if each.criterion.section == one.criterion.section)
     ]  # fmt: skip
-    figure, (axes,) = panels(1, 1, width=3.6 + 0.75 * len(found), height=1.1 + 0.27 * len(sections))
+    figure, (axes,) = panels(1, 1, width=3.6 + 0.75 * len(found), height=1.5 + 0.27 * len(sections))
     axes.grid(visible=False)
     for column, entry in enumerate(found):
         by_section = {one.criterion.section: one for one in entry.judged()}
         for row, criterion in enumerate(sections):
             verdict = by_section[criterion.section].verdict
             color = COLORS.get(verdict, "#ffffff")
-            faint = verdict in ("no worse", "undecided")
-            axes.add_patch(_square(column, row, color, 0.25 if faint else 0.9))
+            faint = verdict in FAINT
+            axes.add_patch(_square(column, row, color, _alpha(verdict)))
             axes.text(
                 column, row, SIGNS.get(verdict, ""), ha="center", va="center",
                 color="#333333" if faint else "white", fontsize=points(9),
@@ -101,8 +102,37 @@ def league(found: Sequence[Assessed]) -> Figure:
     axes.tick_params(length=0)
     for side in axes.spines.values():
         side.set_visible(False)
-    axes.set_xlabel("▼ worse   ▲ better   = no worse   ? undecided", loc="left")
+    samples = [_square(0, 0, color, _alpha(verdict)) for verdict, color in COLORS.items()]
+    figure_legend(
+        figure, samples, [f"{SIGNS[verdict]} {verdict}" for verdict in COLORS], handlelength=1.2
+    )  # fmt: skip
+    figure.suptitle(
+        _most_and_fewest(found), x=0.01, ha="left", fontsize=points(11), fontweight="bold"
+    )
     return figure
+
+
+def _most_and_fewest(found: Sequence[Assessed]) -> str:
+    """Say which rule is worse than its references in most criteria, and which in fewest.
+
+    A rule that is a reference itself is left out: it is no worse than itself by any.
+    """
+    verdicts = {name(one.rule): [each.verdict for each in one.judged()] for one in found}
+    worse = {
+        rule: own.count("worse") for rule, own in verdicts.items()
+        if {"worse", "better", "undecided"} & set(own)
+    }  # fmt: skip
+    if len(set(worse.values())) < 2:
+        return "Verdicts by the criteria of RFC 9743"
+    most, fewest = (
+        f"{many}: {', '.join(rule for rule, count in worse.items() if count == many)}"
+        for many in (max(worse.values()), min(worse.values()))
+    )
+    return f"Criteria by which rules are worse: {most}; {fewest}"
+
+
+def _alpha(verdict: str) -> float:
+    return 0.25 if verdict in FAINT else 0.9
 
 
 def _square(column: int, row: int, color: str, alpha: float) -> Rectangle:

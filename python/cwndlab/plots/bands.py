@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from cwndlab.custom_rules import shown
 from cwndlab.message import invalid
 from cwndlab.plots.drawing import figure_legend, name, ordered, points
+from cwndlab.plots.over_axes import End, names_at_ends
 from cwndlab.plots.style import Look, look, panels, styled
 from cwndlab.plots.timelines import bottleneck
 
@@ -33,10 +34,13 @@ PANELS = (
     Panel("rate", "goodput_bps", 1e-6, "goodput [Mbit/s]"),
     Panel("queue", "queue_packets", 1.0, "queue [packets]"),
 )
+TRACES = tuple(panel.trace for panel in PANELS)
 
 
 @styled
-def bands(replicates: Sequence[Run] | Mapping[str, Sequence[Run]]) -> Figure:
+def bands(
+    replicates: Sequence[Run] | Mapping[str, Sequence[Run]], traces: Sequence[str] = TRACES
+) -> Figure:
     """Draw the median over replicates of what was traced, and a band between its quartiles.
 
     The window is the mean of the flows of a group, goodput their sum. A mapping has the replicates
@@ -47,6 +51,8 @@ def bands(replicates: Sequence[Run] | Mapping[str, Sequence[Run]]) -> Figure:
     replicates : sequence of Result, or mapping of str to it
         Runs that differ in their seeds, with the same intervals of the traces ``cwnd``, ``rate``
         and ``queue``, or of some of these.
+    traces : sequence of str
+        What has a panel, where it was traced.
 
     Raises
     ------
@@ -68,21 +74,27 @@ def bands(replicates: Sequence[Run] | Mapping[str, Sequence[Run]]) -> Figure:
     if fewest < 2:
         raise ValueError(invalid("replicates", fewest, "two runs or more with their own seeds"))
     every = [run for own in runs.values() for run in own]
-    traced = [panel for panel in PANELS if all(panel.trace in run.traces for run in every)]
+    asked = [panel for panel in PANELS if panel.trace in traces]
+    traced = [panel for panel in asked if all(panel.trace in run.traces for run in every)]
     if not traced:
         expected = f"runs with a trace {', '.join(panel.trace for panel in PANELS)}"
         raise ValueError(invalid("replicates", "without traces", expected))
-    figure, axes = panels(len(traced), sharex=True, width=8.0, height=2.0)
+    height = 3.2 if len(traced) == 1 else 2.0
+    figure, axes = panels(len(traced), sharex=True, width=8.0, height=height)
     are_groups = not isinstance(replicates, Mapping)
     rules = _rules(every[0]) if are_groups else {}
     names = ordered(rules if are_groups else runs)
     looks = {text: look(index) for index, text in enumerate(names)}
+    ends: list[End] = []
     for panel, shown_trace in zip(axes, traced, strict=True):
         frames = _series(runs, shown_trace, names)
         for text, frame in frames.items():
             parts = (text, rules[text]) if text in rules else (shown(text),)
             label = name(*parts) if text else "bottleneck"
-            _draw(panel, frame, shown_trace, looks.get(text, look(len(looks))), label)
+            style = looks.get(text, look(len(looks)))
+            last = _draw(panel, frame, shown_trace, style, label)
+            ends.append(End(panel, *last, label, style.color))
+        panel.margins(x=0)
         panel.set_ylabel(shown_trace.title)
         panel.set_ylim(bottom=0)
     axes[-1].set_xlabel("time [s]")
@@ -92,7 +104,7 @@ def bands(replicates: Sequence[Run] | Mapping[str, Sequence[Run]]) -> Figure:
     figure.suptitle(title, x=0.01, ha="left", fontsize=points(10.5))
     found = {str(text): handle for panel in axes
              for handle, text in zip(*panel.get_legend_handles_labels(), strict=True)}  # fmt: skip
-    if len(found) > 1:
+    if len(found) > 1 and not names_at_ends(figure, ends):
         figure_legend(figure, list(found.values()), list(found), handlelength=3)
     return figure
 
@@ -130,7 +142,10 @@ def _values(runs: Sequence[Run], panel: Panel, group: str | None) -> pl.DataFram
     return pl.concat(found)
 
 
-def _draw(axes: Axes, values: pl.DataFrame, panel: Panel, style: Look, label: str) -> None:
+def _draw(
+    axes: Axes, values: pl.DataFrame, panel: Panel, style: Look, label: str
+) -> tuple[float, float]:
+    """Draw a line with its band; return its end."""
     value = pl.col("value")
     over_time = (
         values.group_by("time_s")
@@ -148,3 +163,4 @@ def _draw(axes: Axes, values: pl.DataFrame, panel: Panel, style: Look, label: st
         drawstyle="steps-post" if is_rate else "default",
         label=label,
     )  # fmt: skip
+    return float(times[-1]), float(over_time["middle"][-1])

@@ -9,9 +9,17 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cwndlab.plots.drawing import figure_legend, legend_title, name, ordered, panel_title, title_of
+from cwndlab.plots.drawing import (
+    as_float,
+    figure_legend,
+    legend_title,
+    name,
+    ordered,
+    panel_title,
+    title_of,
+)
 from cwndlab.plots.over_axes import head, levels, where
-from cwndlab.plots.style import FloatArray, Look, look, panels, styled
+from cwndlab.plots.style import FloatArray, Look, log_scale, look, panels, styled
 from cwndlab.statistics import estimate
 
 if TYPE_CHECKING:
@@ -61,14 +69,17 @@ def distribution(subject: Measured, over: Over) -> Figure:
             has_band |= _draw(panel, own, metric.scale, look(number), label)
         panel.set_xlabel(title_of(metric))
     axes[0].set_ylim(0, 1.02)
-    low, high = values["value"].drop_nulls().min(), values["value"].drop_nulls().max()
-    if isinstance(low, float) and isinstance(high, float) and low > 0 and high > HUNDREDFOLD * low:
-        axes[0].set_xscale("log")
-    is_of_runs = "flow" not in values.columns
+    known = values["value"].drop_nulls()
+    low, high = as_float(known.min()), as_float(known.max())
+    if "x" in over.log or (low > 0 and high > HUNDREDFOLD * low):
+        for panel in axes:
+            log_scale(panel, "x")
+    what = "flows" if "flow" in values.columns else "transfers"
+    what = what if {"flow", "start_s"} & set(values.columns) else "runs"
     least, most = min(counts), max(counts)
     many = f"{least}" if least == most else f"{least} to {most}"
-    whose = "runs" if is_of_runs else "flows of all replicates"
-    axes[0].set_ylabel(f"share of {'runs' if is_of_runs else 'flows'}")
+    whose = what if what == "runs" else f"{what} of all replicates"
+    axes[0].set_ylabel(f"share of {what}")
     band = "\nband: 95 % confidence interval over replicates" if has_band else ""
     head(figure, subject, f"cumulative distribution over {many} {whose}{band}")
     if len(lines) > 1:

@@ -34,6 +34,8 @@ LINE_LABEL = "label of a line"
 RISING = "may stand above its panel"
 """Marks legends that a narrow figure has above their panels."""
 LABEL_POINTS = 9.0
+HEADLINE_POINTS, NOTE_POINTS = 11.0, 9.0
+"""Sizes of a headline, and of what stands below it."""
 
 
 def whiskers(rows: Iterable[Mapping[str, Any]], scale: float = 1.0) -> np.ndarray:
@@ -125,11 +127,51 @@ def drawn(style: FigureStyle, draw: Callable[..., Drawn], *arguments: Any, **nam
     try:
         figure = draw(*arguments, **named)
         style.check(dict.fromkeys(drawing.seen), dict.fromkeys(drawing.series))
+        put_title = (
+            headline(figure, style.title)
+            if style.title is not None and isinstance(figure, Figure)
+            else None
+        )
         if style.has_own_size and drawing.panels is not None:
             fit(drawing, drawing.panels)
+        if put_title is not None:
+            put_title()
     finally:
         _drawing.reset(token)
     return figure
+
+
+def headline(figure: Figure, title: str) -> Callable[[], None]:
+    """Make room for a headline above what a figure says of itself.
+
+    Returns
+    -------
+    callable
+        Writes it there, once the figure has its size.
+    """
+    note = figure.get_suptitle()
+    size = points(HEADLINE_POINTS)
+    above = figure.text(0.01, 1.0, title, va="top", weight="bold", fontsize=size)
+    above.set_in_layout(False)
+    words, lines = title.split(), [""]
+    for word in words:
+        above.set_text(f"{lines[-1]} {word}".strip())
+        if lines[-1] and above.get_window_extent().width > 0.97 * figure.bbox.width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    above.set_text("\n".join(lines))
+    # The note is of a smaller text, and begins below as many lines as the headline has.
+    room = "\n" * math.ceil(len(lines) * HEADLINE_POINTS / NOTE_POINTS - 0.25)
+    figure.suptitle(room + note if note else room[1:] + " ", x=0.01, ha="left", va="top",
+                    fontsize=points(NOTE_POINTS))  # fmt: skip
+
+    def put() -> None:
+        figure.draw_without_rendering()
+        margin = figure.get_layout_engine()
+        pad = 0.04 if margin is None else float(margin.get().get("h_pad", 0.04))
+        above.set_y(1.0 - pad / figure.get_figheight())
+
+    return put
 
 
 def name(*parts: str) -> str:

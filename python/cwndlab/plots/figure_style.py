@@ -61,6 +61,8 @@ class FigureStyle:
         The series that come first.
     baseline : str, optional
         The series to compare with: the first, in black.
+    title : str, optional
+        Headline, in bold above what the figure says of itself.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class FigureStyle:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     order: tuple[str, ...] = ()
     baseline: str | None = None
+    title: str | None = None
 
     @classmethod
     def of(
@@ -86,6 +89,7 @@ class FigureStyle:
         labels: Mapping[str, str] | None = None,
         order: Sequence[str] = (),
         baseline: str | None = None,
+        title: str | None = None,
     ) -> FigureStyle:
         """Read a style.
 
@@ -94,7 +98,7 @@ class FigureStyle:
         width, height : str or float, optional
             A length such as ``"3.5in"``, ``"88mm"``; a bare number is inches. As width also
             ``"column"`` (3.5 in) and ``"page"`` (7.16 in).
-        style, labels, order, baseline
+        style, labels, order, baseline, title
             As of the class.
 
         Raises
@@ -111,6 +115,7 @@ class FigureStyle:
             dict(labels or {}),
             (order,) if isinstance(order, str) else tuple(order),
             baseline,
+            title,
         )
 
     @property

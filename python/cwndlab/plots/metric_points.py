@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cwndlab.plots.drawing import (
+    as_float,
     figure_legend,
     legend_title,
     name,
@@ -17,8 +18,8 @@ from cwndlab.plots.drawing import (
     title_of,
     whiskers,
 )
-from cwndlab.plots.over_axes import head, levels, where
-from cwndlab.plots.style import Look, look, panels, styled
+from cwndlab.plots.over_axes import entries, head, levels, where
+from cwndlab.plots.style import Look, log_scale, look, panels, styled
 
 if TYPE_CHECKING:
     from cwndlab.metrics import Metric
@@ -63,9 +64,14 @@ def metric_points(subject: Measured, over: Over) -> Figure:
                 single[across.key] * across.scale, single[measure.key] * measure.scale,
                 s=9, color=style.color, marker=style.marker, alpha=0.3, linewidths=0,
             )  # fmt: skip
-            _draw_means(
-                panel, own, across, measure, style, name(line) if line else "", free is not None
-            )
+            label = name(line) if line else "simulated" if over.curves else ""
+            _draw_means(panel, own, across, measure, style, label, free is not None)
+        is_log = "x" in over.log
+        _draw_curves(panel, over, runs[across.key] * across.scale, is_log)
+        if is_log:
+            log_scale(panel, "x")
+        if "y" in over.log:
+            log_scale(panel, "y")
         if index % len(columns) == 0:
             panel.set_ylabel(_with_better(measure).replace(" (", "\n("))
         if index // len(columns) == len(rows) - 1:
@@ -75,12 +81,22 @@ def metric_points(subject: Measured, over: Over) -> Figure:
         first, last = (name(subject.levels[free][at]) for at in (0, -1))
         text += f"\nlines: {name(free)} from {first} (open) to {last}"
     head(figure, subject, text)
-    if len(lines) > 1:
+    if len(lines) + len(over.curves) > 1:
         figure_legend(
-            figure, *axes[0].get_legend_handles_labels(), handlelength=3,
+            figure, *entries(axes[0], over), handlelength=3,
             title=legend_title(over.hue),
         )  # fmt: skip
     return figure
+
+
+def _draw_curves(axes: Axes, over: Over, values: pl.Series, is_log: bool) -> None:
+    """Draw formulas from the least value of x to the largest."""
+    known = values.drop_nulls()
+    known = known.filter(known > 0) if is_log else known
+    if known.len():
+        low, high = as_float(known.min()), as_float(known.max())
+        for number, curve in enumerate(over.curves):
+            curve.draw(axes, low, high, is_log=is_log, number=number)
 
 
 def _means(subject: Measured, across: Metric, measure: Metric) -> pl.DataFrame:

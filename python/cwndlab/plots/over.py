@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from cwndlab.arguments import listed
 from cwndlab.message import invalid_value, unknown_value
+from cwndlab.plots.bands import TRACES, bands
+from cwndlab.plots.curve import Curve
 from cwndlab.plots.distribution import distribution
 from cwndlab.plots.drawing import know
 from cwndlab.plots.figure_style import FigureStyleError
 from cwndlab.plots.heat_map import heat_map
 from cwndlab.plots.metric_points import metric_points
 from cwndlab.plots.over_axes import numbers_of, over_axes
+from cwndlab.plots.subjects import Traced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +39,12 @@ class Over(NamedTuple):
         The metric of a map of colours.
     cdf : str, optional
         The metric, or the column of flows, whose distribution is drawn.
+    bands : tuple of str
+        Traces that are drawn over time, with a band over replicates.
+    curves : tuple of Curve
+        Formulas of x, drawn over the points.
+    log : tuple of str
+        Axes of the figure that are logarithmic: x, y.
     """
 
     x: str = ""
@@ -43,6 +53,9 @@ class Over(NamedTuple):
     y: tuple[str, ...] = ()
     heat: str | None = None
     cdf: str | None = None
+    bands: tuple[str, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    log: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -53,6 +66,9 @@ class Over(NamedTuple):
         y: str | Sequence[str] = (),
         heat: str | None = None,
         cdf: str | None = None,
+        bands: str | Sequence[str] = (),
+        curves: Mapping[str, str] | None = None,
+        log: str | Sequence[str] = (),
     ) -> Over | None:
         """Read what `plot` takes; None if nothing is asked.
 
@@ -61,18 +77,31 @@ class Over(NamedTuple):
         FigureStyleError
             If something is missing beside the others, or cannot be used with them.
         """
-        if not (x or hue or panel or y or heat or cdf):
+        if not (x or hue or panel or y or heat or cdf or bands or curves or log):
             return None
-        over = cls(x or "", hue, panel, (y,) if isinstance(y, str) else tuple(y), heat, cdf)
-        if not x and not cdf:
+        over = cls(
+            x or "", hue, panel, tuple(listed(y)), heat, cdf, tuple(listed(bands)),
+            Curve.of(curves or {}), tuple(listed(log)),
+        )  # fmt: skip
+        if not x and not cdf and not bands:
             raise FigureStyleError("x", "is missing: expected an axis beside hue, panel or y")
-        barred = {"cdf": ("heat", "x", "y"), "heat": ("hue",)}
+        barred = {
+            "bands": ("cdf", "heat", "x", "y", "panel", "curves", "log"),
+            "cdf": ("heat", "x", "y", "curves"),
+            "heat": ("hue", "curves", "log"),
+        }
         for key, others in barred.items():
             for other in others:
                 if getattr(over, key) and getattr(over, other):
                     raise FigureStyleError(other, f"cannot be used with `{key}`")
         if heat and len(over.y) != 1:
             raise FigureStyleError("y", "is missing: expected one axis with `heat`")
+        if over.curves and len(over.y) > 1:
+            raise FigureStyleError("curves", f"have one metric on y: {len(over.y)} are given")
+        for key, known in (("bands", TRACES), ("log", ("x",) if cdf else ("x", "y"))):
+            for name in getattr(over, key):
+                if name not in known:
+                    raise FigureStyleError(key, unknown_value(name, known))
         return over
 
     @property
@@ -111,6 +140,13 @@ dumbbell.rate, group or goodput (did you mean dumbbell.rate?)
         """
         metrics = [measure.key for measure in subject.measures]
         self._check_axes(subject, [] if self.heat else metrics)
+        for key in ("curves", "log"):
+            needs = key == "curves" or "x" in self.log
+            if getattr(self, key) and needs and self.x and self.x not in metrics:
+                low = min(numbers_of(subject.levels[self.x])[0] or [-1.0])
+                if low < 0 or (low == 0 and "x" in self.log):
+                    expected = "a metric, or an axis of numbers above 0, as `x`"
+                    raise FigureStyleError(key, invalid_value(self.x, expected))
         known = list(subject.distributions) if self.cdf else metrics
         if not known:
             key = next(key for key, value in self._asdict().items() if "group" in (value or ()))
@@ -127,6 +163,9 @@ dumbbell.rate, group or goodput (did you mean dumbbell.rate?)
         if free:
             can_be_x = self.x and self.x not in metrics
             key = "hue" if self.hue is None and not self.heat else "panel"
+            if self.bands:
+                text = f"axis `{free[-1]}` has several levels: expected as `hue`"
+                raise FigureStyleError("hue", text)
             places = ["`x`"] * bool(can_be_x) + (["`y`"] if self.heat else ["`hue`"])
             raise FigureStyleError(
                 key,
@@ -152,6 +191,9 @@ dumbbell.rate, group or goodput (did you mean dumbbell.rate?)
         """
         self.check(subject)
         know(subject.levels, [*subject.measures, *subject.distributions.values()])
+        if isinstance(subject, Traced) and self.bands:
+            by_level = subject.traced(self.hue)
+            return bands(by_level if self.hue else next(iter(by_level.values())), self.bands)
         if self.cdf:
             return distribution(subject, self)
         if self.heat:

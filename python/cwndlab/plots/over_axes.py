@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -16,6 +17,7 @@ from cwndlab.plots.drawing import (
     current,
     figure_legend,
     label_line,
+    legend_entries,
     legend_title,
     name,
     ordered,
@@ -25,7 +27,7 @@ from cwndlab.plots.drawing import (
     title_of,
     whiskers,
 )
-from cwndlab.plots.style import REFERENCE, look, panels, styled
+from cwndlab.plots.style import REFERENCE, log_scale, look, panels, styled
 
 if TYPE_CHECKING:
     from cwndlab.metrics import Metric
@@ -36,6 +38,13 @@ DECADE = 10.0
 """Ratio of the last value to the first above which the x axis is logarithmic."""
 SPREAD = 0.3
 """Width over which lines are spread at one name so that whiskers do not overlap, in steps."""
+MOST_TICKS = 8
+"""Values that are all written at a logarithmic axis; of more, only the powers of ten are."""
+UNITS = {
+    "bdp": "BDP", "pkt": "packets", "bit": "bit/s", "kbit": "kbit/s", "Mbit": "Mbit/s",
+    "Gbit": "Gbit/s",
+}  # fmt: skip
+"""Units of levels to those of axes."""
 MOST_LABELS = 6
 """Lines that may have their names at their ends; more have a legend."""
 MOST_MOVED = 1.0
@@ -81,6 +90,9 @@ def over_axes(subject: Measured, over: Over) -> Figure:
     )  # fmt: skip
     places = levels(subject, over.x)
     numbers, unit = numbers_of(places)
+    is_log = "x" in over.log or (
+        numbers is not None and min(numbers) > 0 and max(numbers) > DECADE * min(numbers)
+    )
     ends: list[End] = []
     for index, axis in enumerate(axes):
         measure, column = rows[index // len(columns)], columns[index % len(columns)]
@@ -97,16 +109,24 @@ def over_axes(subject: Measured, over: Over) -> Figure:
                 line,
                 number,
                 SPREAD * (number - (len(lines) - 1) / 2) / len(lines),
+                unnamed="simulated" if over.curves else "",
             )
             for number, line in enumerate(lines)
         ]
+        for number, curve in enumerate(over.curves if numbers is not None else ()):
+            low, high = min(numbers or []), max(numbers or [])
+            end = curve.draw(axis, low, high, is_log=is_log, number=number)
+            ends.append(End(axis, high, end, curve.name, REFERENCE))
         if numbers is None:
             axis.set_xticks(range(len(places)), [name(place) for place in places])
         else:
-            if min(numbers) > 0 and max(numbers) > DECADE * min(numbers):
-                axis.set_xscale("log")
-            axis.set_xticks(numbers, [f"{number:g}" for number in numbers], minor=False)
-            axis.set_xticks([], minor=True)
+            if is_log:
+                log_scale(axis, "x")
+            if not is_log or len(numbers) <= MOST_TICKS:
+                axis.set_xticks(numbers, [f"{number:g}" for number in numbers], minor=False)
+                axis.set_xticks([], minor=True)
+        if "y" in over.log:
+            log_scale(axis, "y")
         if index % len(columns) == 0:
             axis.set_ylabel(title_of(measure))
         if index // len(columns) == len(rows) - 1:
@@ -117,11 +137,17 @@ def over_axes(subject: Measured, over: Over) -> Figure:
     head(figure, subject, "means (whiskers: 95 % confidence interval)")
     title = legend_title(over.hue)
     has_names = len(columns) == 1 and title is None
-    if len(lines) > 1 and not (has_names and _names_at_ends(figure, ends)):
-        figure_legend(
-            figure, *axes[0].get_legend_handles_labels(), handlelength=3, title=title
-        )  # fmt: skip
+    if len(lines) + len(over.curves) > 1 and not (has_names and names_at_ends(figure, ends)):
+        figure_legend(figure, *entries(axes[0], over), handlelength=3, title=title)
     return figure
+
+
+def entries(axes: Axes, over: Over) -> tuple[list[Artist], list[str]]:
+    """Return what a legend shows: the points first, then the formulas."""
+    found = legend_entries(axes)
+    curves = {curve.name for curve in over.curves}
+    found.sort(key=lambda entry: entry[1] in curves)
+    return [handle for handle, _ in found], [text for _, text in found]
 
 
 def head(figure: Figure, subject: Measured, text: str) -> None:
@@ -160,12 +186,12 @@ def numbers_of(levels: Sequence[str]) -> tuple[list[float] | None, str]:
 
 def _line(
     axes: Axes, rows: pl.DataFrame, x: str, places: list[str], measure: Metric, line: str,
-    number: int, beside: float,
+    number: int, beside: float, *, unnamed: str,
 ) -> End:  # fmt: skip
     by_place = {row[x]: row for row in rows.to_dicts() if row["mean"] is not None}
     found = [by_place.get(place, {}) for place in places]
     numbers, _ = numbers_of(places)
-    style, text = look(number), name(line) if line else ""
+    style, text = look(number), name(line) if line else unnamed
     spots = np.arange(len(places)) + beside if numbers is None else np.array(numbers)
     means = np.array([row.get("mean", np.nan) * measure.scale for row in found])
     axes.errorbar(
@@ -191,8 +217,8 @@ def _refer(axes: Axes, measure: Metric, *, is_named: bool) -> None:
         )  # fmt: skip
 
 
-def _names_at_ends(figure: Figure, ends: Sequence[End]) -> bool:
-    """Name the lines right of their ends, unless there is no room; return whether there is."""
+def names_at_ends(figure: Figure, ends: Sequence[End]) -> bool:
+    """Name lines right of their ends, unless there is no room; return whether there is."""
     panels = {id(end.axes): end.axes for end in ends}.values()
     if len(ends) > MOST_LABELS * len(panels) or not all(np.isfinite(end.y) for end in ends):
         return False

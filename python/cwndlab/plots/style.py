@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from cwndlab.files import write_whole
 from cwndlab.message import invalid, one_of
@@ -157,6 +158,32 @@ def panels(
     `least` inches beside each other, they are below each other.
     """
     return arrange(LabFigure, rows, columns, width, height, least, subplots)
+
+
+LABELLED = (1.0, 2.0, 5.0)
+"""Multiples of powers of ten that a logarithmic axis of less than `FEW_DECADES` names."""
+FEW_DECADES = 2.0
+
+
+def log_scale(axes: Axes, which: str) -> None:
+    """Make x or y logarithmic, with plain numbers.
+
+    Examples
+    --------
+    >>> _, (axes,) = panels(1)
+    >>> _ = axes.plot([1, 1000], [3, 90])
+    >>> log_scale(axes, "y")
+    >>> axes.figure.draw_without_rendering()
+    >>> [text.get_text() for text in axes.get_yticklabels()][1:4]
+    ['2', '5', '10']
+    """
+    getattr(axes, f"set_{which}scale")("log")
+    low, high = getattr(axes, f"get_{which}lim")()
+    axis = getattr(axes, f"{which}axis")
+    is_short = high < low * 10**FEW_DECADES
+    axis.set_major_locator(LogLocator(subs=LABELLED if is_short else (1.0,)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 @styled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,6 +127,16 @@ class Measured(Means, Protocol):
     @property
     def each(self) -> Callable[[str], pl.DataFrame]:
         """Returns the values of a distribution, with levels and replicate."""
+        ...
+
+
+@runtime_checkable
+class Traced(Protocol):
+    """Many runs with traces."""
+
+    @property
+    def traced(self) -> Callable[[str | None], Mapping[str, Sequence[Run]]]:
+        """Returns the runs with their traces, by level of an axis."""
         ...
 
 

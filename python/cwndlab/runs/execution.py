@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -51,7 +51,7 @@ class Finished(NamedTuple):
     duration_s: float
     traces: Traces | None
     is_stored: bool
-    """Whether it was in the store; then it has no traces here."""
+    """Whether it was in the store; then it has only traces that are needed."""
 
 
 class Listener(Protocol):
@@ -92,6 +92,9 @@ class Execution:
         Do runs again that are in the store.
     traces : callable, optional
         Outcome and scenario to the traces that the store keeps.
+    needed : sequence of str
+        Names of traces that a finished run must have: one that the store has without them is done
+        again.
     """
 
     def __init__(
@@ -104,11 +107,13 @@ class Execution:
         use: Callable[[Place], Use] | None = None,
         again: bool = False,
         traces: Callable[[Outcome, str], Traces] | None = None,
+        needed: Sequence[str] = (),
     ) -> None:
         # Runs come cell by cell.
         self._scenarios = functools.lru_cache(maxsize=1)(scenarios)
         self._listener, self._executor = listener, executor
         self._store, self._use, self._again, self._traces = store, use, again, traces
+        self._needed = set(needed)
         self._claimed: set[str] = set()
         self._reading_s = 0.0
         self.unkept: int = 0
@@ -204,7 +209,7 @@ class Execution:
                         continue
                     self._claimed.add(place.key)
                     # Another process may have finished it between the last check and the claim.
-                    if place.key in self._store and not self._again:
+                    if not self._again and self._is_kept(place.key):
                         self._give_back(place)
                         late.append(place)
                         continue
@@ -274,8 +279,11 @@ class Execution:
         unkept = wanted.pop("", [])
         began_s = time.monotonic()
         for record in self._store.records(wanted) if wanted else ():
+            if not self._needed <= set(record.traces.split()):
+                continue
+            traces = self._store.traces(record) if self._needed else None
             found = Finished(
-                record.run(), record.result, record.scenario, record.duration_s, None, True
+                record.run(), record.result, record.scenario, record.duration_s, traces, True
             )
             for place in wanted.pop(record.key):
                 if self._use is not None:
@@ -283,6 +291,14 @@ class Execution:
                 self._listener.finished(place, found)
         self._reading_s = time.monotonic() - began_s
         return sorted([*unkept, *(place for places in wanted.values() for place in places)])
+
+    def _is_kept(self, key: str) -> bool:
+        """Whether the store has a run, with the traces that are needed."""
+        if self._store is None or key not in self._store:
+            return False
+        return not self._needed or any(
+            self._needed <= set(record.traces.split()) for record in self._store.records([key])
+        )
 
     def _give_back(self, place: Place) -> None:
         if place.key in self._claimed and self._store is not None:

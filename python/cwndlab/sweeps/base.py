@@ -20,6 +20,7 @@ from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.scenario import Scenario
 from cwndlab.sweeps.axes import ENVIRONMENT, SHORT, keys_of, label, levels, listed, zipped
 from cwndlab.sweeps.overlaps import refuse_overlaps
+from cwndlab.sweeps.traces import DRAWN
 
 if TYPE_CHECKING:
     from cwndlab.sweeps.definition import Sweep
@@ -161,7 +162,9 @@ def build(sweep: Sweep, replicates: int, most_runs: int) -> Built:
         )
     document = dict(sweep.base)
     if not sweep.traces:
-        document.pop("trace", None)
+        given: dict[str, Any] = document.pop("trace", None) or {}
+        if sweep.over_time:
+            document["trace"] = {name: given.get(name, DRAWN[name]) for name in sweep.over_time}
     start = Scenario(patched(document, patch_of(sweep.recorded)))
     axes, columns, keys = _axes(sweep, dict(sweep.axes), start)
     plan = Plan(start, axes, replicates, _seed(sweep), most_runs=sys.maxsize)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -48,13 +48,14 @@ class ByGroup:
         rules = [shown(str(group["rule"])) for group in groups.values()]
         are_rules = len(set(rules)) == len(rules) and not sweep.varies("rule")
         self._labels = dict(zip(groups, rules if are_rules else groups, strict=True))
+        self._arriving = [str(entry["name"]) for entry in sweep.arrivals]
         are_equal = len({group["count"] for group in groups.values()}) == 1
         self._fair = 1 / len(groups) if are_equal and not sweep.varies("count") else None
 
     @property
     def levels(self) -> dict[str, list[str]]:
         """The levels of every axis, the groups last."""
-        return {**self._found.levels, GROUP: list(self._labels.values())}
+        return {**self._found.levels, GROUP: [*self._labels.values(), *self._arriving]}
 
     @property
     def views(self) -> Sequence[str]:
@@ -83,8 +84,14 @@ class ByGroup:
         """Return the values of a distribution, ``value``, with axes and ``replicate``."""
         if name not in self._found.sweep.distributed:
             return self.runs.rename({name: "value"})
-        labels = pl.col(GROUP).replace_strict(self._labels, return_dtype=pl.String)
-        return self._found.flows.with_columns(labels).rename({name: "value"})
+        whole = self._found.each(name)
+        labels = pl.col(GROUP).replace(self._labels)
+        return whole.with_columns(labels)
+
+    @property
+    def traced(self) -> Callable[[str | None], Mapping[str, Sequence[Any]]]:
+        """Returns the runs with their traces, by level of an axis."""
+        return self._found.traced
 
     @property
     def summary(self) -> pl.DataFrame:

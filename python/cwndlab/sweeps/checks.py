@@ -33,6 +33,7 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "replicates": (int, "a whole number from 1"),
     "seed": (int, "a whole number from 0"),
     "metrics": ((str, Sequence), "a name, or a list of names"),
+    "over_time": ((str, Sequence), "a name, or a list of names"),
     "distributions": ((str, Sequence), "a name, or a list of names"),
     "link": (str, _TEXT),
     "group": (str, _TEXT),

@@ -29,13 +29,16 @@ from cwndlab.sweeps.checks import (
 )
 from cwndlab.sweeps.measures import (
     EACH_GROUP,
+    TRANSFER_TIMES,
     Measure,
     find,
     flow_column,
     flow_columns,
     of_each_group,
+    transfer_time,
 )
 from cwndlab.sweeps.overlaps import refuse_settings
+from cwndlab.sweeps.traces import DRAWN, TRANSFERS
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -79,7 +82,10 @@ class Sweep:
         Metrics (docs/sweeps.md lists them); the first one is the main one. ``"group.share"``, or
         another column of flows, is one metric for each group of flows.
     distributions : sequence of str
-        Columns of flows of which the value of every flow is kept (`SweepResult.flows`).
+        Columns of flows of which the value of every flow is kept (`SweepResult.flows`), and
+        ``fct_s`` or ``received_fct_s`` of every finished transfer (`SweepResult.transfers`).
+    over_time : sequence of str
+        Traces that figures over time read, of every run: ``cwnd``, ``rate``, ``queue``.
     link, group : str
         The link and the group of flows to measure; by default ``bottleneck`` and all flows.
     compare, baseline : str, optional
@@ -124,6 +130,7 @@ class Sweep:
     seed: int | None = None
     metrics: Sequence[str] = METRICS
     distributions: Sequence[str] = ()
+    over_time: Sequence[str] = ()
     link: str = "bottleneck"
     group: str | None = None
     compare: str | None = None
@@ -140,7 +147,7 @@ class Sweep:
         base: Any = self.base
         if isinstance(base, Scenario):
             object.__setattr__(self, "base", base.to_dict())
-        for key in ("metrics", "distributions"):
+        for key in ("metrics", "distributions", "over_time"):
             if isinstance(text := getattr(self, key), str):
                 object.__setattr__(self, key, [name.strip() for name in text.split(",")])
         check_kinds(vars(self))
@@ -148,7 +155,7 @@ class Sweep:
             object.__setattr__(self, "seed", self.base.get("seed", 1))
             check_kinds({"seed": self.seed})
         # Sequences become lists, as in files, so that sweeps compare equal and survive JSON.
-        for key in ("metrics", "distributions", "zip"):
+        for key in ("metrics", "distributions", "over_time", "zip"):
             object.__setattr__(self, key, list(getattr(self, key)))
         object.__setattr__(self, "axes", ranges.expanded(self.axes))
         object.__setattr__(self, "zip", [ranges.expanded(columns) for columns in self.zip])
@@ -262,9 +269,26 @@ class Sweep:
     def distributed(self) -> dict[str, Measure]:
         """The columns of `distributions`, by name."""
         for name in self.distributions:
-            if name not in flow_columns():
-                raise ScenarioError(unknown("distributions", name, flow_columns()))
-        return {name: flow_column(name) for name in self.distributions}
+            if name not in (known := [*flow_columns(), *TRANSFER_TIMES]):
+                raise ScenarioError(unknown("distributions", name, known))
+        for name in self.over_time:
+            if name not in DRAWN:
+                raise ScenarioError(unknown("over_time", name, DRAWN))
+        return {
+            name: transfer_time(name) if name in TRANSFER_TIMES else flow_column(name)
+            for name in self.distributions
+        }
+
+    @property
+    def of_flows(self) -> list[str]:
+        """Those of `distributions` that are columns of flows."""
+        return [name for name in self.distributions if name not in TRANSFER_TIMES]
+
+    @property
+    def traced(self) -> list[str]:
+        """Traces that figures read of every run."""
+        has_transfers = len(self.of_flows) < len(self.distributions)
+        return [*self.over_time, *[TRANSFERS] * has_transfers]
 
     def _of_each_group(self, metrics: Sequence[str], key: str) -> Sequence[str]:
         if not any(name.startswith(EACH_GROUP) for name in metrics):
@@ -296,7 +320,16 @@ class Sweep:
         """Groups of flows of the base scenario, in its canonical form, by name."""
         if axis.ENVIRONMENT in self.axes:
             return {TEST_FLOWS: {"name": TEST_FLOWS, "rule": "", "count": 1}}
-        return {str(group["name"]): group for group in Scenario(self.base).canonical()["flows"]}
+        return {
+            str(group["name"]): group for group in Scenario(self.base).canonical().get("flows", [])
+        }
+
+    @functools.cached_property
+    def arrivals(self) -> list[Mapping[str, Any]]:
+        """Groups of arriving flows of the base scenario, if figures read their transfers."""
+        if TRANSFERS not in self.traced or axis.ENVIRONMENT in self.axes:
+            return []
+        return Scenario(self.base).canonical().get("arrivals", [])
 
     def varies(self, name: str) -> bool:
         """Whether an axis sets a key of this last part, such as ``rule``."""

@@ -6,9 +6,10 @@ They are the metrics of comparisons, or any number of a result by its name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from cwndlab.columns import COLUMNS, RUN
+from cwndlab.columns import COLUMNS, RUN, TRACES
 from cwndlab.errors import ScenarioError
 from cwndlab.groups import with_groups
 from cwndlab.message import invalid, nearest, unknown
@@ -77,6 +78,25 @@ def of_group(group: str, column: str) -> str:
 def flow_column(column: str) -> Measure:
     """Return the definition of a column of flows, without what reads it."""
     return Metric.of(COLUMNS["flows"][column], patch=RECORDED.get(column))
+
+
+TRANSFER_TIMES = ("fct_s", "received_fct_s")
+"""Completion times of transfers that have a distribution."""
+
+
+def transfer_time(column: str) -> Measure:
+    """Return the definition of a completion time of transfers.
+
+    Examples
+    --------
+    >>> transfer_time("fct_s").title
+    'flow completion time [ms]'
+    """
+    return replace(Metric.of(TRACES["transfers"][column]), label=_TIMES[column])
+
+
+_TIMES = {"fct_s": "flow completion time",
+          "received_fct_s": "flow completion time at the receiver"}  # fmt: skip
 
 
 def group_column(column: str) -> Measure:

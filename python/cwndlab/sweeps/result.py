@@ -16,6 +16,7 @@ from cwndlab.runs.until import LEAST
 from cwndlab.statistics import Estimate
 from cwndlab.sweeps.by_group import GROUP, ByGroup
 from cwndlab.sweeps.measures import Measure, find
+from cwndlab.sweeps.traces import TRANSFERS
 from cwndlab.sweeps.values import NOT_DONE, Values
 from cwndlab.tables import by_cell
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from cwndlab.results import Result
     from cwndlab.sweeps.definition import Sweep
 
 
@@ -59,6 +61,7 @@ class SweepResult(ResultTables):
         self.notes: list[str] = []
         plan = sweep.plan
         self._flows: dict[tuple[int, int], Sequence[Mapping[str, Any]]] = {}
+        self._traced: dict[tuple[int, int], Result] = {}
         self._values = Values(plan.count // plan.replicates, sweep.metrics, sweep.first_replicates)
 
     def __len__(self) -> int:
@@ -72,9 +75,12 @@ class SweepResult(ResultTables):
         trace_hash: str,
         values: Mapping[str, float | None],
         flows: Sequence[Mapping[str, Any]],
+        traced: Result | None = None,
     ) -> None:
-        """Add a finished run."""
-        if columns := self.sweep.distributions:
+        """Add a finished run, with the traces that figures read."""
+        if traced is not None:
+            self._traced[cell, replicate] = traced
+        if columns := self.sweep.of_flows:
             kept = ("flow", "group", *columns)
             self._flows[cell, replicate] = [{key: flow[key] for key in kept} for flow in flows]
         self._values.put(cell, replicate, int(trace_hash, 16), values)
@@ -181,7 +187,7 @@ class SweepResult(ResultTables):
         columns: dict[str, Any] = {
             key: [flow[key] for _, _, flow in rows] for key in ("flow", "group")
         }
-        for key in self.sweep.distributions:
+        for key in self.sweep.of_flows:
             found = (flow[key] for _, _, flow in rows)
             columns[key] = np.array([math.nan if one is None else one for one in found], float)
         replicates = np.array([replicate for _, replicate, _ in rows], np.int64)
@@ -189,14 +195,51 @@ class SweepResult(ResultTables):
         return self._frame(cells, {"replicate": replicates, **columns})
 
     @property
+    def transfers(self) -> pl.DataFrame:
+        """One row per finished transfer of every run: cell, ``replicate``, and its columns.
+
+        A run has them if `Sweep.distributions` has one of their times.
+
+        Examples
+        --------
+        >>> from cwndlab import dumbbell, sweep
+        >>> short = {"name": "short", "rule": "CUBIC", "gap": "100ms", "size": 5}
+        >>> base = dumbbell("2Mbit", "10ms", flows=[], arrivals=[short], duration="5s")
+        >>> found = sweep(base, axes={"dumbbell.delay": ["5ms"]}, replicates=1,
+        ...               distributions="fct_s")
+        >>> found.transfers.columns[:5]
+        ['dumbbell.delay', 'replicate', 'start_s', 'group', 'packets']
+        """
+        import polars as pl
+
+        found = [
+            self._frame(np.full(rows.height, cell), {"replicate": np.full(rows.height, replicate)})
+            .hstack(rows.with_columns(pl.col("group").cast(pl.String)))
+            for (cell, replicate), run in sorted(self._traced.items())
+            for rows in (run.traces[TRANSFERS],)
+        ]  # fmt: skip
+        return pl.concat(found) if found else pl.DataFrame()
+
+    def traced(self, axis: str | None) -> dict[str, list[Result]]:
+        """Return the runs with their traces, by level of an axis; all together without one.
+
+        `Sweep.over_time` says which traces they have.
+        """
+        found: dict[str, list[Result]] = {}
+        for (cell, _), run in sorted(self._traced.items()):
+            found.setdefault("" if axis is None else self.labels(cell)[axis], []).append(run)
+        return found
+
+    @property
     def distributions(self) -> dict[str, Measure]:
-        """What has a distribution: over the flows of all replicates, metrics over replicates."""
+        """What has a distribution: over flows or transfers, and metrics over replicates."""
         of_runs = {measure.key: measure for measure in self.measures}
         return {**of_runs, **self.sweep.distributed}
 
     def each(self, name: str) -> pl.DataFrame:
         """Return the values of a distribution, ``value``, with axes and ``replicate``."""
-        table = self.flows if name in self.sweep.distributed else self.runs
+        of_flows = self.flows if name in self.sweep.of_flows else self.transfers
+        table = of_flows if name in self.sweep.distributed else self.runs
         return table.rename({name: "value"})
 
     @property
@@ -295,6 +338,9 @@ class SweepResult(ResultTables):
         y: str | Sequence[str] = (),
         heat: str | None = None,
         cdf: str | None = None,
+        bands: str | Sequence[str] = (),
+        curves: Mapping[str, str] | None = None,
+        log: str | Sequence[str] = (),
         **figure: Any,
     ) -> Figure:
         """Plot means with their 95 % confidence intervals (matplotlib).
@@ -314,9 +360,17 @@ class SweepResult(ResultTables):
             A metric, as the colour of cells over the axes `x` and `y`.
         cdf : str, optional
             A metric, whose distribution over replicates is drawn instead; or one of
-            `Sweep.distributions`, over the flows of all replicates.
+            `Sweep.distributions`, over the flows, or the transfers, of all replicates.
+        bands : {"cwnd", "rate", "queue"} or sequence of them
+            Traces of `Sweep.over_time`, over time: the median of the replicates and their
+            quartiles, with a line for each level of `hue`, or for each group of flows.
+        curves : mapping of str to str, optional
+            With `x`: formulas of x by name, in the units of the figure, such as ``1.22/sqrt(x)``.
+        log : {"x", "y"} or sequence of them
+            With `x`: what is logarithmic.
         **figure
-            `width`, `height`, `style`, `labels`, `order` as of `cwndlab.plots.FigureStyle.of`.
+            `width`, `height`, `style`, `labels`, `order`, `title` as of
+            `cwndlab.plots.FigureStyle.of`.
 
         Raises
         ------
@@ -336,7 +390,10 @@ class SweepResult(ResultTables):
         from cwndlab.plots import FigureStyle, sweep_points
         from cwndlab.plots.over import Over
 
-        style, over = FigureStyle.of(**figure), Over.of(x, hue, panel, y, heat, cdf)
+        style, over = (
+            FigureStyle.of(**figure),
+            Over.of(x, hue, panel, y, heat, cdf, bands, curves, log),
+        )
         if over is None:
             return style.draw(sweep_points, self)
         return style.draw(over.draw, self.seen_over(over.places))

@@ -30,6 +30,7 @@ from cwndlab.sweeps.traces import kept_traces
 if TYPE_CHECKING:
     from distributed import Client
 
+    from cwndlab.results import Result
     from cwndlab.runs.ns2_runs import Ns2Runs
     from cwndlab.runs.plan import Cell
 
@@ -201,7 +202,8 @@ def execute(
             kept,
             use=work.use,
             again=again,
-            traces=functools.partial(kept_traces, sweep) if sweep.traces else None,
+            traces=functools.partial(kept_traces, sweep) if sweep.traces or sweep.traced else None,
+            needed=sweep.traced,
         )
         try:
             work.check()
@@ -291,12 +293,25 @@ class _Work:
         """Measure a run."""
         sweep, run = self.sweep, found.run
         values = measure(run, sweep.measures, sweep.link, sweep.measured_group)
-        self.findings.put(place.cell, place.replicate, run["trace_hash"], values, run["flows"])
+        traced = self._traced(found)
+        self.findings.put(
+            place.cell, place.replicate, run["trace_hash"], values, run["flows"], traced
+        )
         if found.is_stored:
             self.report.found()
         else:
             labels = self.findings.labels(place.cell)
             self.report.run(place.key, labels, place.replicate, run, found.duration_s, values)
+
+    def _traced(self, found: Finished) -> Result | None:
+        """Return a run with the traces that figures read; None where they read none."""
+        if not self.sweep.traced:
+            return None
+        from cwndlab.results import Result
+
+        whole = found.traces or {}
+        traces = {name: whole[name] for name in self.sweep.traced if name in whole}
+        return Result.from_json(found.result, json.loads(found.scenario), traces)
 
     def failed(self, place: Place, error: str) -> None:
         """Note a run that ended with an error."""

@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 
 from cwndlab import link_arrivals
 
+TRANSFERS = "transfers"
+"""The trace of finite flows and responses, which every run with some of them has."""
+DRAWN = {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}
+"""Traces that figures have over time, with their intervals unless a scenario has its own."""
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -29,6 +34,8 @@ def kept_traces(sweep: Sweep, outcome: Outcome, text: str) -> dict[str, pl.DataF
     from cwndlab.results import Result
 
     traces, length = dict(outcome.traces or {}), sweep.count_arrivals
+    if not sweep.traces:
+        return {name: traces[name] for name in sweep.traced if name in traces}
     if length is None:
         return traces
     traces["packets"] = traces["packets"].select(link_arrivals.COLUMNS)

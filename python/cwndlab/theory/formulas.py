@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,13 +65,23 @@ class Tree(NamedTuple):
 
     def value(self, w: Any, rtt: Any = 0.1, qdelay: Any = 0.0) -> Any:
         """Evaluate it for windows in packets, and a round trip and queueing delay in seconds."""
+        return self.at({"w": w, "rtt": rtt, "qdelay": qdelay})
+
+    def at(self, values: Mapping[str, Any]) -> Any:
+        """Evaluate it for values of its variables, numbers or arrays.
+
+        Examples
+        --------
+        >>> read("1.5/x^2", ["x"]).at({"x": np.array([1.0, 2.0])}).tolist()
+        [1.5, 0.375]
+        """
         if not self.head:
             return self.number
-        if self.head in VARIABLES:
-            return {"w": w, "rtt": rtt, "qdelay": qdelay}[self.head]
+        if not self.operands:
+            return values[self.head]
         operation: Any = BINARY.get(self.head) or UNARY[self.head]
         with np.errstate(all="ignore"):
-            return operation(*(operand.value(w, rtt, qdelay) for operand in self.operands))
+            return operation(*(operand.at(values) for operand in self.operands))
 
     @property
     def heads(self) -> set[str]:
@@ -87,7 +97,7 @@ class Tree(NamedTuple):
     def _text(self) -> tuple[str, int]:
         if not self.head:
             return (f"{self.number:.4g}", 4 if self.number >= 0 else 0)
-        if self.head in VARIABLES:
+        if not self.operands:
             return self.head, 4
         parts = [operand._text() for operand in self.operands]
         rank = _RANK.get(self.head)
@@ -114,8 +124,15 @@ def number(value: float) -> Tree:
     return Tree("", (), float(f"{value:.4g}"))
 
 
-def read(text: str) -> Tree:
+def read(text: str, variables: Sequence[str] = VARIABLES) -> Tree:
     """Read a formula.
+
+    Parameters
+    ----------
+    text : str
+        The formula.
+    variables : sequence of str
+        Names that it may have.
 
     Raises
     ------
@@ -129,35 +146,35 @@ def read(text: str) -> Tree:
     """
     try:
         body = ast.parse(text.replace("^", "**"), mode="eval").body
-        return _tree(body)
-    except (SyntaxError, KeyError, TypeError):
+        return _tree(body, variables)
+    except (SyntaxError, KeyError, TypeError, ValueError):
         raise ValueError(
-            invalid("formula", text, f"numbers, {', '.join(VARIABLES)}, {', '.join(_RANK)}, "
+            invalid("formula", text, f"numbers, {', '.join(variables)}, {', '.join(_RANK)}, "
                     f"min, max and {', '.join(UNARY)}")
         ) from None  # fmt: skip
 
 
-def _tree(node: ast.expr) -> Tree:
+def _tree(node: ast.expr, variables: Sequence[str]) -> Tree:
     match node:
         case ast.Constant(value=bool()):
             raise TypeError
         case ast.Constant(value=int() | float() as value):
             return Tree("", (), float(value))
-        case ast.Name(id=name) if name in VARIABLES:
+        case ast.Name(id=name) if name in variables:
             return Tree(name)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            inner = _tree(operand)
+            inner = _tree(operand, variables)
             if not inner.head:
                 return Tree("", (), -inner.number)
             return Tree("-", (Tree("", (), 0.0), inner))
         case ast.BinOp(left=left, op=operator, right=right):
-            return Tree(_NODES[type(operator)], (_tree(left), _tree(right)))
+            return Tree(_NODES[type(operator)], (_tree(left, variables), _tree(right, variables)))
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in UNARY:
             (only,) = args
-            return Tree(name, (_tree(only),))
+            return Tree(name, (_tree(only, variables),))
         case ast.Call(func=ast.Name(id="min" | "max" as name), args=[first, *rest], keywords=[]):
-            return functools.reduce(lambda left, right: Tree(name, (left, _tree(right))), rest,
-                                    _tree(first))  # fmt: skip
+            operands = [_tree(each, variables) for each in (first, *rest)]
+            return functools.reduce(lambda left, right: Tree(name, (left, right)), operands)
         case _:
             raise TypeError
 

@@ -13,6 +13,8 @@ from cwndlab_papers.papers.yang2000 import formulas, tables, windows
 from cwndlab_papers.papers.yang2000.published import printed
 
 REFERENCE = "#222222"
+FIRST_ROUNDS = 300
+"""Rounds that a window's course is drawn as a line."""
 
 
 @styled
@@ -136,20 +138,31 @@ def ratios(_data: Data, _experiment: Experiment) -> Figure:
 
 @styled
 def window_trace(_data: Data, _experiment: Experiment) -> Figure:
-    """Draw GAIMD's window against TCP's in both models, and the line of equal windows."""
+    """Draw GAIMD's window against TCP's in both models, and the line of equal windows.
+
+    A line shows the first rounds; colours, how often a pair of windows occurs in the end.
+    """
     figure, axes = panels(1, 2, width=9.5, height=5.4, sharex=True, sharey=True)
+    means: list[str] = []
     titles = {
         windows.SYNCHRONOUS: "Both lose at once (Chiu and Jain)",
         windows.ALONE: "One loses at a time",
     }
     for panel, (model, title) in zip(axes, titles.items(), strict=True):
         own, other = windows.course(model).T
-        first, last = slice(0, 600), slice(len(own) // 2, len(own) // 2 + 3000)
+        first, last = slice(0, FIRST_ROUNDS), slice(len(own) // 2, None)
+        panel.hexbin(
+            other[last], own[last], gridsize=50, extent=(0, 100, 0, 100), mincnt=1, cmap="Oranges",
+            bins="log", linewidths=0,
+        )  # fmt: skip
         panel.plot(
-            other[first], own[first], color=look(0).color, linewidth=0.7, label="from the start"
+            other[first], own[first], color=look(0).color, linewidth=0.7, label="the first rounds"
         )
-        panel.plot(other[last], own[last], color=look(1).color, linewidth=0.9, label="in the end")
+        panel.plot([], [], "h", color="#fd8d3c", markersize=8, label="in the end: how often")
         panel.plot(other[0], own[0], look(0).marker, color=look(0).color)
+        mean = float(other[last].mean()), float(own[last].mean())
+        panel.plot(*mean, "P", color="black", markersize=8, label="mean in the end")
+        means.append(f"{mean[1]:.0f} beside {mean[0]:.0f}")
         panel.plot([0, 100], [0, 100], color=REFERENCE, linewidth=0.9, linestyle=":")
         panel.annotate("equal windows", (84, 84), rotation=45, ha="center", va="bottom", fontsize=9)
         panel.set_title(title)
@@ -158,5 +171,9 @@ def window_trace(_data: Data, _experiment: Experiment) -> Figure:
     axes[0].set_xlim(0, 100)
     axes[0].set_ylim(0, 100)
     axes[0].set_ylabel("window of (0.31, 0.875) [packets]")
-    axes[0].legend(loc="upper left")
+    axes[0].legend(loc="upper left", fontsize=8.5)
+    figure.suptitle(
+        f"Either way (0.31, 0.875) has the larger mean window: {means[0]} and {means[1]} packets",
+        x=0.01, ha="left", fontsize=10.5, fontweight="bold",
+    )  # fmt: skip
     return figure
