@@ -72,12 +72,18 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
     if let Some(first) = account.first_cwnd {
         equal("cwnd", first + changed, account.last_cwnd, first + paths)?;
     }
-    let counts = [("loss", flow.fast_retransmits), ("ecn", flow.ecn_reductions)];
-    for (by, wanted) in [("timeout", flow.timeouts)].into_iter().chain(counts) {
-        let row = account.cwnd_changes.iter().find(|row| row.cause == by).unwrap();
-        equal(by, row.changes.times as f64, wanted as f64, 1.0)?;
+    let times = |by: &str| {
+        account.cwnd_changes.iter().find(|row| row.cause == by).unwrap().changes.times
+    };
+    for (by, wanted) in [("timeout", flow.timeouts), ("loss", flow.fast_retransmits)] {
+        equal(by, times(by) as f64, wanted as f64, 1.0)?;
     }
-    Ok(())
+    // Rules that count marks reduce cwnd without the sender's doing.
+    if times("ecn") < u64::from(flow.ecn_reductions) {
+        return Err(format!("ecn: {}, not {}", times("ecn"), flow.ecn_reductions));
+    }
+    let carried = sum(|row| row.capacity_bits) / account.window_s;
+    equal("capacity", carried, account.capacity_bps, account.capacity_bps)
 }
 
 /// The parts of an explanation add up to its differences.

@@ -420,6 +420,11 @@ impl Sender {
         self.tcb.cwnd
     }
 
+    /// Whether the last ACK reported a mark to which the rule responds itself.
+    pub fn has_rule_taken_mark(&self) -> bool {
+        self.tcb.ecn.mark_consumed
+    }
+
     /// Slow-start threshold, packets.
     #[inline]
     pub fn ssthresh(&self) -> f64 {
