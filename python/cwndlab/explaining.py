@@ -82,7 +82,7 @@ def explain(
     >>> why = explain(dumbbell("10Mbit", "40ms", flows=[flow], duration="20s"))
     >>> print(why.headline)
     short gets 8.85 Mbit/s less than the link's capacity: 8.68 are missing while it is absent \
-89.9 % of the time
+(not started, or done) 89.9 % of the time
     """
     found = as_scenario(scenario)
     if profile is not None:

@@ -55,10 +55,18 @@ CANCELS = 0.1
 """Ratio of two opposite parts from which on they are told together."""
 MANY_EDGES = 0.1
 """Share of a difference from which on what is at the edges of the window is told."""
-DIFFERS = 1.1
-"""Ratio from which on what changes cwnd on two sides is told to differ."""
-STRONG = 1.5
-"""Ratio from which on it is told beside another one."""
+DIFFERS = 0.1
+"""Difference of logarithms from which on what changes cwnd is told to differ on two sides.
+
+The shares by which cwnd is reduced, in sum, are nearly its change in logarithms."""
+ALSO_DIFFERS = 0.4
+"""The same for a second reason."""
+REDUCTIONS = {
+    ("loss", "ecn", "timeout", "undo"): "losses and marks cut cwnd",
+    ("rule",): "the rule itself lowers cwnd",
+    ("idle",): "pauses lower cwnd",
+}
+"""Causes that lower cwnd, and how a sentence names them."""
 FULL = 0.97
 """Share of a link's capacity from which on it counts as full."""
 CAPACITY = "the link's capacity"
@@ -102,8 +110,8 @@ class Explanation(ResultTables):
     ...          {"rule": "AIMD(1, 0.5)", "name": "b", "tcp": {"window": 10}}]
     >>> why = explain(dumbbell("100Mbit", "40ms", flows=flows, duration="10s"))
     >>> print(why.headline)
-    a gets 1.43 Mbit/s more than b: 1.41 because more packets are outstanding while limited by the \
-receiver's window (20 against 9.99)
+    a gets 1.43 Mbit/s more than b: 1.41 because more packets are outstanding (20 against 9.99) while \
+limited by the receiver's window
     """
 
     FILE: ClassVar[str] = "explanation.json"
@@ -383,28 +391,22 @@ receiver's window (20 against 9.99)
             return ""
         packets = [self._outstanding(side, phase)[0] for side in (0, 1)]
         large = 0 if packets[0] > packets[1] else 1
-        cuts = [self._cuts(side, "loss", "ecn", "timeout", "undo") for side in (0, 1)]
-        lowered = [self._cuts(side, "rule", "idle") for side in (0, 1)]
-        growth = [self._growth(side) for side in (0, 1)]
         found: list[tuple[float, str]] = []
-        sums = [times * share for times, share in cuts]
-        if sums[1 - large] > DIFFERS * sums[large]:
-            ratio = sums[1 - large] / max(sums[large], 1e-9)
-            found.append((ratio, f"losses and marks cut cwnd {_times(cuts)}"))
-        if growth[large] > DIFFERS * growth[1 - large]:
-            ratio = growth[large] / max(growth[1 - large], 1e-9)
-            told = [f"{rate:.3g}" for rate in growth]
-            found.append((ratio, f"cwnd grows by {told[0]} packets a second against {told[1]}"))
-        sums = [times * share for times, share in lowered]
-        if sums[1 - large] > DIFFERS * sums[large]:
-            ratio = sums[1 - large] / max(sums[large], 1e-9)
-            found.append((ratio, f"the rule itself lowers cwnd {_times(lowered)}"))
+        for causes, verb in REDUCTIONS.items():
+            cuts = [self._cuts(side, causes) for side in (0, 1)]
+            sums = [times * share for times, share in cuts]
+            found.append((sums[1 - large] - sums[large], f"{verb} {_times(cuts)}"))
+        rates = [self._growth(side) for side in (0, 1)]
+        if min(rates) > 0:
+            told = f"{_figure(rates[0])} packets a second against {_figure(rates[1])}"
+            found.append((math.log(rates[large] / rates[1 - large]), f"cwnd grows by {told}"))
         found.sort(reverse=True)
-        # One reason is enough, unless another one is strong.
-        told = found[:1] + [one for one in found[1:2] if one[0] > STRONG]
-        return "".join(f"; {text}" for _, text in told)
+        return "".join(
+            f"; {text}" for place, (by, text) in enumerate(found[:2])
+            if by > (ALSO_DIFFERS if place else DIFFERS)
+        )  # fmt: skip
 
-    def _cuts(self, side: int, *causes: str) -> tuple[float, float]:
+    def _cuts(self, side: int, causes: tuple[str, ...]) -> tuple[float, float]:
         """Return how often a mean flow's cwnd is reduced, less undone times, and its mean share."""
         times = packets = of = 0.0
         for account in self.accounts[side]:

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_of_a_square_wave_by_hand() {
+    fn bins_and_bits_of_a_square_wave_by_hand() {
         // 4 and 2 Mbit/s for a second each, on from 0.5 s to 2.5 s, in bins of 1 s: half of 4, all
         // of 2, half of 4.
         let square =
@@ -273,6 +273,7 @@ mod tests {
         assert_eq!(rate().bins(1.0, 4, [0.5, 2.5], 0.0), [2e6, 2e6, 2e6, 0.0]);
         // Half a second later: all of 4, of 2.
         assert_eq!(rate().bins(1.0, 4, [0.5, 2.5], 0.5), [0.0, 3e6, 3e6, 0.0]);
+        assert_eq!(rate().bits([(0.5, 1.5), (1.5, 1.5), (3.0, 4.0)]), [3e6, 0.0, 2e6]);
     }
 
     #[test]
