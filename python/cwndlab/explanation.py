@@ -110,8 +110,8 @@ class Explanation(ResultTables):
     ...          {"rule": "AIMD(1, 0.5)", "name": "b", "tcp": {"window": 10}}]
     >>> why = explain(dumbbell("100Mbit", "40ms", flows=flows, duration="10s"))
     >>> print(why.headline)
-    a gets 1.43 Mbit/s more than b: 1.41 because more packets are outstanding (20 against 9.99) while \
-limited by the receiver's window
+    a gets 1.43 Mbit/s more than b: 1.41 because more packets are outstanding (20 against 9.99) \
+while limited by the receiver's window
     """
 
     FILE: ClassVar[str] = "explanation.json"
@@ -195,16 +195,20 @@ limited by the receiver's window
     def causes(self) -> list[tuple[str, str, float]]:
         """Causes of the difference of goodputs: phase, factor, and bit/s; the largest first.
 
-        The factor is ``"time"``, of all phases together and of the phase whose time differs most;
+        The factor is ``"time"``, of all phases together and of the phase that takes most from the
+        side that loses by it;
         ``"window"`` or ``"delay"`` of a phase; or ``"rate"``, both where they cancel in part.
         Causes in the direction of the difference come before those against it.
         """
         goodput = self.parts["goodput_bps"]
         phases = goodput["phases"]
+        by_time = sum(part["by_time"] for part in phases)
+        # What costs a side its time is a phase that it has more of, and the other has less of.
+        costs = -math.copysign(1.0, by_time)
         # Growth takes the time that no other phase does.
         others = [part for part in phases if part["phase"] != "growth"]
-        most = max(others, key=lambda part: abs(part["time"][0] - part["time"][1]))
-        found = [(most["phase"], "time", sum(part["by_time"] for part in phases))]
+        most = max(others, key=lambda part: costs * (part["time"][0] - part["time"][1]))
+        found = [(most["phase"], "time", by_time)]
         for part in phases:
             parts = part["by_window"], part["by_delay"]
             if min(parts) < 0 < max(parts) and CANCELS < -min(parts) / max(parts) < 1 / CANCELS:
@@ -313,10 +317,13 @@ limited by the receiver's window
             for account in self.accounts[0] for row in account["phases"]
             if row["phase"] == phase and row["seconds"] > 0
         ) / len(self.accounts[0])  # fmt: skip
-        outstanding = self._outstanding(0, phase)[0]
+        outstanding, wait_s = self._outstanding(0, phase)
         if phase != "absent" and outstanding < full:
             counts = f"{_figure(outstanding)} packets outstanding"
             why += f", with {counts} where the link takes {_figure(full)}"
+        elif phase != "absent":
+            why += f", though {_figure(outstanding)} packets are outstanding"
+            why += f", each for {_figure(1e3 * wait_s)} ms" if math.isfinite(wait_s) else ""
         if self.others_bps > 0.01 * self.parts["goodput_bps"]["sides"][1]:
             why += f"; other flows get {_megabits(self.others_bps)}"
         return why

@@ -236,6 +236,15 @@ def test_packets_of_two_sizes_are_compared_in_bytes():
     assert "kB, in packets of 1460 against 536 bytes" in why.headline
 
 
+def test_the_phase_that_is_told_is_one_of_the_side_that_loses_by_it():
+    """30 packets a round trip are 4.2 Mbit/s, 5 packets each 20 ms are 2.9."""
+    flows = [{"rule": "CUBIC", "name": "window", "tcp": {"window": 30}},
+             {"rule": "CUBIC", "name": "app", "frames": {"size": 5, "every": "20ms"}}]  # fmt: skip
+    why = explain(dumbbell("20Mbit", "40ms", flows=flows, duration="30s"))
+    assert why.parts["goodput_bps"]["difference"] > 1e6
+    assert "because app is limited by the application" in why.headline
+
+
 def test_windows_that_limit_both_are_told():
     flows = [{"rule": f"AIMD(1, {beta})", "name": f"beta{beta}"} for beta in (0.5, 0.8)]
     why = explain(dumbbell("20Mbit", "50ms", flows=flows, duration="20s", profile="ns2-2.35"))

@@ -72,9 +72,8 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
     if let Some(first) = account.first_cwnd {
         equal("cwnd", first + changed, account.last_cwnd, first + paths)?;
     }
-    let times = |by: &str| {
-        account.cwnd_changes.iter().find(|row| row.cause == by).unwrap().changes.times
-    };
+    let times =
+        |by: &str| account.cwnd_changes.iter().find(|row| row.cause == by).unwrap().changes.times;
     for (by, wanted) in [("timeout", flow.timeouts), ("loss", flow.fast_retransmits)] {
         equal(by, times(by) as f64, wanted as f64, 1.0)?;
     }

@@ -180,7 +180,10 @@ def _print_rtt(found: Explanation) -> None:
         return
     first, second = rtt["sides"]
     words = {"propagation": "propagation", "queues": "queues", "acks": "ACKs and the rest"}
-    parts = ", ".join(f"{word} {1e3 * rtt[part]:+.3g}" for part, word in words.items())
+    # Adding 0 takes the sign from a rounded 0.
+    parts = ", ".join(
+        f"{word} {round(1e3 * rtt[part], 6) + 0.0:+.3g}" for part, word in words.items()
+    )
     queued = " and ".join(f"{packets:.3g}" for packets in found.parts["queued_packets"])
     print_line(
         f"RTT: {1e3 * first:.4g} and {1e3 * second:.4g} ms, difference "

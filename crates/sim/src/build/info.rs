@@ -12,7 +12,7 @@ pub struct LinkInfo {
     pub name: String,
     /// Mean rate over the measurement window, bit/s.
     pub rate_bps: f64,
-    /// Its rate, where accounts are kept.
+    /// What it lets pass, where accounts are kept: its rate, or that of its shaper or policer.
     pub rate: Option<PiecewiseRate>,
     /// Propagation delay, seconds.
     pub delay_s: f64,

@@ -7,7 +7,7 @@
 //! ends of the window.
 
 use super::window::MeasurementWindow;
-use cwndlab_tcp::{CaState, Limit, Sender, TcpConfig};
+use cwndlab_tcp::{Limit, Sender, TcpConfig};
 use serde::{Deserialize, Serialize};
 
 /// Phases of a flow. A flow limited by cwnd and one limited by pacing are in the same phase, so that
@@ -111,7 +111,8 @@ impl CwndCause {
 }
 
 /// What senders count, timeouts first.
-const COUNTED: [CwndCause; 4] = [CwndCause::Timeout, CwndCause::Loss, CwndCause::Ecn, CwndCause::Undo];
+const COUNTED: [CwndCause; 4] =
+    [CwndCause::Timeout, CwndCause::Loss, CwndCause::Ecn, CwndCause::Undo];
 
 /// Changes of cwnd by one cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -146,9 +147,7 @@ impl State {
         let counters = sender.counters(now_s);
         let info = sender.tcp_info(config);
         let sacked = i64::from(info.sacked);
-        // Tahoe stays in its state of recovery for ever: what is repaired says when it ends.
-        let is_reducing =
-            info.ca_state == CaState::Cwr || sender.limit() == Some(Limit::Recovery);
+        let is_reducing = sender.is_reducing();
         // BBR, which has no ssthresh, has a phase of its own for it. During a reduction cwnd may be
         // below ssthresh for a round trip.
         let is_slow_start = match sender.rule().phase() {

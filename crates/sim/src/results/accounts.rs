@@ -4,6 +4,7 @@ use super::mean::mean;
 use crate::build::{BuiltNetwork, GroupInfo, LinkInfo};
 use crate::measure::account::{CwndCause, CwndChanges, FlowAccount, FlowPhase, PhaseAccount};
 use crate::measure::trace::Tracer;
+use crate::measure::window::MeasurementWindow;
 use crate::rate::piecewise::PiecewiseRate;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,7 @@ pub struct Account {
     /// Goodput, bit/s.
     pub goodput_bps: f64,
     /// Goodput of a flow that has its slowest link for itself, bit/s. The slowest is the one with
-    /// the smallest mean rate.
+    /// the smallest mean rate, that of its shaper or policer if that is smaller.
     pub capacity_bps: f64,
     /// Payload of a full packet, bits.
     pub packet_bits: f64,
@@ -153,8 +154,8 @@ fn account<T: Tracer>(built: &BuiltNetwork<T>, flow: usize, kept: &FlowAccount) 
         phases(kept, window.seconds(), (window.to_s.min(engine.now_s) - end_s).max(0.0));
     let known_packets: f64 = phases.iter().map(|row| row.did.delivered_packets).sum();
     let payload = packet_bits / 8.0 / f64::from(config.wire_size_of(config.segment.packet_size));
-    let rate = slowest_rate(group, links)?;
-    let capacity_bps = rate.clone().mean_bps(window.from_s, window.to_s) * payload;
+    let (mean_bps, rate) = slowest_rate(group, links, window)?;
+    let capacity_bps = mean_bps * payload;
     let mut absent_bits = capacity_bps * window.seconds();
     let bits = rate.bits(kept.phases_until(end_s).map(|(start_s, stop_s, _)| (start_s, stop_s)));
     for ((.., phase), bits) in kept.phases_until(end_s).zip(bits) {
@@ -204,15 +205,17 @@ fn account<T: Tracer>(built: &BuiltNetwork<T>, flow: usize, kept: &FlowAccount) 
     })
 }
 
-/// Rate of the slowest of the links that data of a group crosses, those of its hosts included.
-fn slowest_rate(group: &GroupInfo, links: &[LinkInfo]) -> Option<PiecewiseRate> {
-    let rates = group.links.iter().map(|&link| &links[link as usize]);
-    let slowest = rates.min_by(|a, b| a.rate_bps.total_cmp(&b.rate_bps));
-    match (group.access_bps, slowest) {
-        (Some(bps), Some(link)) if link.rate_bps <= bps as f64 => link.rate.clone(),
-        (Some(bps), _) => Some(PiecewiseRate::constant(bps)),
-        (None, link) => link?.rate.clone(),
-    }
+/// Mean rate of the slowest of the links that data of a group crosses, those of its hosts included,
+/// and its rate.
+fn slowest_rate(
+    group: &GroupInfo,
+    links: &[LinkInfo],
+    window: &MeasurementWindow,
+) -> Option<(f64, PiecewiseRate)> {
+    let rates = group.links.iter().filter_map(|&link| links[link as usize].rate.clone());
+    let rates = rates.chain(group.access_bps.map(PiecewiseRate::constant));
+    let means = rates.map(|rate| (rate.clone().mean_bps(window.from_s, window.to_s), rate));
+    means.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// What a flow did in each phase, and for how long it was absent. A flow that is done is not limited:
