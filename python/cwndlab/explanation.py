@@ -262,6 +262,8 @@ while limited by the receiver's window
         if abs(difference) < 0.01 * max(*found["sides"], 1.0):
             return f"{first} and {second} get the same goodput within 1 %{self._beside()}"
         head = f"{first} gets {_megabits(abs(difference))} Mbit/s {more} than {second}"
+        if self.is_of_capacity and difference > 0:
+            return f"{head}: a queue or a token bucket was full as the measurement began"
         if self.is_of_capacity:
             return f"{head}: {self._missing()}"
         if full := self._full():
@@ -321,7 +323,7 @@ while limited by the receiver's window
         if phase != "absent" and outstanding < full:
             counts = f"{_figure(outstanding)} packets outstanding"
             why += f", with {counts} where the link takes {_figure(full)}"
-        elif phase != "absent":
+        elif phase == "growth":
             why += f", though {_figure(outstanding)} packets are outstanding"
             why += f", each for {_figure(1e3 * wait_s)} ms" if math.isfinite(wait_s) else ""
         if self.others_bps > 0.01 * self.parts["goodput_bps"]["sides"][1]:

@@ -217,6 +217,17 @@ def test_the_capacity_of_an_outage_is_none():
     assert sum(why.goodput["second_bps"].drop_nulls()) == pytest.approx(0.75 * 9.66e6, rel=0.01)
 
 
+def test_more_than_the_capacity_comes_from_a_bucket():
+    """A bucket of 500 kB passes 4 Mbit at once, beside 4 Mbit/s for 2 s."""
+    link = {"shaper": {"rate": "4Mbit", "burst": "500kB"}}
+    flow = {"rule": "CUBIC", "name": "x"}
+    why = explain(dumbbell("100Mbit", "5ms", flows=[flow], duration="2s", link=link))
+    first, second = why.parts["goodput_bps"]["sides"]
+    assert second == pytest.approx(0.96 * 4e6, rel=0.01)
+    assert first > 1.3 * second
+    assert "a token bucket was full as the measurement began" in why.headline
+
+
 def test_a_short_measurement_is_told():
     """Three round trips of slow start: what the last one brings is not acknowledged within them."""
     flows = [{"rule": "NewReno", "name": name, "tcp": {"initial_window": first}}
