@@ -80,7 +80,7 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
         equal(by, times(by) as f64, wanted as f64, 1.0)?;
     }
     // Rules that count marks reduce cwnd without the sender's doing.
-    if times("ecn") < u64::from(flow.ecn_reductions) {
+    if times("ecn") < flow.ecn_reductions {
         return Err(format!("ecn: {}, not {}", times("ecn"), flow.ecn_reductions));
     }
     let carried = sum(|row| row.capacity_bits) / account.window_s;
