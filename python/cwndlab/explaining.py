@@ -35,6 +35,8 @@ LEAST_EVENTS = 5
 """Loss events from which on a rate of them is compared with theory."""
 MOST_TIMEOUTS = 0.05
 """Timeouts among loss events up to which theory without timeouts is."""
+LEAST_HELD = 0.9
+"""Share of the window from which on a flow that cwnd limits is compared with theory."""
 
 
 @keywords()
@@ -80,7 +82,7 @@ def explain(
     >>> why = explain(dumbbell("10Mbit", "40ms", flows=[flow], duration="20s"))
     >>> print(why.headline)
     short gets 8.85 Mbit/s less than the link's capacity: 8.68 are missing while it is absent \
-89.9 % of the time
+(not started, or done) 89.9 % of the time
     """
     found = as_scenario(scenario)
     if profile is not None:
@@ -208,7 +210,8 @@ def _explanation(
 def _prediction(name: str, accounts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return the goodput that theory gives a mean flow at the measured loss events and RTT.
 
-    None for a rule without a formula, with few losses, or with many timeouts.
+    None for a rule without a formula, with few losses or many timeouts, or where something else
+    than cwnd limits the flow: formulas are those of endless transfers.
     """
     rules = {account["rule"] for account in accounts}
     rtts = [account["mean_rtt_s"] for account in accounts if account["mean_rtt_s"]]
@@ -222,10 +225,16 @@ def _prediction(name: str, accounts: Sequence[Mapping[str, Any]]) -> dict[str, A
         times.get("loss", 0) + times.get("ecn", 0) + times.get("timeout", 0) - times.get("undo", 0)
     )
     is_rare = times.get("timeout", 0) <= MOST_TIMEOUTS * events
-    if len(rules) != 1 or not rtts or not LEAST_EVENTS <= events < packets or not is_rare:
+    held_s = sum(
+        row["seconds"] for one in accounts for row in one["phases"]
+        if row["phase"] in ("recovery", "growth")
+    )  # fmt: skip
+    is_held = held_s >= LEAST_HELD * sum(one["window_s"] for one in accounts)
+    is_measured = bool(rtts) and LEAST_EVENTS <= events < packets and is_rare and is_held
+    if len(rules) != 1 or not is_measured:
         return None
     loss, rtt_s = events / packets, sum(rtts) / len(rtts)
-    found = _rate(rules.pop(), loss, rtt_s)
+    found = _rate(rules.pop(), loss, rtt_s, accounts[0]["packets_per_growth"])
     if found is None:
         return None
     formula, packets_per_s = found
@@ -240,8 +249,13 @@ def _prediction(name: str, accounts: Sequence[Mapping[str, Any]]) -> dict[str, A
     }
 
 
-def _rate(rule: str, loss: float, rtt_s: float) -> tuple[str, float] | None:
-    """Return a formula's name, and its rate without timeouts, packets per second."""
+def _rate(
+    rule: str, loss: float, rtt_s: float, packets_per_growth: int
+) -> tuple[str, float] | None:
+    """Return a formula's name, and its rate without timeouts, packets per second.
+
+    The formulas of general AIMD know delayed ACKs that growth does not make up for.
+    """
     if rule in ("CUBIC", "kernel:cubic"):
         return "RFC 9438, section 5.1", float(cubic.rate(loss, rtt=rtt_s))
     known = {"NewReno": "AIMD(1, 0.5)", "kernel:reno": "AIMD(1, 0.5)"}
@@ -249,11 +263,13 @@ def _rate(rule: str, loss: float, rtt_s: float) -> tuple[str, float] | None:
         read = theory.parse(known.get(rule, rule))
     except (RuleError, ValueError):
         return None
-    if isinstance(read, theory.Binomial):
+    if isinstance(read, theory.Binomial) and packets_per_growth == 1:
         return "binomial rules, any cuts", float(binomial.rate(read, loss, rtt=rtt_s))
     if isinstance(read, theory.Linear) and read.gaimd is not None:
         alpha, beta = read.gaimd
-        rate = float(gaimd.rate_without_timeouts(alpha, beta, loss, rtt=rtt_s))
+        rate = float(
+            gaimd.rate_without_timeouts(alpha, beta, loss, rtt=rtt_s, b=packets_per_growth)
+        )
         return "general AIMD without timeouts (Yang and Lam, equation 33)", rate
     return None
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
@@ -35,9 +35,11 @@ PHASES = {
     "receiver": "limited by the receiver's window",
     "slow_start": "in slow start",
     "growth": "in growth after slow start",
-    "absent": "absent",
+    "absent": "absent (not started, or done)",
 }
 """Phases of a flow, and how a sentence names them."""
+OTHERS_HOLD = ("application", "receiver")
+"""Phases in which something else than cwnd holds back a flow that is there."""
 CWND_CAUSES = {
     "slow_start": "slow start",
     "growth": "growth after slow start",
@@ -51,6 +53,20 @@ CWND_CAUSES = {
 """Why cwnd changes, and how a table names it."""
 CANCELS = 0.1
 """Ratio of two opposite parts from which on they are told together."""
+MANY_EDGES = 0.1
+"""Share of a difference from which on what is at the edges of the window is told."""
+DIFFERS = 0.1
+"""Difference of logarithms from which on what changes cwnd is told to differ on two sides.
+
+The shares by which cwnd is reduced, in sum, are nearly its change in logarithms."""
+ALSO_DIFFERS = 0.4
+"""The same for a second reason."""
+REDUCTIONS = {
+    ("loss", "ecn", "timeout", "undo"): "losses and marks cut cwnd",
+    ("rule",): "the rule itself lowers cwnd",
+    ("idle",): "pauses lower cwnd",
+}
+"""Causes that lower cwnd, and how a sentence names them."""
 FULL = 0.97
 """Share of a link's capacity from which on it counts as full."""
 CAPACITY = "the link's capacity"
@@ -94,8 +110,8 @@ class Explanation(ResultTables):
     ...          {"rule": "AIMD(1, 0.5)", "name": "b", "tcp": {"window": 10}}]
     >>> why = explain(dumbbell("100Mbit", "40ms", flows=flows, duration="10s"))
     >>> print(why.headline)
-    a gets 1.43 Mbit/s more than b: 1.41 because more packets are outstanding while limited by the \
-receiver's window (20 against 9.99)
+    a gets 1.43 Mbit/s more than b: 1.41 because more packets are outstanding (20 against 9.99) \
+while limited by the receiver's window
     """
 
     FILE: ClassVar[str] = "explanation.json"
@@ -179,16 +195,20 @@ receiver's window (20 against 9.99)
     def causes(self) -> list[tuple[str, str, float]]:
         """Causes of the difference of goodputs: phase, factor, and bit/s; the largest first.
 
-        The factor is ``"time"``, of all phases together and of the phase whose time differs most;
+        The factor is ``"time"``, of all phases together and of the phase that takes most from the
+        side that loses by it;
         ``"window"`` or ``"delay"`` of a phase; or ``"rate"``, both where they cancel in part.
         Causes in the direction of the difference come before those against it.
         """
         goodput = self.parts["goodput_bps"]
         phases = goodput["phases"]
+        by_time = sum(part["by_time"] for part in phases)
+        # What costs a side its time is a phase that it has more of, and the other has less of.
+        costs = -math.copysign(1.0, by_time)
         # Growth takes the time that no other phase does.
         others = [part for part in phases if part["phase"] != "growth"]
-        most = max(others, key=lambda part: abs(part["time"][0] - part["time"][1]))
-        found = [(most["phase"], "time", sum(part["by_time"] for part in phases))]
+        most = max(others, key=lambda part: costs * (part["time"][0] - part["time"][1]))
+        found = [(most["phase"], "time", by_time)]
         for part in phases:
             parts = part["by_window"], part["by_delay"]
             if min(parts) < 0 < max(parts) and CANCELS < -min(parts) / max(parts) < 1 / CANCELS:
@@ -200,8 +220,41 @@ receiver's window (20 against 9.99)
         return sorted(found, key=lambda cause: -sign * cause[2])
 
     @property
+    def edges_share(self) -> float:
+        """Ratio of what is at the edges of the measurement window to the difference of goodputs."""
+        found = self.parts["goodput_bps"]
+        return abs(found["edges"] / found["difference"]) if found["difference"] else 0.0
+
+    def labelled(self, labels: Mapping[str, str]) -> Explanation:
+        """Return the same with other names of the sides.
+
+        Examples
+        --------
+        >>> from cwndlab import dumbbell, explain
+        >>> flows = [{"rule": "AIMD(1, 0.5)", "name": name} for name in "ab"]
+        >>> why = explain(dumbbell("10Mbit", "20ms", flows=flows, duration="1s"))
+        >>> why.labelled({"a": "Alice"}).names
+        ('Alice', 'b')
+        """
+        first, second = (labels.get(name, name) for name in self.names)
+        sides = self.predictions["side"].replace(dict(labels))
+        return replace(
+            self, names=(first, second), predictions=self.predictions.with_columns(side=sides)
+        )
+
+    @property
     def headline(self) -> str:
         """The difference of goodputs and its largest cause, in one sentence."""
+        found = self.parts["goodput_bps"]
+        is_small = abs(found["difference"]) < 0.01 * max(*found["sides"], 1.0)
+        if is_small or self.edges_share <= MANY_EDGES:
+            return self._reasons()
+        return (
+            f"{self._reasons()}; {_megabits(abs(found['edges']))} of the difference are packets at "
+            "the edges of the measurement: measure for longer"
+        )
+
+    def _reasons(self) -> str:
         found = self.parts["goodput_bps"]
         first, second = (self._called(side) for side in (0, 1))
         difference = found["difference"]
@@ -209,6 +262,8 @@ receiver's window (20 against 9.99)
         if abs(difference) < 0.01 * max(*found["sides"], 1.0):
             return f"{first} and {second} get the same goodput within 1 %{self._beside()}"
         head = f"{first} gets {_megabits(abs(difference))} Mbit/s {more} than {second}"
+        if self.is_of_capacity and difference > 0:
+            return f"{head}: a queue or a token bucket was full as the measurement began"
         if self.is_of_capacity:
             return f"{head}: {self._missing()}"
         if full := self._full():
@@ -223,13 +278,34 @@ receiver's window (20 against 9.99)
         return name if flows < 2 else f"a flow of {name} (mean of {flows})"
 
     def _beside(self) -> str:
-        """Say what else differs where goodput does not."""
+        """Say what else differs where goodput does not, and what holds back both."""
+        if not self.is_of_capacity and (found := self._held_back()):
+            return found
         rtt, loss = self.parts["rtt_s"], self.parts["loss_rate"]["sides"]
         losses = f"loss {100 * loss[0]:.3g} against {100 * loss[1]:.3g} %"
         if rtt is None:
             return f"; {losses}"
         first, second = (1e3 * value for value in rtt["sides"])
         return f"; RTT {first:.4g} against {second:.4g} ms, {losses}"
+
+    def _held_back(self) -> str | None:
+        """Say what else than cwnd holds back both sides, or that they are there for other times."""
+        for part in self.parts["goodput_bps"]["phases"]:
+            if part["phase"] in OTHERS_HOLD and min(part["time"]) > 0.5:
+                first, second = (100 * share for share in part["time"])
+                phase = PHASES[part["phase"]]
+                return f": both are {phase}, {first:.3g} and {second:.3g} % of the time"
+        first_s, second_s = (self._present_s(side) for side in (0, 1))
+        if abs(first_s - second_s) > 0.01 * max(first_s, second_s):
+            return f"; they are there for {first_s:.3g} and {second_s:.3g} s"
+        return None
+
+    def _present_s(self, side: int) -> float:
+        """Time for which a mean flow of a side is there, seconds."""
+        return _mean(
+            account["window_s"] - account["phases"][-1]["seconds"]
+            for account in self.accounts[side]
+        )  # fmt: skip
 
     def _missing(self) -> str:
         """Say in which phase most of the link's capacity is not used."""
@@ -239,12 +315,17 @@ receiver's window (20 against 9.99)
         missing = _megabits(lost["sides"][1] - lost["sides"][0])
         why = f"{missing} are missing while it is {PHASES[phase]} {share}"
         full = _mean(
-            account["capacity_bps"] / account["packet_bits"] * account["base_rtt_s"]
-            for account in self.accounts[0]
-        ) / len(self.accounts[0])
-        outstanding = self._outstanding(0, phase)[0]
+            row["capacity_bits"] / row["seconds"] / account["packet_bits"] * account["base_rtt_s"]
+            for account in self.accounts[0] for row in account["phases"]
+            if row["phase"] == phase and row["seconds"] > 0
+        ) / len(self.accounts[0])  # fmt: skip
+        outstanding, wait_s = self._outstanding(0, phase)
         if phase != "absent" and outstanding < full:
-            why += f", with {outstanding:.3g} packets outstanding where the link takes {full:.3g}"
+            counts = f"{_figure(outstanding)} packets outstanding"
+            why += f", with {counts} where the link takes {_figure(full)}"
+        elif phase == "growth":
+            why += f", though {_figure(outstanding)} packets are outstanding"
+            why += f", each for {_figure(1e3 * wait_s)} ms" if math.isfinite(wait_s) else ""
         if self.others_bps > 0.01 * self.parts["goodput_bps"]["sides"][1]:
             why += f"; other flows get {_megabits(self.others_bps)}"
         return why
@@ -281,35 +362,82 @@ receiver's window (20 against 9.99)
             return f"{who} is {PHASES[phase]} {most:.3g} % of the time, {rest}"
         outstanding, waits = zip(*(self._outstanding(side, phase) for side in (0, 1)), strict=True)
         if factor == "window":
-            which = "more" if outstanding[0] > outstanding[1] else "fewer"
-            return (
-                f"{which} packets are outstanding {where} "
-                f"({outstanding[0]:.3g} against {outstanding[1]:.3g}){self._reductions()}"
-            )
+            return f"{self._windows(phase)} {where}{self._changes(phase)}"
         if factor == "rate":
             which = "faster" if part["by_window"] + part["by_delay"] > 0 else "slower"
+            is_by_window = (part["by_window"] > 0) == (which == "faster")
             return (
-                f"it is {which} {where} ({outstanding[0]:.3g} packets outstanding for "
-                f"{1e3 * waits[0]:.3g} ms against {outstanding[1]:.3g} for {1e3 * waits[1]:.3g} ms)"
+                f"it is {which} {where} ({_figure(outstanding[0])} packets outstanding for "
+                f"{_figure(1e3 * waits[0])} ms against {_figure(outstanding[1])} for "
+                f"{_figure(1e3 * waits[1])} ms)"
+                f"{self._changes(phase) if is_by_window else ''}"
             )
         which = "sooner" if waits[0] < waits[1] else "later"
-        times = [f"{1e3 * wait:.3g} ms" for wait in waits]
+        times = [f"{_figure(1e3 * wait)} ms" for wait in waits]
         return f"its packets are acknowledged {which} {where} ({times[0]} against {times[1]})"
 
-    def _reductions(self) -> str:
-        """Say how often and by how much cwnd is reduced on both sides, where that differs."""
-        cuts = self.cwnd_changes.filter(pl.col("cause").is_in(["loss", "ecn", "timeout"]))
-        sums = [
-            (float(own["times"].sum()), -float(own["packets"].sum()))
-            for own in (cuts.filter(side=name) for name in self.names)
-        ]
-        if sums[0][0] == sums[1][0]:
-            return ""
-        means = [packets / times if times else 0.0 for times, packets in sums]
+    def _windows(self, phase: str) -> str:
+        """Say on which side more is outstanding in a phase: in bytes where packets differ."""
+        packets = [self._outstanding(side, phase)[0] for side in (0, 1)]
+        sizes = [_mean(account["packet_bits"] / 8 for account in side) for side in self.accounts]
+        if sizes[0] == sizes[1]:
+            which = "more" if packets[0] > packets[1] else "fewer"
+            counts = f"{_figure(packets[0])} against {_figure(packets[1])}"
+            return f"{which} packets are outstanding ({counts})"
+        first, second = (1e-3 * one * size for one, size in zip(packets, sizes, strict=True))
+        which = "more" if first > second else "less"
         return (
-            f"; losses and marks reduce cwnd {sums[0][0]:.3g} times against {sums[1][0]:.3g}, by "
-            f"{means[0]:.3g} packets each against {means[1]:.3g}"
+            f"{which} is outstanding ({_figure(first)} against {_figure(second)} kB, in packets of "
+            f"{sizes[0]:.4g} against {sizes[1]:.4g} bytes)"
         )
+
+    def _changes(self, phase: str) -> str:
+        """Say what keeps cwnd larger on the side with more packets outstanding, if anything does.
+
+        A window is large that is cut less, grows faster, or is lowered less by its rule.
+        """
+        if phase in OTHERS_HOLD:
+            return ""
+        packets = [self._outstanding(side, phase)[0] for side in (0, 1)]
+        large = 0 if packets[0] > packets[1] else 1
+        found: list[tuple[float, str]] = []
+        for causes, verb in REDUCTIONS.items():
+            cuts = [self._cuts(side, causes) for side in (0, 1)]
+            sums = [times * share for times, share in cuts]
+            found.append((sums[1 - large] - sums[large], f"{verb} {_times(cuts)}"))
+        rates = [self._growth(side) for side in (0, 1)]
+        if min(rates) > 0:
+            told = f"{_figure(rates[0])} packets a second against {_figure(rates[1])}"
+            found.append((math.log(rates[large] / rates[1 - large]), f"cwnd grows by {told}"))
+        found.sort(reverse=True)
+        return "".join(
+            f"; {text}" for place, (by, text) in enumerate(found[:2])
+            if by > (ALSO_DIFFERS if place else DIFFERS)
+        )  # fmt: skip
+
+    def _cuts(self, side: int, causes: tuple[str, ...]) -> tuple[float, float]:
+        """Return how often a mean flow's cwnd is reduced, less undone times, and its mean share."""
+        times = packets = of = 0.0
+        for account in self.accounts[side]:
+            for row in account["cwnd_changes"]:
+                if row["cause"] in causes:
+                    sign = -1 if row["cause"] == "undo" else 1
+                    times += sign * row["times"]
+                    packets -= row["packets"]
+                    of += sign * row["of_packets"]
+        share = packets / of if of > 0 else 0.0
+        return times / len(self.accounts[side]), min(max(share, 0.0), 1.0)
+
+    def _growth(self, side: int) -> float:
+        """Return by how much cwnd grows after slow start, packets per second of that phase."""
+        packets = seconds = 0.0
+        for account in self.accounts[side]:
+            rows = {row["cause"]: row["packets"] for row in account["cwnd_changes"]}
+            packets += rows["growth"]
+            seconds += sum(
+                row["seconds"] for row in account["phases"] if row["phase"] == "growth"
+            )  # fmt: skip
+        return packets / seconds if seconds else 0.0
 
     def _outstanding(self, side: int, phase: str) -> tuple[float, float]:
         """Return packets outstanding in a phase, and the time that each is, seconds."""
@@ -380,8 +508,22 @@ def _mean(values: Iterator[float]) -> float:
     return sum(found) / len(found)
 
 
+def _times(sides: Sequence[tuple[float, float]]) -> str:
+    """Say how often each side reduces cwnd, and by which share on average."""
+    first, second = (
+        f"{_figure(times)} times by {100 * share:.2g} %" if times > 0 else "never"
+        for times, share in sides
+    )
+    return f"{first} against {second}"
+
+
+def _figure(value: float) -> str:
+    """Write a number with three significant digits, and never with an exponent above 1."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def _megabits(bps: float) -> str:
-    return f"{bps / 1e6:.3g}"
+    return _figure(bps / 1e6)
 
 
 _GOODPUT: dict[str, Any] = {

@@ -41,11 +41,13 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
     if let Some(shares) = flow.limited_by.0 {
         let there_s = account.window_s - account.phases[ABSENT].did.seconds;
         let share = |row: usize| account.phases[row].did.seconds / there_s;
-        // A wait for an RTO counts as the timeout here.
+        // A wait for an RTO counts as the timeout here, also of one that expires behind the window.
+        let has_waited =
+            flow.timeouts > 0 || account.bins_s.last().is_some_and(|phases| phases[0] > 0.0);
         let limits = [Limit::Timeout, Limit::Recovery, Limit::Application, Limit::Receiver];
         for (row, limit) in limits.into_iter().enumerate() {
             let wanted = shares[limit as usize];
-            if flow.timeouts == 0 {
+            if !has_waited {
                 equal(limit.name(), share(row), wanted, 1e3)?;
             } else if row == 0 && share(0) < wanted - 1e-6 || row > 0 && share(row) > wanted + 1e-6
             {
@@ -54,7 +56,7 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
         }
         let others = [Limit::Pacing, Limit::SlowStart, Limit::Cwnd];
         let wanted = others.map(|limit| shares[limit as usize]).iter().sum();
-        if flow.timeouts == 0 {
+        if !has_waited {
             equal("slow start and growth", share(4) + share(5), wanted, 1e3)?;
         }
     }
@@ -72,12 +74,17 @@ fn judge_account(account: &Account, flow: &FlowResult) -> Result<(), String> {
     if let Some(first) = account.first_cwnd {
         equal("cwnd", first + changed, account.last_cwnd, first + paths)?;
     }
-    let counts = [("loss", flow.fast_retransmits), ("ecn", flow.ecn_reductions)];
-    for (by, wanted) in [("timeout", flow.timeouts)].into_iter().chain(counts) {
-        let row = account.cwnd_changes.iter().find(|row| row.cause == by).unwrap();
-        equal(by, row.changes.times as f64, wanted as f64, 1.0)?;
+    let times =
+        |by: &str| account.cwnd_changes.iter().find(|row| row.cause == by).unwrap().changes.times;
+    for (by, wanted) in [("timeout", flow.timeouts), ("loss", flow.fast_retransmits)] {
+        equal(by, times(by) as f64, wanted as f64, 1.0)?;
     }
-    Ok(())
+    // Rules that count marks reduce cwnd without the sender's doing.
+    if times("ecn") < flow.ecn_reductions {
+        return Err(format!("ecn: {}, not {}", times("ecn"), flow.ecn_reductions));
+    }
+    let carried = sum(|row| row.capacity_bits) / account.window_s;
+    equal("capacity", carried, account.capacity_bps, account.capacity_bps)
 }
 
 /// The parts of an explanation add up to its differences.
@@ -167,6 +174,75 @@ fn half_a_window_is_half_a_goodput() {
     assert!((receiver.by_window / 800_000.0 - 1.0).abs() < 1e-3, "{receiver:?}");
     assert!(receiver.by_time.abs() + receiver.by_delay.abs() < 2_000.0, "{receiver:?}");
     assert!((why.difference - 800_000.0).abs() < 2_000.0, "{why:?}");
+}
+
+/// Accounts that differ from one of a run in the time, Mbit and packet seconds of recovery and
+/// growth alone: a window of 10 s.
+fn held(recovery: [f64; 3], growth: [f64; 3]) -> Account {
+    let result = run("duration = \"10s\"\ntrace = { account = true }\n\
+         dumbbell = { rate = \"10Mbit\", delay = \"20ms\" }\n[[flows]]\nrule = \"NewReno\"\n");
+    let mut account = result.accounts[0].clone();
+    for row in &mut account.phases {
+        let [seconds, megabits, outstanding_packet_s] = match row.phase.as_str() {
+            "recovery" => recovery,
+            "growth" => growth,
+            _ => [0.0; 3],
+        };
+        row.did.seconds = seconds;
+        row.did.delivered_packets = megabits * 1e6 / account.packet_bits;
+        row.did.outstanding_packet_s = outstanding_packet_s;
+    }
+    account
+}
+
+/// Sums over the phases by time, by window and by delay, Mbit/s.
+fn sums(sides: [&Account; 2]) -> [f64; 3] {
+    let parts = explain(&[sides[0]], &[sides[1]]).goodput_bps.phases;
+    let sum = |value: fn(&cwndlab_sim::results::PhasePart) -> f64| {
+        parts.iter().map(value).sum::<f64>() / 1e6
+    };
+    [sum(|part| part.by_time), sum(|part| part.by_window), sum(|part| part.by_delay)]
+}
+
+fn assert_near(found: [f64; 3], wanted: [f64; 3]) {
+    assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?}");
+}
+
+/// One flow is in recovery for half of the time, and gets 10 Mbit/s in recovery and out of it; the
+/// other gets 4 with two fifths of the window. Time has no part in it.
+#[test]
+fn time_in_a_phase_that_is_as_fast_explains_nothing() {
+    let fast = held([5.0, 50.0, 500.0], [5.0, 50.0, 500.0]);
+    let slow = held([0.0; 3], [10.0, 40.0, 400.0]);
+    assert_near(sums([&fast, &slow]), [0.0, 6.0, 0.0]);
+    assert_near(sums([&slow, &fast]), [0.0, -6.0, 0.0]);
+}
+
+/// Both get 10 Mbit/s out of recovery, and one gets nothing in it, for half of the time. Its mean
+/// rate is 5 of 10: with U = 0.5 and V = 0 time makes (0.5 - 0) (10 + 5) / 2, and the rest, 1.25,
+/// is that its mean rate is lower.
+#[test]
+fn time_in_a_phase_that_stops_a_flow_explains_most() {
+    let steady = held([0.0; 3], [10.0, 100.0, 1000.0]);
+    let stopped = held([5.0, 0.0, 500.0], [5.0, 50.0, 500.0]);
+    let [time, window, delay] = sums([&steady, &stopped]);
+    assert!((time - 3.75).abs() < 1e-9 && (window + delay - 1.25).abs() < 1e-9);
+}
+
+/// A link of 10 Mbit/s is down from 20 to 30 s of 40. What it carries is 3/4 of what it would, and
+/// nearly nothing of it in the timeout that spans the outage.
+#[test]
+fn the_capacity_of_a_phase_is_what_the_link_carries_in_it() {
+    let result = run("duration = \"40s\"\nprofile = \"rfc\"\ntrace = { account = true }\n\
+         [dumbbell]\nrate = \"10Mbit\"\ndelay = \"20ms\"\n\
+         outages = [{ from = \"20s\", to = \"30s\" }]\n[[flows]]\nrule = \"NewReno\"\n");
+    let account = &result.accounts[0];
+    let carried: f64 = account.phases.iter().map(|row| row.capacity_bits).sum();
+    let payload = carried / 40.0 / (0.75 * 10e6);
+    assert!(payload > 0.95 && payload < 1.0, "{payload}");
+    let timeout = &account.phases[0];
+    let up_s = timeout.capacity_bits / payload / 10e6;
+    assert!((timeout.did.seconds - up_s - 10.0).abs() < 0.5, "{timeout:?}");
 }
 
 /// Little's law on a link that a flow keeps full: its packets wait in the queue or are being

@@ -3,7 +3,7 @@
 
 use crate::rate_meter::Measured;
 use crate::recovery::LossRecovery;
-use crate::tcb::{Phase, Tcb};
+use crate::tcb::{CongestionState, Phase, Tcb};
 use crate::undo::Verdict;
 use crate::{
     AckSegment, Counters, EcnEcho, NEVER, Output, Recovery, SackBlocks, ShortPacket, TcpConfig,
@@ -462,6 +462,18 @@ impl Sender {
     #[inline]
     pub fn cwnd(&self) -> f64 {
         self.tcb.cwnd
+    }
+
+    /// Whether cwnd is being reduced for a loss or a mark: until what was sent by then is
+    /// acknowledged.
+    pub fn is_reducing(&self) -> bool {
+        let is_reduced = matches!(self.tcb.state, CongestionState::Cwr | CongestionState::Recovery);
+        is_reduced && self.tcb.highest_ack < self.tcb.recover
+    }
+
+    /// Whether the last ACK reported a mark to which the rule responds itself.
+    pub fn has_rule_taken_mark(&self) -> bool {
+        self.tcb.ecn.mark_consumed
     }
 
     /// Slow-start threshold, packets.

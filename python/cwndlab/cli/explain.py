@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,12 +87,13 @@ def explain(
         if duration is not None:
             given["duration"] = str(options.seconds_of("--duration", duration))
         found = _of_rules(what, given, assumptions(assume, profile), seed, patch)
+    figure_options.check(look, found.names, ())
     if plot is not None:
         figure_options.save(look, plot, found.plot)
     if as_json:
         click.echo(found.to_json())
     else:
-        _print(found)
+        _print(found if look is None else found.labelled(_labels(look, found.names)))
 
 
 def _of_file(
@@ -127,6 +129,14 @@ def _of_rules(
         return explaining.explain_rules(
             first, second, assume=assume, patch=patch, progress=progress.simulated, **given
         )
+
+
+def _labels(look: FigureStyle, names: Iterable[str]) -> dict[str, str]:
+    """Return the labels of these names, whatever spaces those in the labels have."""
+    from cwndlab.plots.figure_style import same
+
+    labels = {same(name): label for name, label in look.labels.items()}
+    return {name: labels.get(same(name), name) for name in names}
 
 
 def _print(found: Explanation) -> None:
@@ -170,7 +180,10 @@ def _print_rtt(found: Explanation) -> None:
         return
     first, second = rtt["sides"]
     words = {"propagation": "propagation", "queues": "queues", "acks": "ACKs and the rest"}
-    parts = ", ".join(f"{word} {1e3 * rtt[part]:+.3g}" for part, word in words.items())
+    # Adding 0 takes the sign from a rounded 0.
+    parts = ", ".join(
+        f"{word} {round(1e3 * rtt[part], 6) + 0.0:+.3g}" for part, word in words.items()
+    )
     queued = " and ".join(f"{packets:.3g}" for packets in found.parts["queued_packets"])
     print_line(
         f"RTT: {1e3 * first:.4g} and {1e3 * second:.4g} ms, difference "

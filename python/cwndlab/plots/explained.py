@@ -41,6 +41,7 @@ def explained(explanation: Explained) -> Figure:
     explanation : Explanation
         Only its `names`, `accounts`, `headline` and `goodput` are read.
     """
+    explanation = explanation.labelled({side: name(side) for side in explanation.names})
     sides = [accounts for accounts in explanation.accounts if accounts]
     figure, axes = panels(1 + len(sides), width=7.5, height=2.0)
     _parts(axes[0], explanation)
@@ -51,7 +52,7 @@ def explained(explanation: Explained) -> Figure:
     drawn: dict[str, Any] = {}
     for index, accounts in enumerate(sides):
         drawn.update(_phases(axes[1 + index], accounts))
-        axes[1 + index].set_title(f"Phases of {name(explanation.names[index])}")
+        axes[1 + index].set_title(f"Phases of {explanation.names[index]}")
     axes[-1].set_xlabel("time [s]")
     shown = [phase for phase in ORDER if phase in drawn]
     figure_legend(figure, [drawn[phase] for phase in shown], [WORDS[phase] for phase in shown])
@@ -85,7 +86,7 @@ def _parts(axes: Axes, explanation: Explained) -> None:
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(max(len(labels), 3) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
-    first, second = (name(one) for one in explanation.names)
+    first, second = explanation.names
     towards = f"for {second} \N{LEFTWARDS ARROW}   \N{RIGHTWARDS ARROW} for {first}"
     axes.set_xlabel(f"part of the difference of goodputs [Mbit/s]   {towards}")
 

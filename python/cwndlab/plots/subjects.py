@@ -85,6 +85,10 @@ class Explained(Protocol):
         """Whether one side is the capacity of a link."""
         ...
 
+    def labelled(self, labels: Mapping[str, str]) -> Explained:
+        """Return the same with other names of the sides."""
+        ...
+
     @property
     def goodput(self) -> pl.DataFrame:
         """Parts of the difference of goodputs by phase."""

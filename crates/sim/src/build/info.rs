@@ -1,5 +1,6 @@
 //! Descriptions of links and flows for results, and the options of a run.
 
+use crate::rate::piecewise::PiecewiseRate;
 use cwndlab_scenario::instance;
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,6 +12,8 @@ pub struct LinkInfo {
     pub name: String,
     /// Mean rate over the measurement window, bit/s.
     pub rate_bps: f64,
+    /// What it lets pass, where accounts are kept: its rate, or that of its shaper or policer.
+    pub rate: Option<PiecewiseRate>,
     /// Propagation delay, seconds.
     pub delay_s: f64,
     /// Buffer size, packets; none if unlimited or in bytes.

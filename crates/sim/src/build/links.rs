@@ -48,6 +48,7 @@ impl NetworkPlan<'_> {
             infos.push(LinkInfo {
                 name: plan.name.clone(),
                 rate_bps: self.link_rate(i as u32).mean_bps(from, to),
+                rate: scenario.trace.account.then(|| self.passing_rate(i as u32, from, to)),
                 delay_s: plan.delay.seconds(),
                 limit_packets: if let Limit::Packets(packets) = limit {
                     Some(packets).filter(|&p| p < UNLIMITED)

@@ -5,8 +5,8 @@ use crate::endpoint::source_population::SourcePopulation;
 use crate::random::stream::RandomStream;
 use crate::rate::outages::Outages;
 use crate::rate::piecewise::PiecewiseRate;
-use cwndlab_scenario::CrossSpec;
-use cwndlab_units::Time;
+use cwndlab_scenario::{CrossSpec, Excess, QueueSpec};
+use cwndlab_units::{Rate, RateLimit, Time};
 
 /// Cross traffic whose rate is known ahead.
 struct PredictableCross {
@@ -25,6 +25,25 @@ impl<'a> NetworkPlan<'a> {
         let plan = &self.links[link as usize];
         let stream = RandomStream::new(self.scenario.seed, &format!("link-rate/{}", plan.name));
         PiecewiseRate::new(&plan.rate, stream, None).with_outages(Outages::new(&plan.outages))
+    }
+
+    /// Rate of a link, or that of its shaper or policer where that is smaller in the long run, from
+    /// `from_s` to `to_s`.
+    pub fn passing_rate(&self, link: u32, from_s: f64, to_s: f64) -> PiecewiseRate {
+        let plan = &self.links[link as usize];
+        let rate = self.link_rate(link);
+        let policer = plan.policer.filter(|policer| policer.excess == Excess::Drop);
+        let cake = match plan.queue {
+            QueueSpec::Cake { bandwidth: RateLimit::Limited(rate), .. } => Some(rate),
+            _ => None,
+        };
+        let buckets = [plan.shaper.map(|it| it.rate), policer.map(|it| it.rate), cake];
+        let least_bps = buckets.into_iter().flatten().map(Rate::bps).min();
+        let mean_bps = rate.clone().mean_bps(from_s, to_s);
+        match least_bps.filter(|&bps| (bps as f64) < mean_bps) {
+            Some(bps) => PiecewiseRate::constant(bps),
+            None => rate,
+        }
     }
 
     /// Cross traffic on a link whose rate is known ahead.

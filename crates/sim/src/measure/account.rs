@@ -7,7 +7,7 @@
 //! ends of the window.
 
 use super::window::MeasurementWindow;
-use cwndlab_tcp::{CaState, Limit, Sender, TcpConfig};
+use cwndlab_tcp::{Limit, Sender, TcpConfig};
 use serde::{Deserialize, Serialize};
 
 /// Phases of a flow. A flow limited by cwnd and one limited by pacing are in the same phase, so that
@@ -121,6 +121,9 @@ pub struct CwndChanges {
     pub times: u64,
     /// Sum of the changes, packets.
     pub packets: f64,
+    /// Sum of cwnd before each of its reductions, or after each of its undone ones, packets: what
+    /// the changes are a share of. 0 for causes that raise it.
+    pub of_packets: f64,
 }
 
 /// State of a sender between two events.
@@ -131,6 +134,7 @@ struct State {
     cwnd: f64,
     is_slow_start: bool,
     is_reducing: bool,
+    has_rule_taken_mark: bool,
     delivered: i64,
     outstanding: i64,
     sent: u64,
@@ -143,7 +147,7 @@ impl State {
         let counters = sender.counters(now_s);
         let info = sender.tcp_info(config);
         let sacked = i64::from(info.sacked);
-        let is_reducing = matches!(info.ca_state, CaState::Cwr | CaState::Recovery);
+        let is_reducing = sender.is_reducing();
         // BBR, which has no ssthresh, has a phase of its own for it. During a reduction cwnd may be
         // below ssthresh for a round trip.
         let is_slow_start = match sender.rule().phase() {
@@ -156,6 +160,7 @@ impl State {
             cwnd: sender.cwnd(),
             is_slow_start,
             is_reducing,
+            has_rule_taken_mark: sender.has_rule_taken_mark(),
             // The SYN is not data.
             delivered: (sender.snd_una() - i64::from(config.handshake.syn)).max(0) + sacked,
             outstanding: (sender.outstanding_packets() - sacked).max(0),
@@ -182,6 +187,8 @@ pub struct FlowAccount {
     state: Option<State>,
     /// Why the current reduction began.
     reduced_by: CwndCause,
+    /// The rule took a mark, and has not reduced cwnd since.
+    is_mark_pending: bool,
     /// In the order of [`FlowPhase::ALL`].
     pub phases: [PhaseAccount; FlowPhase::ALL.len()],
     /// In the order of [`CwndCause::ALL`].
@@ -210,6 +217,7 @@ impl FlowAccount {
             waited_s: 0.0,
             state: None,
             reduced_by: CwndCause::Loss,
+            is_mark_pending: false,
             phases: Default::default(),
             cwnd_changes: Default::default(),
             first_cwnd: None,
@@ -272,12 +280,20 @@ impl FlowAccount {
         account.delivered_packets += (new.delivered - old.delivered) as f64;
         account.sent_packets += new.sent - old.sent;
         for (cause, times) in COUNTED.into_iter().zip(counted) {
-            self.cwnd_changes[cause as usize].times += u64::from(times);
+            let changes = &mut self.cwnd_changes[cause as usize];
+            changes.times += u64::from(times);
+            let of = if cause == CwndCause::Undo { new.cwnd } else { old.cwnd };
+            changes.of_packets += f64::from(times) * of;
         }
         if !begins && old.phase.is_some() && new.cwnd != old.cwnd {
             let changes = &mut self.cwnd_changes[cause as usize];
-            changes.times += u64::from(!COUNTED.contains(&cause));
             changes.packets += new.cwnd - old.cwnd;
+            // What senders count was counted above; rules have reductions of their own.
+            let is_own = !old.is_reducing && counted.iter().all(|&times| times == 0);
+            changes.times += u64::from(is_own);
+            if is_own && new.cwnd < old.cwnd {
+                changes.of_packets += old.cwnd;
+            }
         }
     }
 
@@ -290,7 +306,10 @@ impl FlowAccount {
         if old.is_reducing {
             return self.reduced_by;
         }
+        self.is_mark_pending |= new.has_rule_taken_mark;
         match (new.cwnd < old.cwnd, old.phase) {
+            // Rules such as Prague reduce cwnd later than at a mark: once in a round trip.
+            (true, _) if std::mem::take(&mut self.is_mark_pending) => CwndCause::Ecn,
             (true, Some(FlowPhase::Application)) => CwndCause::Idle,
             (true, _) => CwndCause::Rule,
             (false, _) if old.is_slow_start => CwndCause::SlowStart,
@@ -330,14 +349,22 @@ impl FlowAccount {
         self.drops.iter().filter(|&&(_, on)| on == link).count() as u64
     }
 
+    /// Phases within the window, up to `end_s`: start and end of each, seconds, in order of time.
+    pub fn phases_until(&self, end_s: f64) -> impl Iterator<Item = (f64, f64, FlowPhase)> {
+        let MeasurementWindow { from_s, to_s } = self.window;
+        let ends = self.phase_starts.iter().skip(1).map(|change| change.0).chain([end_s]);
+        self.phase_starts.iter().zip(ends).map(move |(&(start_s, phase), stop_s)| {
+            let (start_s, stop_s) = (start_s.max(from_s), stop_s.min(to_s).min(end_s));
+            (start_s, stop_s.max(start_s), phase)
+        })
+    }
+
     /// Time by phase in equal bins of the window, up to `end_s`, seconds.
     pub fn time_in_bins(&self, bins: usize, end_s: f64) -> Vec<[f64; FlowPhase::ALL.len()]> {
         let MeasurementWindow { from_s, to_s } = self.window;
         let width_s = (to_s - from_s) / bins as f64;
         let mut shares = vec![[0.0; FlowPhase::ALL.len()]; bins];
-        let ends = self.phase_starts.iter().skip(1).map(|change| change.0).chain([end_s]);
-        for (&(start_s, phase), stop_s) in self.phase_starts.iter().zip(ends) {
-            let (start_s, stop_s) = (start_s.max(from_s), stop_s.min(to_s).min(end_s));
+        for (start_s, stop_s, phase) in self.phases_until(end_s) {
             let first = (((start_s - from_s) / width_s) as usize).min(bins - 1);
             let edge_s = |bin: usize| {
                 if bin == bins { to_s } else { from_s + bin as f64 * width_s }

@@ -4,6 +4,7 @@ use crate::random::stream::RandomStream;
 use crate::rate::opportunities::{Opportunities, TRACE_BYTES};
 use crate::rate::outages::Outages;
 use cwndlab_scenario::{Shape, TraceStart, Waveform};
+use cwndlab_units::Rate;
 
 /// Length of a piece without end, nanoseconds: a sum of several still fits.
 const ENDLESS_NS: u64 = u64::MAX / 4;
@@ -52,6 +53,12 @@ impl PiecewiseRate {
     /// The same with a rate of zero during outages.
     pub fn with_outages(self, outages: Outages) -> Self {
         Self { outages, ..self }
+    }
+
+    /// The same rate for ever, bit/s.
+    pub fn constant(rate_bps: u64) -> Self {
+        let shape = Some(Shape::Constant { rate: Rate::bits_per_second(rate_bps) });
+        Self { shape, ..Self::silent() }
     }
 
     /// A rate of zero forever.
@@ -125,14 +132,26 @@ impl PiecewiseRate {
     }
 
     /// Mean rate from `from_s` to `to_s`, bit/s.
-    pub fn mean_bps(mut self, from_s: f64, to_s: f64) -> f64 {
-        let (mut begin_s, mut bits) = (0.0, 0.0);
-        while begin_s < to_s {
-            let (rate_bps, until_s) = self.next();
-            bits += rate_bps * (until_s.min(to_s) - f64::max(begin_s, from_s)).max(0.0);
-            begin_s = until_s;
-        }
-        bits / (to_s - from_s)
+    pub fn mean_bps(self, from_s: f64, to_s: f64) -> f64 {
+        self.bits([(from_s, to_s)])[0] / (to_s - from_s)
+    }
+
+    /// Bits from the start to the end of each interval, seconds. They are in order of time, and do
+    /// not overlap.
+    pub fn bits(mut self, intervals: impl IntoIterator<Item = (f64, f64)>) -> Vec<f64> {
+        let (mut begin_s, mut rate_bps, mut until_s) = (0.0, 0.0, 0.0);
+        let sum = |(from_s, to_s): (f64, f64)| {
+            let mut bits = 0.0;
+            loop {
+                bits += rate_bps * (f64::min(until_s, to_s) - f64::max(begin_s, from_s)).max(0.0);
+                if until_s >= to_s {
+                    return bits;
+                }
+                begin_s = until_s;
+                (rate_bps, until_s) = self.next();
+            }
+        };
+        intervals.into_iter().map(sum).collect()
     }
 
     fn piece(&mut self, shape: &Shape) -> (u64, u64) {
@@ -245,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_of_a_square_wave_by_hand() {
+    fn bins_and_bits_of_a_square_wave_by_hand() {
         // 4 and 2 Mbit/s for a second each, on from 0.5 s to 2.5 s, in bins of 1 s: half of 4, all
         // of 2, half of 4.
         let square =
@@ -254,6 +273,7 @@ mod tests {
         assert_eq!(rate().bins(1.0, 4, [0.5, 2.5], 0.0), [2e6, 2e6, 2e6, 0.0]);
         // Half a second later: all of 4, of 2.
         assert_eq!(rate().bins(1.0, 4, [0.5, 2.5], 0.5), [0.0, 3e6, 3e6, 0.0]);
+        assert_eq!(rate().bits([(0.5, 1.5), (1.5, 1.5), (3.0, 4.0)]), [3e6, 0.0, 2e6]);
     }
 
     #[test]

@@ -8,9 +8,12 @@
 //! sides because of time, of window and of delay. For the time that both sides have of a phase,
 //! their rates are compared, by window and by delay: each factor's part is what its change makes of
 //! the product while the other keeps its mean over both sides (the midpoint rule, exact for two
-//! factors). What one side has more of a phase counts at that side's rate, above or below the mean
-//! goodput of both; the times of each side add up to the window, so that this reference changes no
-//! sum.
+//! factors).
+//!
+//! What one side has more of a phase, the other has of another one. Where the application or the
+//! receiver holds a side back, or it is absent, all that the other gets meanwhile is due to time.
+//! While cwnd holds both, one of them may be in recovery and the other not, and get more because it
+//! is the faster one in every phase: [`rate_parts`] divides that time.
 
 use super::accounts::Account;
 use serde::{Deserialize, Serialize};
@@ -50,8 +53,7 @@ pub struct PhasePart {
     pub time: [f64; 2],
     /// Goodput that it contributed, on each side.
     pub sides: [f64; 2],
-    /// It takes longer, or shorter, and its rate is above, or below, the mean goodput. The sum over
-    /// phases says what a different division of the time makes.
+    /// What is left: the sum over phases says what a different division of the time makes.
     pub by_time: f64,
     /// More packets, or fewer, were outstanding meanwhile.
     pub by_window: f64,
@@ -99,6 +101,23 @@ struct Sums {
 }
 
 impl Sums {
+    /// The same over a fraction of its time.
+    fn scaled(self, factor: f64) -> Self {
+        Self {
+            time: self.time * factor,
+            bps: self.bps * factor,
+            outstanding_bits: self.outstanding_bits * factor,
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            time: self.time + other.time,
+            bps: self.bps + other.bps,
+            outstanding_bits: self.outstanding_bits + other.outstanding_bits,
+        }
+    }
+
     fn of(side: &[&Account], phase: usize) -> Self {
         let mut sums = Self::default();
         for account in side {
@@ -128,19 +147,48 @@ fn split([a, b]: [(f64, f64); 2]) -> (f64, f64) {
     ((a.0 - b.0) * (a.1 + b.1) / 2.0, (a.1 - b.1) * (a.0 + b.0) / 2.0)
 }
 
-/// The part of a phase. What both sides have of it is compared at their rates; what one side has
-/// more of it counts at that side's rate, above or below the mean goodput of both.
-fn phase_part(phase: String, [a, b]: [Sums; 2], mean_bps: f64) -> PhasePart {
-    let common = a.time.min(b.time);
-    let (by_window, by_delay) = match (a.factors(), b.factors()) {
-        (Some(factors_a), Some(factors_b)) => {
-            let (window, delay) = split([factors_a, factors_b]);
-            (common * window, common * delay)
+/// A difference of two rates by window and by delay, over so much time.
+fn by_factors(time: f64, sides: [Sums; 2]) -> (f64, f64) {
+    let [Some(a), Some(b)] = sides.map(|sums| sums.factors()) else { return (0.0, 0.0) };
+    let (window, delay) = split([a, b]);
+    (time * window, time * delay)
+}
+
+/// Phases in which cwnd or what it depends on holds a flow back, and no one else.
+const HELD: [&str; 4] = ["timeout", "recovery", "slow_start", "growth"];
+
+/// By window and by delay: what each phase contributes. While cwnd holds both sides, one side may
+/// have more of a phase, at a rate of m times its mean rate L while cwnd holds it, and the other
+/// side has more of another one. With the sums U and V of the excess times m over the phases, the
+/// difference is `L_a U - L_b V = (L_a - L_b) (U + V) / 2 + (U - V) (L_a + L_b) / 2`: that the mean
+/// rates differ, by window and by delay, and that phases are fast or slow, which is left to time.
+fn rate_parts(phases: &[(&str, [Sums; 2])]) -> Vec<(f64, f64)> {
+    let is_held = |phase: &str| HELD.contains(&phase);
+    let held = [0, 1].map(|side| {
+        let rows = phases.iter().filter(|(phase, _)| is_held(phase));
+        rows.fold(Sums::default(), |sum, (_, sides)| sum.plus(sides[side]))
+    });
+    let both = held[0].time.min(held[1].time);
+    let part = |(phase, sides): &(&str, [Sums; 2])| {
+        if !is_held(phase) || both == 0.0 {
+            return by_factors(sides[0].time.min(sides[1].time), *sides);
         }
-        _ => (0.0, 0.0),
+        // Their parts of the time in which cwnd holds both sides.
+        let [a, b] = [0, 1].map(|side| sides[side].scaled(both / held[side].time));
+        let common = a.time.min(b.time);
+        let (window, delay) = by_factors(common, [a, b]);
+        let excess = [(a, held[0]), (b, held[1])].map(|(own, mean)| {
+            let rate = mean.bps / mean.time;
+            if own.time > common && rate > 0.0 {
+                (1.0 - common / own.time) * own.bps / rate
+            } else {
+                0.0
+            }
+        });
+        let (more_window, more_delay) = by_factors((excess[0] + excess[1]) / 2.0, held);
+        (window + more_window, delay + more_delay)
     };
-    let by_time = a.bps - b.bps - by_window - by_delay - (a.time - b.time) * mean_bps;
-    PhasePart { phase, time: [a.time, b.time], sides: [a.bps, b.bps], by_time, by_window, by_delay }
+    phases.iter().map(part).collect()
 }
 
 fn mean(side: &[&Account], value: impl Fn(&Account) -> f64) -> f64 {
@@ -156,10 +204,23 @@ fn mean_of(side: &[&Account], value: impl Fn(&Account) -> Option<f64>) -> Option
 fn goodput_parts(sides: [&[&Account]; 2]) -> GoodputParts {
     let goodput = sides.map(|side| mean(side, |account| account.goodput_bps));
     let names = sides[0].first().map_or(&[][..], |account| &account.phases);
-    let sums = |number: usize| sides.map(|side| Sums::of(side, number));
-    let mean_bps = (0..names.len()).flat_map(sums).map(|sums| sums.bps).sum::<f64>() / 2.0;
-    let phases = (names.iter().enumerate())
-        .map(|(number, row)| phase_part(row.phase.clone(), sums(number), mean_bps));
+    let sums: Vec<(&str, [Sums; 2])> = (names.iter().enumerate())
+        .map(|(number, row)| (row.phase.as_str(), sides.map(|side| Sums::of(side, number))))
+        .collect();
+    let mean_bps = sums.iter().flat_map(|(_, sides)| sides).map(|side| side.bps).sum::<f64>() / 2.0;
+    let phases =
+        sums.iter().zip(rate_parts(&sums)).map(|(&(phase, [a, b]), (by_window, by_delay))| {
+            // The times of each side add up to the window, so that this reference changes no sum.
+            let reference = (a.time - b.time) * mean_bps;
+            PhasePart {
+                phase: phase.into(),
+                time: [a.time, b.time],
+                sides: [a.bps, b.bps],
+                by_time: a.bps - b.bps - by_window - by_delay - reference,
+                by_window,
+                by_delay,
+            }
+        });
     let edges = sides.map(|side| mean(side, |account| account.edge_bits / account.window_s));
     GoodputParts {
         sides: goodput,
