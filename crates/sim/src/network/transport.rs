@@ -210,10 +210,13 @@ impl<T: Tracer> Network<T> {
         let config = &receivers.config[sink.config as usize];
         let Some(ack) = sink.receiver.on_timer(config) else { return };
         let at_s = access_links.host_jitter.noticed_s(at_s);
+        // What a reader lets leave precedes even where its packet began to be read as the next one
+        // left the last link.
+        let tie_break_s = if ack.sent_s < NEVER { 0.0 } else { TimerKind::Receiver.tie_break_s() };
         let packet = Packet {
             at_s,
             tx_start_s,
-            tie_break_s: 0.0,
+            tie_break_s,
             number: ack.ack,
             sent_s: ack.sent_s,
             size_bytes: ack.size_bytes as u16,
