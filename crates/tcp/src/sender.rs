@@ -110,6 +110,7 @@ impl Sender {
     pub fn set_receiver_window(&mut self, now_s: f64, ack: i64, bytes: u32, config: &TcpConfig) {
         let packets = bytes / config.segment.packet_size.max(1);
         let tcb = &mut self.tcb;
+        tcb.is_told_window = true;
         let is_news = ack > tcb.highest_ack
             || (ack == tcb.highest_ack && (packets > tcb.rwnd || packets == 0));
         if !is_news {
@@ -128,7 +129,7 @@ impl Sender {
         self.settle(now_s);
     }
 
-    /// The receiver's window before any ACK tells it, packets.
+    /// The receiver's window before any ACK tells it, packets, for a sender without handshake.
     pub fn expect_window(&mut self, packets: u32) {
         self.tcb.rwnd = packets;
         self.update_prediction();
@@ -225,7 +226,7 @@ impl Sender {
         }
         self.process_ack(now_s, ack, sack, config, out);
         self.tcb.ecn.is_marked = false;
-        if self.tcb.largest_window_bytes > 0 {
+        if self.tcb.is_told_window {
             self.tcb.window_changed = false;
             self.tcb.keep_asking(now_s, config);
         }
@@ -331,7 +332,7 @@ impl Sender {
         if self.tcb.ecn.requests_reduction() {
             self.recovery.on_ece(&mut self.tcb, ack.ack, config);
         }
-        let asks_or_updates = self.tcb.largest_window_bytes > 0
+        let asks_or_updates = self.tcb.is_told_window
             && ack.ack == self.tcb.highest_ack
             && (self.tcb.window_changed || self.tcb.outstanding() == 0);
         if asks_or_updates && self.recovery.is_window_update(&self.tcb, ack.ack, sack) {

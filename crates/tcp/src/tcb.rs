@@ -107,7 +107,8 @@ pub(crate) struct Tcb {
     pub(crate) rwnd: u32,
     /// The largest window that an ACK offered, bytes; 0 where ACKs offer none.
     pub(crate) largest_window_bytes: u32,
-    /// The ACK that is being processed changed the window.
+    /// ACKs tell the window; and the one that is being processed changed it.
+    pub(crate) is_told_window: bool,
     pub(crate) window_changed: bool,
     pub(crate) persist: Persist,
     /// PSH of the packet that is being sent.
@@ -212,6 +213,7 @@ impl Tcb {
             // A window above 2^32 packets has no effect: conversion saturates.
             rwnd: largest_window(config),
             largest_window_bytes: 0,
+            is_told_window: false,
             window_changed: false,
             persist: Persist::default(),
             push: false,

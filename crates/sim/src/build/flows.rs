@@ -95,7 +95,9 @@ impl Builder<'_> {
             receiver.set_short_packet(short);
             if let Some(reader) = &reader {
                 receiver.set_reader(Arc::clone(reader), config.handshake.syn.into());
-                sender.expect_window(reader.buffer_at(start_s));
+                if !config.handshake.syn {
+                    sender.expect_window(reader.buffer_at(start_s));
+                }
             }
             sender.count_limits();
             let app = ApplicationState::of(&sender, stop_s, transfer);
