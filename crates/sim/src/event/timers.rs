@@ -141,7 +141,16 @@ impl Timers {
     }
 
     /// Removes a timer of the current bucket.
-    pub fn remove(&mut self, (at_s, kind, flow): (f64, TimerKind, u32)) {
+    pub fn remove(&mut self, timer: (f64, TimerKind, u32)) {
+        if self.first() == Some(timer) {
+            self.pop();
+        } else {
+            self.remove_behind(timer);
+        }
+    }
+
+    #[cold]
+    fn remove_behind(&mut self, (at_s, kind, flow): (f64, TimerKind, u32)) {
         let removed = Reverse((at_s.to_bits(), kind, flow));
         self.current.retain(|entry| *entry != removed);
         self.go_on();
