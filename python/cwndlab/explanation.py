@@ -61,7 +61,7 @@ DIFFERS = 0.1
 The shares by which cwnd is reduced, in sum, are nearly its change in logarithms."""
 ALSO_DIFFERS = 0.4
 """The same for a second reason."""
-REDUCTIONS = {
+REDUCTIONS: dict[tuple[str, ...], str] = {
     ("loss", "ecn", "timeout", "undo"): "losses and marks cut cwnd",
     ("rule",): "the rule itself lowers cwnd",
     ("idle",): "pauses lower cwnd",

@@ -1,5 +1,6 @@
 """Receivers whose application reads slowly or pauses, and windows that change."""
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,9 +40,7 @@ def probes(result: cwndlab.Result) -> pl.DataFrame:
 @pytest.mark.parametrize("delayed", [False, True])
 @pytest.mark.parametrize("recovery", RECOVERIES)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_goodput_is_what_the_application_reads(
-    profile: str, recovery: str, delayed: bool
-) -> None:
+def test_goodput_is_what_the_application_reads(profile: str, recovery: str, delayed: bool) -> None:
     # 40 packets a round trip of 40 ms or more are several times 2 Mbit/s: the application always
     # has something to read, and an arrival more or less at the edges of 15 s is 0.1 %.
     result = run(
@@ -54,7 +53,8 @@ def test_goodput_is_what_the_application_reads(
     flow = result.flows.row(0, named=True)
     assert flow["goodput_bps"] == pytest.approx(2e6, rel=0.002)
     assert flow["limited_by_receiver"] > 0.99
-    assert flow["retransmitted_packets"] == 0 and flow["timeouts"] == 0
+    assert flow["retransmitted_packets"] == 0
+    assert flow["timeouts"] == 0
 
 
 @pytest.mark.parametrize("recovery", RECOVERIES)
@@ -62,12 +62,14 @@ def test_goodput_is_what_the_application_reads(
 def test_a_shut_window_is_probed_and_opens_again(profile: str, recovery: str) -> None:
     result = run(profile, PAUSE, recovery)
     flow = result.flows.row(0, named=True)
-    assert flow["retransmitted_packets"] == 0 and flow["timeouts"] == 0
+    assert flow["retransmitted_packets"] == 0
+    assert flow["timeouts"] == 0
     asked = probes(result)["time_s"].to_list()
-    assert asked and all(5 < time_s < 9.1 for time_s in asked)
+    assert asked
+    assert all(5 < time_s < 9.1 for time_s in asked)
     # RFC 9293 section 3.8.6.1: intervals double. From an answer on, a round trip after the probe.
-    gaps = [late - early - 0.0801 for early, late in zip(asked, asked[1:], strict=False)]
-    for early, late in zip(gaps, gaps[1:], strict=False):
+    gaps = [late - early - 0.0801 for early, late in itertools.pairwise(asked)]
+    for early, late in itertools.pairwise(gaps):
         assert late == pytest.approx(2 * early, rel=0.02)
     # No data between the last packet that the buffer took and the end of the pause.
     sent = rows(result, "send").filter(pl.col("size_bytes") > 100)["time_s"]
@@ -93,7 +95,9 @@ def test_no_packet_leaves_beyond_the_window(profile: str) -> None:
         # 100 ms after the smaller buffer, what the larger one had allowed is read: 50 packets.
         part = "early" if time_s < 6 else "middle" if 6.3 < time_s < 12 else "late"
         most[part] = max(most[part], number - acknowledged)
-    assert most["early"] <= BUFFER and most["middle"] <= 10 and most["late"] <= 60
+    assert most["early"] <= BUFFER
+    assert most["middle"] <= 10
+    assert most["late"] <= 60
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -119,7 +123,8 @@ def test_window_updates_are_no_duplicate_acks(profile: str, recovery: str) -> No
     growth = [{"at": f"{20 * number + 1}ms", "buffer": 10 + 3 * number} for number in range(1, 24)]
     result = run(profile, {"buffer": 10, "changes": growth}, recovery, duration="10s")
     flow = result.flows.row(0, named=True)
-    assert flow["retransmitted_packets"] == 0 and flow["timeouts"] == 0
+    assert flow["retransmitted_packets"] == 0
+    assert flow["timeouts"] == 0
     numbers = rows(result, "ack")["seq"]
     assert (numbers.diff() == 0).sum() >= 10
 
@@ -141,7 +146,7 @@ def test_a_window_of_zero_from_the_start() -> None:
         ({"buffer": 2_000_000}, "flows[0].reader.buffer: 2000000 is not valid"),
         ({"buffer": 10, "changes": [{"at": "0s", "buffer": 3}]}, "changes[0].at: 0s"),
         ({"buffer": 10, "changes": [{"at": "1s"}]}, "changes[0]: at least one of `buffer`"),
-        ({"buffer": 10, "rates": "1Mbit"}, 'did you mean rate'),
+        ({"buffer": 10, "rates": "1Mbit"}, "did you mean rate"),
     ],
 )
 def test_a_reader_that_is_not_valid_is_refused(reader: dict[str, Any], expected: str) -> None:

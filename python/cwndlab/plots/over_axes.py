@@ -44,17 +44,13 @@ UNITS = {
     "bdp": "BDP", "pkt": "packets", "bit": "bit/s", "kbit": "kbit/s", "Mbit": "Mbit/s",
     "Gbit": "Gbit/s",
 }  # fmt: skip
-"""Units of levels to those of axes."""
+"""Units of scenarios that figures write in another way."""
 MOST_LABELS = 6
 """Lines that may have their names at their ends; more have a legend."""
 MOST_MOVED = 1.0
 """Heights of its text that a name may be off its line's end."""
 MOST_WIDE = 0.25
 """Share of the figure's width that names at the ends of lines may take."""
-
-
-UNITS = {"bdp": "BDP", "bit": "bit/s", "kbit": "kbit/s", "Mbit": "Mbit/s", "Gbit": "Gbit/s"}
-"""Units of scenarios that figures write in another way."""
 
 
 class End(NamedTuple):
