@@ -118,6 +118,10 @@ def _with_example(name: str, key: str) -> dict:
             page={"objects": [{"name": "html", "size": 9}, table], "think": "1s"}
         ),
         "Video": lambda: scenario["flows"][0].update(video=table),
+        "Reader": lambda: scenario["flows"][0].update(reader={"buffer": 64, **table}),
+        "ReaderChange": lambda: scenario["flows"][0].update(
+            reader={"buffer": 64, "changes": [{"at": "10s", "reads": False, **table}]}
+        ),
         "ShareSpec": lambda: scenario.update(shares=table),
         "ArrivalSpec": lambda: scenario.update(arrivals=[table]),
         "VectorFile": lambda: scenario.update(

@@ -107,8 +107,8 @@ def test_what_a_figure_cannot_have_is_refused(asked, message):
 
 def test_a_headline_stands_above_what_the_figure_says():
     found = small_sweep(replicates=2).run()
-    plain = found.plot(x=LIMIT, hue="rule")
     for asked in ({}, {"style": "paper"}):
+        plain = found.plot(x=LIMIT, hue="rule", **asked)
         figure = found.plot(x=LIMIT, hue="rule", title="Small buffers lose " * 5, **asked)
         (above,) = figure.texts[-1:]
         assert above.get_text().replace("\n", " ") == ("Small buffers lose " * 5).strip()
