@@ -56,11 +56,11 @@ CANCELS = 0.1
 MANY_EDGES = 0.1
 """Share of a difference from which on what is at the edges of the window is told."""
 DIFFERS = 0.1
-"""Difference of logarithms from which on what changes cwnd is told to differ on two sides.
-
-The shares by which cwnd is reduced, in sum, are nearly its change in logarithms."""
+"""Part of a difference of logarithms of two windows from which on what makes it is told."""
 ALSO_DIFFERS = 0.4
 """The same for a second reason."""
+FEW_CUTS = 0.1
+"""Sum of shares by which cwnd is cut that counts where it is cut by less."""
 REDUCTIONS = {
     ("loss", "ecn", "timeout", "undo"): "cut cwnd",
     ("rule",): "the rule itself lowers cwnd",
@@ -470,16 +470,17 @@ while limited by the receiver's window
             return ""
         packets = [self._outstanding(side, phase)[0] for side in (0, 1)]
         large = 0 if packets[0] > packets[1] else 1
-        found: list[tuple[float, str]] = []
-        for causes, verb in REDUCTIONS.items():
-            cuts = [self._cuts(side, causes) for side in (0, 1)]
-            sums = [times * share for times, share in cuts]
-            told = f"{self._losses_or_marks()} {verb}" if "loss" in causes else verb
-            found.append((sums[1 - large] - sums[large], f"{told} {_times(cuts)}"))
+        found = self._cut_less(large)
+        rules = {account["rule"] for side in self.accounts for account in side}
+        # Of one rule, a window that is cut less may grow by more for being larger (MIMD, CUBIC).
+        by_cuts = len(rules) == 1 and max(found)[0] > DIFFERS
+        growth = ""
         rates = [self._growth(side) for side in (0, 1)]
         if min(rates) > 0:
             told = f"{_figure(rates[0])} packets a second against {_figure(rates[1])}"
-            found.append((math.log(rates[large] / rates[1 - large]), f"cwnd grows by {told}"))
+            by = math.log(rates[large] / rates[1 - large])
+            growth = f"cwnd grows by {told}"
+            found.append((by, growth))
         starts = [self._packets(side, "slow_start") for side in (0, 1)]
         # Slow start after timeouts only gives back what these took.
         taken = [-self._packets(side, "timeout") for side in (0, 1)]
@@ -488,11 +489,43 @@ while limited by the receiver's window
             told = f"{_figure(starts[0])} packets against {_figure(starts[1])}"
             by = math.log((1 + starts[large]) / (1 + starts[1 - large]))
             found.append((by, f"slow start raises cwnd by {told}"))
-        found.sort(reverse=True)
+        reasons = [reason for reason in found if reason[0] > DIFFERS]
+        reasons.sort(key=lambda reason: (by_cuts and reason[1] == growth, -reason[0]))
         return "".join(
-            f"; {text}" for place, (by, text) in enumerate(found[:2])
-            if by > (ALSO_DIFFERS if place else DIFFERS)
+            f"; {text}" for place, (by, text) in enumerate(reasons[:2])
+            if place == 0 or by > ALSO_DIFFERS
         )  # fmt: skip
+
+    def _cut_less(self, large: int) -> list[tuple[float, str]]:
+        """Return by how much each kind of reduction makes the larger window larger, and its text.
+
+        While a window of W packets neither rises nor falls on average, its growth g per second is
+        what n cuts a second by a share s take, g = n s W. So the logarithm of the ratio of two
+        windows is that of their growths less that of their sums of shares, which is divided among
+        kinds of reductions as the difference of the sums is.
+        """
+        cuts = {
+            causes: [self._cuts(side, causes) for side in (0, 1)] for causes in REDUCTIONS
+        }  # fmt: skip
+        sums = [
+            max(
+                FEW_CUTS,
+                sum(times * share for times, share in (pair[side] for pair in cuts.values())),
+            )
+            for side in (0, 1)
+        ]
+        more = sums[1 - large] - sums[large]
+        # 1 / S is the limit for equal sums S.
+        by_sum = math.log(sums[1 - large] / sums[large]) / more if more else 1 / sums[large]
+        found: list[tuple[float, str]] = []
+        for causes, verb in REDUCTIONS.items():
+            (times, share), (other_times, other_share) = (
+                cuts[causes][side] for side in (1 - large, large)
+            )
+            told = f"{self._losses_or_marks()} {verb}" if "loss" in causes else verb
+            by = by_sum * (times * share - other_times * other_share)
+            found.append((by, f"{told} {_times(cuts[causes])}"))
+        return found
 
     def _cuts(self, side: int, causes: tuple[str, ...]) -> tuple[float, float]:
         """Return how often a mean flow's cwnd is reduced, less undone times, and its mean share."""

@@ -373,3 +373,34 @@ def test_a_full_link_is_told_with_what_makes_its_rtt_long():
     told = explain(scenario).headline
     assert told.startswith("x gets the link's capacity within 1 %; its RTT is 156 ms, 116 above")
     assert told.endswith("mainly due to the way of ACKs")
+
+
+def test_growth_and_cuts_come_in_the_order_of_what_they_make_of_a_window():
+    """A steady window is g / (n s), of growth g and n cuts by s a second.
+
+    HighSpeed grows by up to 70 packets per RTT where NewReno grows by one, and cuts half as much.
+    """
+    rules = {"highspeed": "HighSpeed", "reno": "NewReno"}
+    flows = [{"rule": rule, "name": name} for name, rule in rules.items()]
+    fat = dumbbell("500Mbit", "50ms", flows=flows, queue={"kind": "drop-tail", "limit": "1000pkt"},
+                   duration="40s")  # fmt: skip
+    told = explain(fat).headline
+    assert told.index("cwnd grows by") < told.index("losses cut cwnd")
+    gentle = [{"rule": "MIMD(1.01, 0.875)", "name": "gentle"},
+              {"rule": "AIMD(1, 0.5)", "name": "half"}]  # fmt: skip
+    link = {"host_jitter": "500us", "profile": "rfc"}
+    told = explain(dumbbell("20Mbit", "20ms", flows=gentle, duration="60s", **link)).headline
+    assert "past slow start; losses cut cwnd" in told
+
+
+def test_of_one_rule_cuts_come_before_the_growth_that_follows_them():
+    """A path of three links: three times the losses, and growth per RTT of a three times longer."""
+    links = [{"name": name, "rate": "10Mbit", "delay": "15ms",
+              "queue": {"kind": "drop-tail", "limit": "50pkt"}} for name in "abc"]  # fmt: skip
+    paths = {"long": ["a", "b", "c"], "west": ["a"], "middle": ["b"], "east": ["c"]}
+    flows = [{"rule": "AIMD(1, 0.5)", "name": name, "path": path, "start": f"{number / 2}s"}
+             for number, (name, path) in enumerate(paths.items())]  # fmt: skip
+    times = {"duration": "120s", "measure": ["20s", "120s"], "profile": "rfc"}
+    scenario = {**times, "links": links, "flows": flows}
+    told = explain(scenario, ["middle", "long"]).headline
+    assert told.index("losses cut cwnd") < told.index("cwnd grows by")
