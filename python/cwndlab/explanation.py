@@ -131,7 +131,7 @@ while limited by the receiver's window
     predictions: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PREDICTED))
     """Goodput by theory beside the measured one, of the sides whose rule has a formula."""
     others_bps: float = 0.0
-    """What other flows of the run get, bit/s, where one side is explained against its link."""
+    """What other traffic gets of the link that one side is explained against, bit/s."""
 
     @property
     def is_of_capacity(self) -> bool:
@@ -387,9 +387,11 @@ while limited by the receiver's window
             why += f", though {_figure(outstanding)} packets are outstanding"
             why += f", each for {_figure(1e3 * wait_s)} ms" if math.isfinite(wait_s) else ""
             why += self._above_base()
-        if self.others_bps > 0.01 * self.parts["goodput_bps"]["sides"][1]:
-            why += f"; other flows get {_megabits(self.others_bps)}"
-        return why
+        found = self.parts["goodput_bps"]
+        others = f"other traffic gets {_megabits(self.others_bps)}"
+        if self.others_bps / len(self.accounts[0]) > 0.5 * abs(found["difference"]):
+            return f"{others}; {why}"
+        return f"{why}; {others}" if self.others_bps > 0.01 * found["sides"][1] else why
 
     def _full(self) -> str | None:
         """Say that the side with less fills its slowest link, if the other has a faster one."""

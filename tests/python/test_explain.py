@@ -404,3 +404,27 @@ def test_of_one_rule_cuts_come_before_the_growth_that_follows_them():
     scenario = {**times, "links": links, "flows": flows}
     told = explain(scenario, ["middle", "long"]).headline
     assert told.index("losses cut cwnd") < told.index("cwnd grows by")
+
+
+def test_other_traffic_of_the_same_link_is_told_first_where_it_takes_most():
+    links = [{"name": name, "rate": "10Mbit", "delay": "10ms"} for name in ("west", "east")]
+    flows = [{"name": name, "rule": "CUBIC", "path": [name]} for name in ("west", "east")]
+    cross = [{"rate": "5Mbit", "path": ["west"]}]
+    scenario = {"duration": "30s", "links": links, "cross": cross}
+    scenario["flows"] = [{**flow, "name": f"{flow['name']}-flow"} for flow in flows]
+    busy, free = (explain(scenario, name) for name in ("west-flow", "east-flow"))
+    assert busy.others_bps == pytest.approx(5e6, rel=0.03)
+    assert "Mbit/s less than the link's capacity: other traffic gets " in busy.headline
+    # The cross traffic and the flow of the other link take nothing of this one.
+    assert free.others_bps == 0.0
+    assert "other traffic" not in free.headline
+
+
+def test_flows_that_arrive_are_other_traffic():
+    arrivals = [{"rule": "CUBIC", "name": "web", "gap": "100ms", "size": 50}]
+    scenario = {
+        "duration": "30s", "dumbbell": {"rate": "10Mbit", "delay": "20ms"},
+        "flows": [{"rule": "CUBIC", "name": "bulk"}], "arrivals": arrivals,
+    }  # fmt: skip
+    # 50 packets of 1448 bytes each 100 ms are 5.8 Mbit/s.
+    assert explain(scenario, "bulk").others_bps == pytest.approx(5.8e6, rel=0.2)
