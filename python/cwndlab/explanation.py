@@ -38,6 +38,8 @@ PHASES = {
     "absent": "absent (not started, or done)",
 }
 """Phases of a flow, and how a sentence names them."""
+TITLES = {"slow_start": "slow start", "growth": "past slow start"}
+"""How tables and pictures name phases that they do not name by their key."""
 OTHERS_HOLD = ("application", "receiver")
 """Phases in which something else than cwnd holds back a flow that is there."""
 CWND_CAUSES = {
@@ -599,7 +601,7 @@ while limited by the receiver's window
             "by delay": "by_delay_bps",
         }
         return shown.select(
-            pl.col("part").str.replace_all("_", " "),
+            pl.col("part").replace(TITLES),
             *((100 * pl.col(key)).alias(f"{name} [% of time]")
               for name, key in zip(self.names, ("first_time", "second_time"), strict=True)),
             *((pl.col(key) / 1e6).alias(title) for title, key in megabits.items()),

@@ -99,6 +99,8 @@ def test_bbr_is_in_slow_start_only_in_its_startup():
     (account,) = why.accounts[0]
     seconds = {row["phase"]: row["seconds"] for row in account["phases"]}
     assert 0.1 < seconds["slow_start"] < 2.0
+    # BBR's ProbeBW and ProbeRTT are no growth.
+    assert why.table()["part"].to_list() == ["recovery", "slow start", "past slow start", "edges"]
 
 
 def test_a_group_is_explained_against_its_part_of_the_link():
