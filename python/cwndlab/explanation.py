@@ -647,7 +647,7 @@ def _mean(values: Iterator[float]) -> float:
 def _times(sides: Sequence[tuple[float, float]]) -> str:
     """Say how often each side reduces cwnd, and by which share on average."""
     first, second = (
-        f"{_figure(times)} times by {100 * share:.2g} %" if times > 0 else "never"
+        f"{_figure(times)} times by {100 * share:.2g} %" if times > 0 else "0 times"
         for times, share in sides
     )
     return f"{first} against {second}"

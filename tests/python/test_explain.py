@@ -430,3 +430,10 @@ def test_flows_that_arrive_are_other_traffic():
     }  # fmt: skip
     # 50 packets of 1448 bytes each 100 ms are 5.8 Mbit/s.
     assert explain(scenario, "bulk").others_bps == pytest.approx(5.8e6, rel=0.2)
+
+
+def test_a_rule_that_never_lowers_its_window_does_so_zero_times():
+    flows = [{"rule": "LEDBAT", "name": "ledbat"}, {"rule": "Vegas", "name": "vegas"}]
+    link = {"host_jitter": "500us", "profile": "linux"}
+    told = explain(dumbbell("20Mbit", "20ms", flows=flows, duration="60s", **link)).headline
+    assert "the rule itself lowers cwnd 0 times against " in told
