@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from cwndlab.quantities import Quantity
 from cwndlab.runs.execute import Source, as_scenario, run
 from cwndlab.scenario import Scenario
 from cwndlab.theory import binomial, cubic, gaimd
+from cwndlab.topology import topology
 
 if TYPE_CHECKING:
     from cwndlab.custom_rules import Rule
@@ -94,10 +96,8 @@ def explain(
     names = _sides(result, listed(flows or ()))
     sides = [_accounts(result, name) for name in names]
     if len(sides) == 1:
-        own = {account["flow"] for account in sides[0]}
-        others = result.flows.filter(~pl.col("flow").is_in(own))["goodput_bps"].sum()
         alone = _explanation((names[0], CAPACITY), (sides[0], []), (found, found))
-        return dataclasses.replace(alone, others_bps=float(others))
+        return dataclasses.replace(alone, others_bps=_others_bps(found, result, sides[0]))
     shared = {account["flow"] for account in sides[0]} & {account["flow"] for account in sides[1]}
     if shared:
         expected = f"two sides without a common flow; both have {', '.join(sorted(shared))}"
@@ -163,6 +163,25 @@ def explain_rules(
         for result, rule in zip(results, rules, strict=True)
     ]
     return _explanation((rules[0], rules[1]), (sides[0], sides[1]), (found[0], found[1]))
+
+
+def _others_bps(scenario: Scenario, result: Result, accounts: Sequence[Mapping[str, Any]]) -> float:
+    """Return what other flows and cross traffic get of the link that they leave least of, bit/s."""
+    own = {account["flow"] for account in accounts}
+    got: dict[str, float] = defaultdict(float)
+    for name, group, goodput_bps in result.flows.select("flow", "group", "goodput_bps").iter_rows():
+        got[group] += goodput_bps if name not in own else 0.0
+    for table, key in ((result.cross, "source"), (result.arrivals, "group")):
+        got.update(table.select(key, "delivered_bps").iter_rows())
+    groups = {account["group"] for account in accounts}
+    paths = topology(scenario.core).paths
+    crossed = {link for path in paths if path.name in groups for link in path.forward}
+    taken = {
+        link: sum(got[path.name] for path in paths if link in path.forward) for link in crossed
+    }
+    rates = result.links.filter(pl.col("link").is_in(crossed)).select("link", "rate_bps")
+    left = {link: rate_bps - taken[link] for link, rate_bps in rates.iter_rows()}
+    return float(taken[min(left, key=left.__getitem__)]) if left else 0.0
 
 
 def _sides(result: Result, asked: list[str]) -> list[str]:

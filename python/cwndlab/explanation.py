@@ -34,10 +34,12 @@ PHASES = {
     "application": "limited by the application",
     "receiver": "limited by the receiver's window",
     "slow_start": "in slow start",
-    "growth": "in growth after slow start",
+    "growth": "past slow start",
     "absent": "absent (not started, or done)",
 }
 """Phases of a flow, and how a sentence names them."""
+TITLES = {"slow_start": "slow start", "growth": "past slow start"}
+"""How tables and pictures name phases that they do not name by their key."""
 OTHERS_HOLD = ("application", "receiver")
 """Phases in which something else than cwnd holds back a flow that is there."""
 CWND_CAUSES = {
@@ -56,17 +58,21 @@ CANCELS = 0.1
 MANY_EDGES = 0.1
 """Share of a difference from which on what is at the edges of the window is told."""
 DIFFERS = 0.1
-"""Difference of logarithms from which on what changes cwnd is told to differ on two sides.
-
-The shares by which cwnd is reduced, in sum, are nearly its change in logarithms."""
+"""Part of a difference of logarithms of two windows from which on what makes it is told."""
 ALSO_DIFFERS = 0.4
 """The same for a second reason."""
+FEW_CUTS = 0.1
+"""Sum of shares by which cwnd is cut that counts where it is cut by less."""
 REDUCTIONS: dict[tuple[str, ...], str] = {
-    ("loss", "ecn", "timeout", "undo"): "losses and marks cut cwnd",
+    ("loss", "ecn", "timeout", "undo"): "cut cwnd",
     ("rule",): "the rule itself lowers cwnd",
     ("idle",): "pauses lower cwnd",
 }
-"""Causes that lower cwnd, and how a sentence names them."""
+"""Causes that lower cwnd, and how a sentence names them; losses, marks or both are put before."""
+RTT_PARTS = {"propagation": "propagation", "queues": "queues", "acks": "the way of ACKs"}
+"""Parts of a difference of RTTs, and how a sentence names them."""
+LIKE = 0.1
+"""Share by which two times differ up to which they count as alike."""
 FULL = 0.97
 """Share of a link's capacity from which on it counts as full."""
 CAPACITY = "the link's capacity"
@@ -127,7 +133,7 @@ while limited by the receiver's window
     predictions: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PREDICTED))
     """Goodput by theory beside the measured one, of the sides whose rule has a formula."""
     others_bps: float = 0.0
-    """What other flows of the run get, bit/s, where one side is explained against its link."""
+    """What other traffic gets of the link that one side is explained against, bit/s."""
 
     @property
     def is_of_capacity(self) -> bool:
@@ -203,15 +209,24 @@ while limited by the receiver's window
         goodput = self.parts["goodput_bps"]
         phases = goodput["phases"]
         by_time = sum(part["by_time"] for part in phases)
-        # What costs a side its time is a phase that it has more of, and the other has less of.
-        costs = -math.copysign(1.0, by_time)
+        gains = math.copysign(1.0, by_time)
         # Growth takes the time that no other phase does.
         others = [part for part in phases if part["phase"] != "growth"]
-        most = max(others, key=lambda part: costs * (part["time"][0] - part["time"][1]))
+        # What costs a side its time is a phase that it has more of, and is slow in. Where there is
+        # none, the other side has more of a phase that it is fast in.
+        slow = [
+            part for part in others
+            if gains * (part["time"][0] - part["time"][1]) < 0
+            and gains * part["by_time"] > CANCELS * abs(by_time)
+        ]  # fmt: skip
+        most = max(slow or others, key=lambda part: gains * part["by_time"])
         found = [(most["phase"], "time", by_time)]
         for part in phases:
             parts = part["by_window"], part["by_delay"]
-            if min(parts) < 0 < max(parts) and CANCELS < -min(parts) / max(parts) < 1 / CANCELS:
+            ratio = min(map(abs, parts)) / max(*map(abs, parts), 1e-9)
+            cancels = min(parts) < 0 < max(parts)
+            # Flows that use one queue in turn see delays that differ a little: no cause by itself.
+            if ratio > CANCELS and (cancels or self._has_like_delays(part["phase"])):
                 found.append((part["phase"], "rate", part["by_window"] + part["by_delay"]))
             else:
                 found += [(part["phase"], factor, part[f"by_{factor}"])
@@ -256,10 +271,14 @@ while limited by the receiver's window
 
     def _reasons(self) -> str:
         found = self.parts["goodput_bps"]
-        first, second = (self._called(side) for side in (0, 1))
+        first, second = (self._counted(side) for side in (0, 1))
         difference = found["difference"]
         more = "more" if difference >= 0 else "less"
-        if abs(difference) < 0.01 * max(*found["sides"], 1.0):
+        is_equal = abs(difference) < 0.01 * max(*found["sides"], 1.0)
+        if is_equal and self.is_of_capacity:
+            what = "the link's capacity" if len(self.accounts[0]) == 1 else "its part of the link"
+            return f"{first} gets {what} within 1 %{self._above_base()}"
+        if is_equal:
             return f"{first} and {second} get the same goodput within 1 %{self._beside()}"
         head = f"{first} gets {_megabits(abs(difference))} Mbit/s {more} than {second}"
         if self.is_of_capacity and difference > 0:
@@ -269,17 +288,23 @@ while limited by the receiver's window
         if full := self._full():
             return f"{head}: {full}"
         phase, factor, part = self.causes[0]
-        cancels = ", of parts that cancel" if abs(part) > 1.05 * abs(difference) else ""
-        return f"{head}: {_megabits(abs(part))}{cancels} because {self.reason(phase, factor)}"
+        text = f"{head}: {_megabits(abs(part))} because {self.reason(phase, factor)}"
+        back = abs(part) - abs(difference)
+        is_told = back > 0.05 * abs(difference)
+        return f"{text}; other parts take back {_megabits(back)}" if is_told else text
 
     def _called(self, side: int) -> str:
-        """Name of a side in a sentence: of several flows, their mean counts."""
-        flows, name = len(self.accounts[side]), self.names[side]
-        return name if flows < 2 else f"a flow of {name} (mean of {flows})"
+        """Name of a side in a sentence: of several flows, one."""
+        return self.names[side] if len(self.accounts[side]) < 2 else f"a flow of {self.names[side]}"
+
+    def _counted(self, side: int) -> str:
+        """Name it so where the sentence begins: of several flows, their mean counts."""
+        flows = len(self.accounts[side])
+        return self._called(side) if flows < 2 else f"{self._called(side)} (mean of {flows})"
 
     def _beside(self) -> str:
         """Say what else differs where goodput does not, and what holds back both."""
-        if not self.is_of_capacity and (found := self._held_back()):
+        if found := self._held_back():
             return found
         rtt, loss = self.parts["rtt_s"], self.parts["loss_rate"]["sides"]
         losses = f"loss {100 * loss[0]:.3g} against {100 * loss[1]:.3g} %"
@@ -287,6 +312,43 @@ while limited by the receiver's window
             return f"; {losses}"
         first, second = (1e3 * value for value in rtt["sides"])
         return f"; RTT {first:.4g} against {second:.4g} ms, {losses}"
+
+    def _above_base(self) -> str:
+        """Say by how much a mean RTT is above that without queues, and where it comes from."""
+        rtt = self.parts["rtt_s"]
+        if rtt is None or rtt["difference"] < LIKE * rtt["sides"][0]:
+            return ""
+        mean, above = (_figure(1e3 * rtt["sides"][0]), _figure(1e3 * rtt["difference"]))
+        return f"; its RTT is {mean} ms, {above} above that of the empty path{self._due_to(1.0)}"
+
+    def _due_to(self, sign: float) -> str:
+        """Say which part makes most of a difference of RTTs in a direction, or which two do."""
+        rtt = self.parts["rtt_s"]
+        parts = sorted(((sign * rtt[part], text) for part, text in RTT_PARTS.items()), reverse=True)
+        (most, first), (next_most, second) = parts[:2]
+        if next_most > 0.5 * most:
+            return f", due to {first} and {second}"
+        return f", mainly due to {first}"
+
+    def _rtts(self, waits: Sequence[float]) -> str:
+        """Say by how much and why RTTs differ, where times until an ACK differ likewise."""
+        rtt = self.parts["rtt_s"]
+        if rtt is None or abs(rtt["difference"]) < LIKE * max(rtt["sides"]):
+            return ""
+        if (rtt["difference"] > 0) != (waits[0] > waits[1]):
+            return ""
+        which = "longer" if rtt["difference"] > 0 else "shorter"
+        due = self._due_to(math.copysign(1.0, rtt["difference"]))
+        return f"; its RTT is {_figure(1e3 * abs(rtt['difference']))} ms {which}{due}"
+
+    def _has_like_delays(self, phase: str) -> bool:
+        """Whether packets of both sides are outstanding for nearly as long, over like paths."""
+        rtt = self.parts["rtt_s"]
+        if self.is_of_capacity or rtt is None:
+            return False
+        waits = [self._outstanding(side, phase)[1] for side in (0, 1)]
+        is_like = abs(waits[0] - waits[1]) < LIKE * max(waits)
+        return is_like and abs(rtt["propagation"]) < 0.1 * LIKE * max(rtt["sides"])
 
     def _held_back(self) -> str | None:
         """Say what else than cwnd holds back both sides, or that they are there for other times."""
@@ -326,9 +388,12 @@ while limited by the receiver's window
         elif phase == "growth":
             why += f", though {_figure(outstanding)} packets are outstanding"
             why += f", each for {_figure(1e3 * wait_s)} ms" if math.isfinite(wait_s) else ""
-        if self.others_bps > 0.01 * self.parts["goodput_bps"]["sides"][1]:
-            why += f"; other flows get {_megabits(self.others_bps)}"
-        return why
+            why += self._above_base()
+        found = self.parts["goodput_bps"]
+        others = f"other traffic gets {_megabits(self.others_bps)}"
+        if self.others_bps / len(self.accounts[0]) > 0.5 * abs(found["difference"]):
+            return f"{others}; {why}"
+        return f"{why}; {others}" if self.others_bps > 0.01 * found["sides"][1] else why
 
     def _full(self) -> str | None:
         """Say that the side with less fills its slowest link, if the other has a faster one."""
@@ -352,29 +417,38 @@ while limited by the receiver's window
             What differs in it.
         """
         first, second = (self._called(side) for side in (0, 1))
-        part = next(row for row in self.parts["goodput_bps"]["phases"] if row["phase"] == phase)
+        rows = self.parts["goodput_bps"]["phases"]
+        part = next(row for row in rows if row["phase"] == phase)
         where = f"while {PHASES[phase].rstrip(',')}"
         if factor == "time":
             # The side that is longer in it is the subject.
             who, other = (first, second) if part["time"][0] > part["time"][1] else (second, first)
             most, least = sorted((100 * share for share in part["time"]), reverse=True)
             rest = f"{other} {least:.3g} %" if least >= 0.05 else f"{other} never"
-            return f"{who} is {PHASES[phase]} {most:.3g} % of the time, {rest}"
+            gains = first if sum(row["by_time"] for row in rows) > 0 else second
+            faster = "and faster then; " if who == gains else ""
+            return f"{who} is {PHASES[phase]} {most:.3g} % of the time, {faster}{rest}"
         outstanding, waits = zip(*(self._outstanding(side, phase) for side in (0, 1)), strict=True)
         if factor == "window":
             return f"{self._windows(phase)} {where}{self._changes(phase)}"
         if factor == "rate":
-            which = "faster" if part["by_window"] + part["by_delay"] > 0 else "slower"
-            is_by_window = (part["by_window"] > 0) == (which == "faster")
+            rate = part["by_window"] + part["by_delay"]
+            which = "faster" if rate > 0 else "slower"
+            # What makes a window large says little where a longer delay takes most of it back.
+            is_by_window = rate * part["by_window"] > 0 and abs(rate) > 0.5 * abs(part["by_window"])
+            is_by_delay = rate * part["by_delay"] > 0
             return (
                 f"it is {which} {where} ({_figure(outstanding[0])} packets outstanding for "
                 f"{_figure(1e3 * waits[0])} ms against {_figure(outstanding[1])} for "
                 f"{_figure(1e3 * waits[1])} ms)"
+                f"{self._rtts(waits) if is_by_delay else ''}"
                 f"{self._changes(phase) if is_by_window else ''}"
             )
         which = "sooner" if waits[0] < waits[1] else "later"
         times = [f"{_figure(1e3 * wait)} ms" for wait in waits]
-        return f"its packets are acknowledged {which} {where} ({times[0]} against {times[1]})"
+        return f"its packets are acknowledged {which} {where} ({times[0]} against {times[1]})" + (
+            self._rtts(waits)
+        )
 
     def _windows(self, phase: str) -> str:
         """Say on which side more is outstanding in a phase: in bytes where packets differ."""
@@ -400,20 +474,62 @@ while limited by the receiver's window
             return ""
         packets = [self._outstanding(side, phase)[0] for side in (0, 1)]
         large = 0 if packets[0] > packets[1] else 1
-        found: list[tuple[float, str]] = []
-        for causes, verb in REDUCTIONS.items():
-            cuts = [self._cuts(side, causes) for side in (0, 1)]
-            sums = [times * share for times, share in cuts]
-            found.append((sums[1 - large] - sums[large], f"{verb} {_times(cuts)}"))
+        found = self._cut_less(large)
+        rules = {account["rule"] for side in self.accounts for account in side}
+        # Of one rule, a window that is cut less may grow by more for being larger (MIMD, CUBIC).
+        by_cuts = len(rules) == 1 and max(found)[0] > DIFFERS
+        growth = ""
         rates = [self._growth(side) for side in (0, 1)]
         if min(rates) > 0:
             told = f"{_figure(rates[0])} packets a second against {_figure(rates[1])}"
-            found.append((math.log(rates[large] / rates[1 - large]), f"cwnd grows by {told}"))
-        found.sort(reverse=True)
+            by = math.log(rates[large] / rates[1 - large])
+            growth = f"cwnd grows by {told}"
+            found.append((by, growth))
+        starts = [self._packets(side, "slow_start") for side in (0, 1)]
+        # Slow start after timeouts only gives back what these took.
+        taken = [-self._packets(side, "timeout") for side in (0, 1)]
+        is_first = all(took <= 0.5 * start for took, start in zip(taken, starts, strict=True))
+        if is_first and starts[large] > self._packets(large, "growth"):
+            told = f"{_figure(starts[0])} packets against {_figure(starts[1])}"
+            by = math.log((1 + starts[large]) / (1 + starts[1 - large]))
+            found.append((by, f"slow start raises cwnd by {told}"))
+        reasons = [reason for reason in found if reason[0] > DIFFERS]
+        reasons.sort(key=lambda reason: (by_cuts and reason[1] == growth, -reason[0]))
         return "".join(
-            f"; {text}" for place, (by, text) in enumerate(found[:2])
-            if by > (ALSO_DIFFERS if place else DIFFERS)
+            f"; {text}" for place, (by, text) in enumerate(reasons[:2])
+            if place == 0 or by > ALSO_DIFFERS
         )  # fmt: skip
+
+    def _cut_less(self, large: int) -> list[tuple[float, str]]:
+        """Return by how much each kind of reduction makes the larger window larger, and its text.
+
+        While a window of W packets neither rises nor falls on average, its growth g per second is
+        what n cuts a second by a share s take, g = n s W. So the logarithm of the ratio of two
+        windows is that of their growths less that of their sums of shares, which is divided among
+        kinds of reductions as the difference of the sums is.
+        """
+        cuts = {
+            causes: [self._cuts(side, causes) for side in (0, 1)] for causes in REDUCTIONS
+        }  # fmt: skip
+        sums = [
+            max(
+                FEW_CUTS,
+                sum(times * share for times, share in (pair[side] for pair in cuts.values())),
+            )
+            for side in (0, 1)
+        ]
+        more = sums[1 - large] - sums[large]
+        # 1 / S is the limit for equal sums S.
+        by_sum = math.log(sums[1 - large] / sums[large]) / more if more else 1 / sums[large]
+        found: list[tuple[float, str]] = []
+        for causes, verb in REDUCTIONS.items():
+            (times, share), (other_times, other_share) = (
+                cuts[causes][side] for side in (1 - large, large)
+            )
+            told = f"{self._losses_or_marks()} {verb}" if "loss" in causes else verb
+            by = by_sum * (times * share - other_times * other_share)
+            found.append((by, f"{told} {_times(cuts[causes])}"))
+        return found
 
     def _cuts(self, side: int, causes: tuple[str, ...]) -> tuple[float, float]:
         """Return how often a mean flow's cwnd is reduced, less undone times, and its mean share."""
@@ -427,6 +543,26 @@ while limited by the receiver's window
                     of += sign * row["of_packets"]
         share = packets / of if of > 0 else 0.0
         return times / len(self.accounts[side]), min(max(share, 0.0), 1.0)
+
+    def _losses_or_marks(self) -> str:
+        """Name what cuts cwnd of either side."""
+        times = {cause: sum(self._times(side, cause) for side in (0, 1)) for cause in CWND_CAUSES}
+        found = {"losses": times["loss"] + times["timeout"], "marks": times["ecn"]}
+        return " and ".join(name for name, count in found.items() if count > 0)
+
+    def _times(self, side: int, cause: str) -> int:
+        """Return how often a cause changes cwnd of the flows of a side."""
+        return sum(
+            row["times"] for account in self.accounts[side] for row in account["cwnd_changes"]
+            if row["cause"] == cause
+        )  # fmt: skip
+
+    def _packets(self, side: int, cause: str) -> float:
+        """Return by how much a cause changes cwnd of a mean flow, packets."""
+        return sum(
+            row["packets"] for account in self.accounts[side] for row in account["cwnd_changes"]
+            if row["cause"] == cause
+        ) / len(self.accounts[side])  # fmt: skip
 
     def _growth(self, side: int) -> float:
         """Return by how much cwnd grows after slow start, packets per second of that phase."""
@@ -465,7 +601,7 @@ while limited by the receiver's window
             "by delay": "by_delay_bps",
         }
         return shown.select(
-            pl.col("part").str.replace_all("_", " "),
+            pl.col("part").replace(TITLES),
             *((100 * pl.col(key)).alias(f"{name} [% of time]")
               for name, key in zip(self.names, ("first_time", "second_time"), strict=True)),
             *((pl.col(key) / 1e6).alias(title) for title, key in megabits.items()),
@@ -511,7 +647,7 @@ def _mean(values: Iterator[float]) -> float:
 def _times(sides: Sequence[tuple[float, float]]) -> str:
     """Say how often each side reduces cwnd, and by which share on average."""
     first, second = (
-        f"{_figure(times)} times by {100 * share:.2g} %" if times > 0 else "never"
+        f"{_figure(times)} times by {100 * share:.2g} %" if times > 0 else "0 times"
         for times, share in sides
     )
     return f"{first} against {second}"

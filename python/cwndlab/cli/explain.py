@@ -192,9 +192,11 @@ def _print_rtt(found: Explanation) -> None:
 
 
 def _print_loss(found: Explanation) -> None:
+    from cwndlab.explanation import TITLES
+
     loss = found.parts["loss_rate"]
     parts = [
-        f"{phase.replace('_', ' ')} {100 * part:+.3g}" for phase, part in loss["phases"]
+        f"{TITLES.get(phase, phase)} {100 * part:+.3g}" for phase, part in loss["phases"]
         if abs(part) > 1e-9
     ]  # fmt: skip
     first, second = (100 * rate for rate in loss["sides"])

@@ -23,7 +23,7 @@ FACTORS = {"by_window_bps": "window", "by_delay_bps": "delay"}
 ORDER = ("growth", "slow_start", "receiver", "application", "recovery", "timeout", "absent")
 """Phases from the bottom up."""
 WORDS = {
-    "growth": "growth", "slow_start": "slow start", "receiver": "receiver's window",
+    "growth": "past slow start", "slow_start": "slow start", "receiver": "receiver's window",
     "application": "application",
     "recovery": "recovery", "timeout": "timeout", "absent": "absent",
 }  # fmt: skip

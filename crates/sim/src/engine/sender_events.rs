@@ -225,13 +225,13 @@ fn deliver_ack_slow_path<T: Tracer>(
     mut packet: Packet,
 ) -> bool {
     packet.at_s = network.access_links.host_jitter.noticed_s(packet.at_s);
-    let (mut ack, mut sack) = (ack_segment(&packet), None);
+    let (mut ack, mut sack, mut window_bytes) = (ack_segment(&packet), None, None);
     if packet.options > 0 {
         let options = network.options.remove(packet.options);
         (ack.echo_s, ack.echo, sack) = (options.echo_s, options.echo, Some(options.sack));
-        if let Some(window_bytes) = options.window_bytes {
+        window_bytes = options.window_bytes;
+        if window_bytes.is_some() {
             endpoint.echoed_ms = endpoint.echoed_ms.max(options.left_ms);
-            endpoint.sender.set_receiver_window(packet.at_s, packet.number, window_bytes, config);
             let is_syn_ack = packet.number == 0 && config.handshake.syn;
             if is_syn_ack && config.receiver.receive_buffer > 0 && !endpoint.sender.is_connected() {
                 let cause = cause_of(&packet, config);
@@ -251,6 +251,9 @@ fn deliver_ack_slow_path<T: Tracer>(
     let cause = cause_of(&packet, config);
     let acks_part = packet.flags.has(Flags::ACKS_PART);
     dispatch(endpoint, network, config, flow, packet.at_s, cause, |sender, now_s, config, out| {
+        if let Some(bytes) = window_bytes {
+            sender.set_receiver_window(now_s, ack.ack, bytes, config);
+        }
         if !is_triggered {
             sender.on_window_update(now_s, ack, sack, config, out);
         } else if acks_part {
