@@ -1,6 +1,8 @@
 //! Output of the sender: how many packets the window allows, and the segments put on the wire.
 
+use crate::persist::Persist;
 use crate::tcb::{Flight, Tcb};
+use crate::ticks::timer_expiry_s;
 use crate::{DataSegment, Ecn, TcpConfig};
 use cwndlab_rules::WindowRule;
 
@@ -254,5 +256,64 @@ impl Tcb {
             self.validation.note_full(self.snd_nxt);
         }
         false
+    }
+
+    /// Whether the receiver's window alone keeps data back.
+    pub(crate) fn is_window_shut(&self) -> bool {
+        self.snd_nxt < self.data_end && self.snd_nxt > self.highest_ack + i64::from(self.rwnd)
+    }
+
+    /// Whether the timer that is armed is the persist timer.
+    pub(crate) fn persists(&self) -> bool {
+        self.persist.is_running && self.outstanding() == 0
+    }
+
+    /// Arms the timer if the window is shut and nothing is outstanding: for an RTO, which doubles
+    /// with each probe, from the answer to the last one on (Linux `tcp_ack_probe`).
+    #[inline]
+    pub(crate) fn keep_asking(&mut self, now_s: f64, config: &TcpConfig) {
+        if self.rwnd == 0 && self.outstanding() == 0 && self.is_window_shut() {
+            self.arm_persist_timer(now_s, config);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn arm_persist_timer(&mut self, now_s: f64, config: &TcpConfig) {
+        let seconds = self.persist.timeout_s(self.rtt.rto_s(), config);
+        let in_ticks = config.recovery.rack;
+        let expiry_s = if in_ticks { timer_expiry_s(now_s, seconds) } else { now_s + seconds };
+        self.timer.arm(now_s, expiry_s - now_s);
+        self.persist.is_running = true;
+    }
+
+    /// Asks for the window: no data, and the number of the last packet acknowledged, so that the
+    /// receiver answers (Linux `tcp_xmit_probe_skb`).
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn probe_window(&mut self, now_s: f64, config: &TcpConfig, out: &mut impl Output) {
+        out.send(DataSegment {
+            push: false,
+            number: self.highest_ack,
+            size_bytes: config.wire_size_of(0),
+            retransmission: true,
+            ecn: Ecn::NotEct,
+            cwr: false,
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+        });
+        self.counters.sent += 1;
+        self.persist.probes += 1;
+        self.arm_persist_timer(now_s, config);
+    }
+
+    /// The receiver's window changed: an open one ends the probes.
+    pub(crate) fn stop_asking(&mut self) {
+        if self.persist.is_running && !self.is_window_shut() {
+            if self.outstanding() == 0 {
+                self.timer.stop();
+            }
+            self.persist = Persist::default();
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::segment::EarlierAck;
 use crate::syn_ack::SynAck;
 use crate::{
     AckSegment, EcnEcho, EcnFeedback, NEVER, ReaderPlan, ReceivedData, SackBlocks, SequenceSet,
-    ShortPacket, TcpConfig, timestamp_ms,
+    ShortPacket, TcpConfig,
 };
 use cwndlab_prefetch::prefetch;
 use std::sync::Arc;
@@ -412,10 +412,10 @@ impl Receiver {
         self.earlier.take().map(|earlier| *earlier)
     }
 
-    /// Timestamp of an ACK that leaves at `now_s`, milliseconds (TSval, RFC 7323).
+    /// Time of the timestamp of an ACK that leaves at `now_s` (TSval, RFC 7323), seconds.
     #[inline]
-    pub fn timestamp_ms(&self, now_s: f64) -> u32 {
-        timestamp_ms(self.schedule.as_deref().map_or(now_s, |schedule| schedule.clock_s))
+    pub fn clock_s(&self, now_s: f64) -> f64 {
+        self.schedule.as_deref().map_or(now_s, |schedule| schedule.clock_s)
     }
 
     /// A packet gets no ACK of its own, but the next one reports it.

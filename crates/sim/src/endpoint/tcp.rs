@@ -5,7 +5,9 @@ use crate::measure::goodput_bins::GoodputBins;
 use crate::measure::trace_hash::TraceHash;
 use crate::measure::window::MeasurementWindow;
 use crate::packet::{AckOptions, Flags, FlowIndices, OptionStore, Packet};
-use cwndlab_tcp::{AckSegment, EcnEcho, NEVER, ReceivedData, Receiver, Sender, TcpConfig};
+use cwndlab_tcp::{
+    AckSegment, EcnEcho, NEVER, ReceivedData, Receiver, Sender, TcpConfig, timestamp_ms,
+};
 
 /// The sending endpoint of a flow.
 #[derive(Clone, Debug)]
@@ -299,6 +301,6 @@ pub fn ack_options(
         echo_s: ack.echo_s,
         echo: ack.echo,
         window_bytes,
-        left_ms: receiver.timestamp_ms(at_s),
+        left_ms: timestamp_ms(receiver.clock_s(at_s)),
     })
 }
