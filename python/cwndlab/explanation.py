@@ -222,8 +222,9 @@ while limited by the receiver's window
         most = max(slow or others, key=lambda part: gains * part["by_time"])
         found = [(most["phase"], "time", by_time)]
         for part in phases:
-            parts = part["by_window"], part["by_delay"]
-            ratio = min(map(abs, parts)) / max(*map(abs, parts), 1e-9)
+            parts: tuple[float, float] = part["by_window"], part["by_delay"]
+            small, large = sorted(abs(value) for value in parts)
+            ratio = small / max(large, 1e-9)
             cancels = min(parts) < 0 < max(parts)
             # Flows that use one queue in turn see delays that differ a little: no cause by itself.
             if ratio > CANCELS and (cancels or self._has_like_delays(part["phase"])):
