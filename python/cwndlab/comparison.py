@@ -227,10 +227,8 @@ class Comparison(Collection):
         from cwndlab.plots import FigureStyle, comparison_bars, goodput_points
         from cwndlab.plots.over import Over
 
-        style, over = (
-            FigureStyle.of(**figure),
-            Over.of(x, hue, panel, y, heat, cdf, (), curves, log),
-        )
+        style = FigureStyle.of(**figure)
+        over = Over.of(x, hue, panel, y, heat, cdf, curves=curves, log=log)
         if over is not None:
             return style.draw(over.draw, self)
         if self.has_many_environments:

@@ -93,7 +93,8 @@ def measured(load: Load | None = None) -> Iterator[Load]:
                 b - a for a, b in zip(before, _processor_s(), strict=True)
             )
             load.steal_share = steal_s / max(all_s, 0.01)
-            load.others_share = max(busy_s - ours_s, 0.0) / max(all_s, 0.01)
+            # Ticks are added as floats: the quotient may exceed 1 by rounding.
+            load.others_share = min(max(busy_s - ours_s, 0.0) / max(all_s, 0.01), 1.0)
             load.latency_ms = float(probe.communicate()[0])
             print(f"\n{load}")
 

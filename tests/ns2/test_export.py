@@ -113,6 +113,7 @@ BASE = {
          'flows[0].recovery: "reno" is not valid: expected sack, with CUBIC'),
         ({"flows.a.rule": "AIMAD(1, 1, 0.9)"}, 'flows[0].rule: "AIMAD(1, 1, 0.9)" is not valid'),
         ({"flows.a.recovery": "fack"}, 'flows[0].recovery: "fack" is not valid: expected tahoe'),
+        ({"flows.a.reader": {"buffer": 10}}, "`flows[0].reader` cannot be exported"),
         ({"flows.a.bytes": "5500B"}, 'flows[0].bytes: "5500B" is not valid: expected `packets`'),
         ({"tcp.rack": True}, "tcp.rack: true is not valid: expected false"),
         ({"flows.a.tcp": {"prr": True}}, "flows[0].tcp.prr: true is not valid: expected false"),

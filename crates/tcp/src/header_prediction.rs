@@ -14,8 +14,8 @@ impl Sender {
         self.predicts = self.permits_prediction
             // Packet 0, which may be a SYN, is acknowledged, and only new data is left to send.
             && self.tcb.last_ack >= 0
-            // No ACK tells a window.
-            && !self.tcb.is_told_window
+            // ACKs offer no window.
+            && self.tcb.largest_window_bytes.is_none()
             && self.tcb.snd_nxt == self.tcb.highest_sent + 1
             && self.tcb.slow_start.is_none()
             && self.tcb.undo.is_none()

@@ -41,7 +41,10 @@ impl ReaderPlan {
             if rate > 0.0 && from_s + packets / rate <= until_s {
                 return from_s + packets / rate;
             }
-            packets -= rate * (until_s - from_s).min(f64::MAX);
+            if until_s == NEVER {
+                break;
+            }
+            packets -= rate * (until_s - from_s);
             from_s = until_s;
         }
         NEVER
@@ -52,7 +55,7 @@ impl ReaderPlan {
 #[derive(Clone, Debug)]
 pub(crate) struct OfferedWindow {
     plan: Arc<ReaderPlan>,
-    /// A packet has arrived: there is someone to tell.
+    /// A packet has arrived: before that there is no one to send updates to.
     has_begun: bool,
     /// Packets that the buffer holds, and the next change of it.
     buffer: u32,
@@ -61,13 +64,13 @@ pub(crate) struct OfferedWindow {
     rcv_nxt: i64,
     read_nxt: i64,
     read_s: f64,
-    /// The first packet that no ACK offered.
+    /// Right edge of the window: the first packet beyond what ACKs offered.
     edge: i64,
-    /// When something happened last, seconds.
+    /// When a read began, or the buffer changed, last, seconds.
     changed_s: f64,
-    /// The last packet that arrived.
+    /// The packet that arrived last, whose SACK block comes first.
     pub(crate) last: i64,
-    /// ACKs that only opened the window.
+    /// Window updates: ACKs that no packet triggered.
     pub(crate) updates: u32,
 }
 
@@ -136,9 +139,9 @@ impl OfferedWindow {
         self.edge - self.rcv_nxt
     }
 
-    /// Whether an ACK shall tell that the window opens: by half the buffer, or two packets. RFC 9293
-    /// section 3.8.6.2.2 asks for one; as with data, every second one is told.
-    pub(crate) fn has_news(&self) -> bool {
+    /// Whether a window update is due: the window can open by two packets, or by half the buffer.
+    /// RFC 9293 section 3.8.6.2.2 permits one from a single packet on; BSD waits for two.
+    pub(crate) fn needs_update(&self) -> bool {
         let step = i64::from(self.buffer / 2).clamp(1, 2);
         self.possible_edge() >= self.edge + step
     }
@@ -152,7 +155,7 @@ impl OfferedWindow {
         self.read_s.min(change_s)
     }
 
-    /// When that was settled, seconds.
+    /// When this was settled, seconds.
     pub(crate) fn armed_at_s(&self) -> f64 {
         self.changed_s
     }
@@ -178,9 +181,9 @@ mod tests {
         }
         assert_eq!((window.packets(), window.deadline_s()), (0, 0.1));
         window.advance(0.1);
-        assert!(!window.has_news());
+        assert!(!window.needs_update());
         window.advance(0.2);
-        assert!(window.has_news());
+        assert!(window.needs_update());
         window.offer();
         assert_eq!(window.packets(), 2);
         assert!((window.deadline_s() - 1.05).abs() < 1e-12);
@@ -200,7 +203,7 @@ mod tests {
         window.offer();
         assert_eq!(window.packets(), 0);
         window.advance(2.0);
-        assert!(window.has_news());
+        assert!(window.needs_update());
         window.offer();
         assert_eq!((window.packets(), window.deadline_s()), (4, NEVER));
     }

@@ -1,8 +1,6 @@
 //! Output of the sender: how many packets the window allows, and the segments put on the wire.
 
-use crate::persist::Persist;
 use crate::tcb::{Flight, Tcb};
-use crate::ticks::timer_expiry_s;
 use crate::{DataSegment, Ecn, TcpConfig};
 use cwndlab_rules::WindowRule;
 
@@ -264,30 +262,20 @@ impl Tcb {
     }
 
     /// Whether the timer that is armed is the persist timer.
-    pub(crate) fn persists(&self) -> bool {
-        self.persist.is_running && self.outstanding() == 0
+    pub(crate) fn is_persisting(&self) -> bool {
+        self.persist.is_running() && self.outstanding() == 0
     }
 
-    /// Arms the timer if the window is shut and nothing is outstanding: for an RTO, which doubles
-    /// with each probe, from the answer to the last one on (Linux `tcp_ack_probe`).
+    /// Arms the persist timer if the window is shut and nothing is outstanding; an ACK that leaves
+    /// it shut arms it anew (Linux `tcp_ack_probe`).
     #[inline]
-    pub(crate) fn keep_asking(&mut self, now_s: f64, config: &TcpConfig) {
+    pub(crate) fn persist_if_shut(&mut self, now_s: f64, config: &TcpConfig) {
         if self.rwnd == 0 && self.outstanding() == 0 && self.is_window_shut() {
-            self.arm_persist_timer(now_s, config);
+            self.persist.arm(&mut self.timer, now_s, self.rtt.rto_s(), config);
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn arm_persist_timer(&mut self, now_s: f64, config: &TcpConfig) {
-        let seconds = self.persist.timeout_s(self.rtt.rto_s(), config);
-        let in_ticks = config.recovery.rack;
-        let expiry_s = if in_ticks { timer_expiry_s(now_s, seconds) } else { now_s + seconds };
-        self.timer.arm(now_s, expiry_s - now_s);
-        self.persist.is_running = true;
-    }
-
-    /// Asks for the window: no data, and the number of the last packet acknowledged, so that the
+    /// Sends a window probe: no data, and the number of the last packet acknowledged, so that the
     /// receiver answers (Linux `tcp_xmit_probe_skb`).
     #[cold]
     #[inline(never)]
@@ -296,24 +284,24 @@ impl Tcb {
             push: false,
             number: self.highest_ack,
             size_bytes: config.wire_size_of(0),
-            retransmission: true,
+            retransmission: false,
             ecn: Ecn::NotEct,
             cwr: false,
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
         });
         self.counters.sent += 1;
-        self.persist.probes += 1;
-        self.arm_persist_timer(now_s, config);
+        self.persist.note_probe();
+        self.persist.arm(&mut self.timer, now_s, self.rtt.rto_s(), config);
     }
 
-    /// The receiver's window changed: an open one ends the probes.
-    pub(crate) fn stop_asking(&mut self) {
-        if self.persist.is_running && !self.is_window_shut() {
+    /// The receiver's window changed: an open one stops the persist timer.
+    pub(crate) fn stop_persist_if_open(&mut self) {
+        if self.persist.is_running() && !self.is_window_shut() {
             if self.outstanding() == 0 {
                 self.timer.stop();
             }
-            self.persist = Persist::default();
+            self.persist.stop();
         }
     }
 }

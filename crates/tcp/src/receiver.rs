@@ -160,8 +160,8 @@ impl Receiver {
         self.predicts = false;
     }
 
-    /// The application reads by this plan, and ACKs tell the window. `first`: the first packet of
-    /// data.
+    /// The application reads by this plan, and ACKs offer what is free of its buffer. `first`: the
+    /// first packet of data.
     pub fn set_reader(&mut self, plan: Arc<ReaderPlan>, first: i64) {
         self.offered = Some(Box::new(OfferedWindow::new(plan, first)));
         self.predicts = false;
@@ -378,7 +378,13 @@ impl Receiver {
         (new, Some(ack))
     }
 
-    /// A probe of the window arrives, which has no data: the answer tells the window again.
+    /// Whether a packet is a window probe: it has no data, and repeats a number. Only receivers
+    /// with a reader tell one from a duplicate.
+    pub fn is_window_probe(&self, number: i64, size_bytes: u32, config: &TcpConfig) -> bool {
+        self.offered.is_some() && number < self.rcv_nxt && size_bytes == config.wire_size_of(0)
+    }
+
+    /// A window probe arrives: the answer offers the window again.
     pub fn on_window_probe(&mut self, now_s: f64, sent_s: f64, config: &TcpConfig) -> AckSegment {
         self.offered.iter_mut().for_each(|offered| offered.advance(now_s));
         self.delayed_ack.iter_mut().for_each(|delayed| delayed.deadline_s = NEVER);
@@ -468,7 +474,7 @@ impl Receiver {
             let now_s = offered.deadline_s().min(ack_timer_s);
             offered.advance(now_s);
             if now_s < ack_timer_s {
-                return offered.has_news().then(|| self.update_window(config));
+                return offered.needs_update().then(|| self.update_window(config));
             }
         }
         if let Some(schedule) = &mut self.schedule
@@ -499,8 +505,7 @@ impl Receiver {
         Some(ack)
     }
 
-    /// The ACK that tells that the window has opened, which no packet triggered. It takes a delayed
-    /// one along.
+    /// A window update, which no packet triggered. It acknowledges what a delayed ACK would.
     #[cold]
     fn update_window(&mut self, config: &TcpConfig) -> AckSegment {
         let held = self.delayed_ack.as_deref_mut().filter(|delayed| delayed.held.is_some());

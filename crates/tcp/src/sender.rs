@@ -110,13 +110,13 @@ impl Sender {
     pub fn set_receiver_window(&mut self, now_s: f64, ack: i64, bytes: u32, config: &TcpConfig) {
         let packets = bytes / config.segment.packet_size.max(1);
         let tcb = &mut self.tcb;
-        tcb.is_told_window = true;
+        let largest_bytes = tcb.largest_window_bytes.get_or_insert(0);
         let is_news = ack > tcb.highest_ack
             || (ack == tcb.highest_ack && (packets > tcb.rwnd || packets == 0));
         if !is_news {
             return;
         }
-        tcb.largest_window_bytes = tcb.largest_window_bytes.max(bytes);
+        *largest_bytes = bytes.max(*largest_bytes);
         if packets == tcb.rwnd {
             return;
         }
@@ -125,7 +125,7 @@ impl Sender {
             // Linux `tcp_ack_update_window` restarts like an application that comes back.
             tcb.restart_cwnd_after_idle(now_s, config);
         }
-        tcb.stop_asking();
+        tcb.stop_persist_if_open();
         self.settle(now_s);
     }
 
@@ -168,7 +168,7 @@ impl Sender {
         self.tcb.last_event_s = now_s;
         self.tcb.limitation.iter_mut().for_each(|limitation| limitation.start(now_s));
         self.send_pending_data(now_s, config, out);
-        self.tcb.keep_asking(now_s, config);
+        self.tcb.persist_if_shut(now_s, config);
         self.note_limit(now_s);
     }
 
@@ -226,15 +226,15 @@ impl Sender {
         }
         self.process_ack(now_s, ack, sack, config, out);
         self.tcb.ecn.is_marked = false;
-        if self.tcb.is_told_window {
+        if self.tcb.largest_window_bytes.is_some() {
             self.tcb.window_changed = false;
-            self.tcb.keep_asking(now_s, config);
+            self.tcb.persist_if_shut(now_s, config);
         }
         self.settle(now_s);
     }
 
-    /// Processes an ACK that tells of the window and that no packet triggered: it is no sample of the
-    /// RTT, unless it acknowledges something new.
+    /// Processes a window update, which no packet triggered: it gives an RTT sample only if it
+    /// acknowledges new data, by the timestamp that it echoes.
     #[cold]
     #[inline(never)]
     pub fn on_window_update(
@@ -332,10 +332,10 @@ impl Sender {
         if self.tcb.ecn.requests_reduction() {
             self.recovery.on_ece(&mut self.tcb, ack.ack, config);
         }
-        let asks_or_updates = self.tcb.is_told_window
+        let may_be_update = self.tcb.largest_window_bytes.is_some()
             && ack.ack == self.tcb.highest_ack
             && (self.tcb.window_changed || self.tcb.outstanding() == 0);
-        if asks_or_updates && self.recovery.is_window_update(&self.tcb, ack.ack, sack) {
+        if may_be_update && self.recovery.is_window_update(&self.tcb, ack.ack, sack) {
             return self.send_pending_data(now_s, config, out);
         }
         self.recovery.on_ack(&mut self.tcb, now_s, ack, sack, config, out);
@@ -362,7 +362,7 @@ impl Sender {
         debug_assert!(self.knows_limit());
         self.tcb.accumulate_cwnd_area(now_s);
         self.tcb.timer.stop();
-        if self.tcb.persists() {
+        if self.tcb.is_persisting() {
             return self.tcb.probe_window(now_s, config, out);
         }
         // If nothing is to repair, a late duplicate ACK armed the timer again.
@@ -407,8 +407,8 @@ impl Sender {
         self.recovery.send_supply(&mut self.tcb, now_s, config, out);
         // A cwnd below one packet sent nothing: the timer reopens it.
         self.tcb.timer.resume_idle();
-        if !self.tcb.persists() {
-            self.tcb.keep_asking(now_s, config);
+        if !self.tcb.is_persisting() {
+            self.tcb.persist_if_shut(now_s, config);
         }
         self.settle(now_s);
     }
@@ -544,7 +544,7 @@ impl Sender {
     /// or the persist timer.
     pub fn timer_is_rto(&self) -> bool {
         let is_rack_or_tlp = self.recovery.timer_is_rack_or_tlp() && self.tcb.outstanding() > 0;
-        !(is_rack_or_tlp || self.tcb.persists())
+        !(is_rack_or_tlp || self.tcb.is_persisting())
     }
 
     /// When the pacing timer expires, or [`NEVER`].

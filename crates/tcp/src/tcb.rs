@@ -105,10 +105,9 @@ pub(crate) struct Tcb {
     pub(crate) window_inflation: i64,
     /// The receiver's advertised window, whole packets (RFC 5681 rwnd).
     pub(crate) rwnd: u32,
-    /// The largest window that an ACK offered, bytes; 0 where ACKs offer none.
-    pub(crate) largest_window_bytes: u32,
-    /// ACKs tell the window; and the one that is being processed changed it.
-    pub(crate) is_told_window: bool,
+    /// The largest window that an ACK offered, bytes; none where ACKs offer none.
+    pub(crate) largest_window_bytes: Option<u32>,
+    /// The ACK that is being processed changed the window.
     pub(crate) window_changed: bool,
     pub(crate) persist: Persist,
     /// PSH of the packet that is being sent.
@@ -212,8 +211,7 @@ impl Tcb {
             window_inflation: 0,
             // A window above 2^32 packets has no effect: conversion saturates.
             rwnd: largest_window(config),
-            largest_window_bytes: 0,
-            is_told_window: false,
+            largest_window_bytes: None,
             window_changed: false,
             persist: Persist::default(),
             push: false,

@@ -209,7 +209,7 @@ def _print_loss(found: Explanation) -> None:
 
 
 def _print_cwnd_changes(found: Explanation) -> None:
-    from cwndlab.explanation import CWND_CAUSES
+    from cwndlab.reasons import CWND_CAUSES
 
     rows = found.cwnd_changes
     sides = [side for side, accounts in zip(found.names, found.accounts, strict=True) if accounts]

@@ -109,13 +109,13 @@ def over_axes(subject: Measured, over: Over) -> Figure:
             )
             for number, line in enumerate(lines)
         ]
-        for number, curve in enumerate(over.curves if numbers is not None else ()):
-            low, high = min(numbers or []), max(numbers or [])
-            end = curve.draw(axis, low, high, is_log=is_log, number=number)
-            ends.append(End(axis, high, end, curve.name, REFERENCE))
         if numbers is None:
             axis.set_xticks(range(len(places)), [name(place) for place in places])
         else:
+            low, high = min(numbers), max(numbers)
+            for number, curve in enumerate(over.curves):
+                end = curve.draw(axis, low, high, is_log=is_log, number=number)
+                ends.append(End(axis, high, end, curve.name, REFERENCE))
             if is_log:
                 log_scale(axis, "x")
             if not is_log or len(numbers) <= MOST_TICKS:

@@ -390,10 +390,8 @@ class SweepResult(ResultTables):
         from cwndlab.plots import FigureStyle, sweep_points
         from cwndlab.plots.over import Over
 
-        style, over = (
-            FigureStyle.of(**figure),
-            Over.of(x, hue, panel, y, heat, cdf, bands, curves, log),
-        )
+        style = FigureStyle.of(**figure)
+        over = Over.of(x, hue, panel, y, heat, cdf, bands, curves, log)
         if over is None:
             return style.draw(sweep_points, self)
         return style.draw(over.draw, self.seen_over(over.places))

@@ -331,8 +331,8 @@ impl<T: Tracer> Engine<T> {
         if own < arrival { own } else { arrival }
     }
 
-    /// The first timer of a station, and when it was armed, seconds. Of those due at one instant it is
-    /// the one that was armed first.
+    /// The first timer of a station, and when it was armed, seconds. Of those due at one instant it
+    /// is the one that was armed first.
     pub(crate) fn first_timer(&self, station: usize) -> ((f64, TimerKind, u32), f64) {
         let timers = &self.network.stations.list[station].timers;
         let Some((at_s, kind, owner)) = timers.first() else {

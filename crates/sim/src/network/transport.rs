@@ -210,8 +210,8 @@ impl<T: Tracer> Network<T> {
         let config = &receivers.config[sink.config as usize];
         let Some(ack) = sink.receiver.on_timer(config) else { return };
         let at_s = access_links.host_jitter.noticed_s(at_s);
-        // What a reader lets leave precedes even where its packet began to be read as the next one
-        // left the last link.
+        // A window update precedes the packet that arrives at the same instant, even if that one
+        // left its last link when the timer was armed.
         let tie_break_s = if ack.sent_s < NEVER { 0.0 } else { TimerKind::Receiver.tie_break_s() };
         let packet = Packet {
             at_s,

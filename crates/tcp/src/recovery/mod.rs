@@ -227,9 +227,9 @@ impl LossRecovery {
         }
     }
 
-    /// Whether an ACK of nothing new, with another window than the last one, is no duplicate (RFC
-    /// 5681 section 2): with SACK, one that reports no packet (RFC 6675 section 2). RACK does not
-    /// count duplicates, or knows.
+    /// Whether an ACK of no new data is a window update or the answer to a window probe, not a
+    /// duplicate ACK (RFC 5681 section 2): with SACK, if it reports no new packet (RFC 6675 section
+    /// 2). RACK judges by itself.
     pub(crate) fn is_window_update(&self, tcb: &Tcb, ack: i64, sack: Option<&SackBlocks>) -> bool {
         match self {
             Self::Tahoe | Self::Reno(_) => true,

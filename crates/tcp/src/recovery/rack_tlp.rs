@@ -850,7 +850,7 @@ fn enter_recovery(tcb: &mut Tcb, config: &TcpConfig) {
 /// Half of the largest window that the receiver has offered, packets.
 fn half_window(tcb: &Tcb, config: &TcpConfig) -> i64 {
     let packet_bytes = i64::from(config.segment.packet_size.max(1));
-    match i64::from(tcb.largest_window_bytes) {
+    match i64::from(tcb.largest_window_bytes.unwrap_or(0)) {
         // The first window, which a SYN-ACK cannot scale, is no guide to later ones.
         0 if tcb.highest_ack < 1 => i64::from(tcb.rwnd / 2).min(FIRST_HALF_BYTES / packet_bytes),
         0 => i64::from(tcb.rwnd / 2),
