@@ -150,6 +150,15 @@ fn accounts_add_up_in_random_scenarios() {
         });
 }
 
+/// Pacing holds back a retransmission, so that no timer runs as the last ACK comes. What a page
+/// loads next must not meet the timeout of an idle period long over.
+#[test]
+fn a_timeout_of_an_earlier_idle_period_does_not_expire() {
+    let json = include_str!("data/page-paced-tahoe.json");
+    let scenario = Scenario::from_json(json).unwrap();
+    judge(&Simulation::new(&scenario).run().unwrap()).unwrap();
+}
+
 /// Two flows with receiver's windows of 20 and 10 packets over 100 ms: 200 and 100 packets a
 /// second. Both are limited by the receiver for nearly all of the time; half the rate is missing
 /// because half the packets are outstanding.

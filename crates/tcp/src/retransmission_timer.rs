@@ -9,7 +9,8 @@ pub(crate) struct RetransmissionTimer {
     pub(crate) deadline_s: f64,
     /// When it was armed, seconds.
     pub(crate) armed_at_s: f64,
-    /// When it would have expired had it not been stopped once all data was acknowledged.
+    /// When it would have expired had it not been stopped once all data was acknowledged, or
+    /// [`NEVER`] while there is data.
     pub(crate) idle_deadline_s: f64,
     /// A packet is being timed, which one, and when it was sent.
     is_timing: bool,
@@ -55,11 +56,13 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Runs as if it had not been stopped while idle, as in ns-2.
+    /// The idle period is over: unless armed since, the timer runs as if it had not been stopped, as
+    /// in ns-2.
     pub(crate) fn resume_idle(&mut self) {
         if !self.is_armed() {
             self.deadline_s = self.idle_deadline_s;
         }
+        self.idle_deadline_s = NEVER;
     }
 
     /// Times packet `number`, sent for the first time, unless another packet is being timed.
@@ -86,5 +89,23 @@ impl RetransmissionTimer {
         }
         self.is_timing = false;
         Some(self.timed_sent_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_period_leaves_its_deadline_to_no_later_one() {
+        let mut timer = RetransmissionTimer::default();
+        timer.arm(0.25, 0.5);
+        timer.stop_while_idle();
+        timer.resume_idle();
+        assert_eq!(timer.deadline_s, 0.75);
+        timer.stop();
+        timer.stop_while_idle();
+        timer.resume_idle();
+        assert!(!timer.is_armed());
     }
 }
