@@ -25,7 +25,7 @@ use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
 use cwndlab_scenario::{Resolver as _, schema as scenario_schema};
 use cwndlab_tcp::{Profile, TcpConfig, for_each_knob};
 use definitions::definitions;
-use errors::{RuleError, RunError};
+use errors::RuleError;
 use pyo3::prelude::*;
 use resolver::PythonResolver;
 use serde_json::{Map, Value, json};
