@@ -57,8 +57,8 @@ pub(super) fn account(phases: &[(&str, f64, f64, f64)]) -> Account {
 }
 
 impl Account {
-    /// The same whose cwnd a cause changed so often by so many packets in sum, each time of a window
-    /// of so many.
+    /// The same whose cwnd a cause changed so often by so many packets in sum, each time of a
+    /// window of so many.
     pub(super) fn changed(mut self, cause: &str, times: u64, packets: f64, window: f64) -> Self {
         let of_packets = times as f64 * window;
         for row in self.cwnd_changes.iter_mut().filter(|row| row.cause == cause) {

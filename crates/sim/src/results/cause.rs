@@ -111,8 +111,8 @@ mod tests {
         found.into_iter().map(|cause| (cause.phase, cause.factor, cause.bps)).collect()
     }
 
-    /// Past slow start 40 against 20 packets, 1.6 Mbit/s of 80 s; on the receiver's window 10 against
-    /// 20 of 20 s.
+    /// Past slow start 40 against 20 packets, 1.6 Mbit/s of 80 s; on the receiver's window 10
+    /// against 20 of 20 s.
     #[test]
     fn causes_in_the_direction_of_the_difference_come_first() {
         let a = account(&[("growth", 80.0, 40.0, 0.1), ("receiver", 20.0, 10.0, 0.1)]);
