@@ -17,6 +17,14 @@ async function lookAt(page, share) {
   await page.getByRole("button", { name: "packet ›, forward" }).click();
 }
 
+/** Opens why the flow with another rule got more or less. */
+async function explain(page) {
+  await page.getByLabel("Compare by:").selectOption({ label: "Rule of second" });
+  await page.locator(".why > summary").click();
+  await page.locator(".parts").waitFor();
+  await page.locator("footer.page").evaluate((footer) => footer.remove());
+}
+
 /** Answers the first prediction of the first lesson, and shows its run. */
 async function answer(page) {
   await page.getByRole("radio").nth(1).check();
@@ -67,6 +75,10 @@ await withPage(async (open) => {
       await page.close();
     }
   }
+  const why = await open("#/compare", { viewport: { width: 1000, height: 900 } });
+  await explain(why);
+  await why.waitForTimeout(300);
+  await why.locator(".why").screenshot({ path: `${folder}/studio-why.png` });
   const page = await open("", { viewport: { width: 1000, height: 560 } });
   let frame = 0;
   const keep = () =>

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
+from cwndlab import native
 from cwndlab.jsontext import dumps
 from cwndlab.outputs import stamped
-from cwndlab.reasons import CWND_CAUSES, Reasons, mean
 from cwndlab.result_tables import ResultTables
 
 if TYPE_CHECKING:
@@ -91,27 +92,29 @@ while limited by the receiver's window
     """What other traffic gets of the link that one side is explained against, bit/s."""
 
     @property
-    def reasons(self) -> Reasons:
-        """The difference of goodputs in words."""
-        return Reasons(self.names, self.accounts, self.parts, self.others_bps)
+    def reasons(self) -> Mapping[str, Any]:
+        """The difference of goodputs in words, as `native.reasons` has them."""
+        return native.reasons(self.names, self.accounts, self.others_bps)
 
     @property
     def is_of_capacity(self) -> bool:
         """Whether one side is explained against its link."""
-        return self.reasons.is_of_capacity
+        return not self.accounts[1]
 
     @property
     def causes(self) -> list[tuple[str, str, float]]:
         """Causes of the difference of goodputs: phase, factor, and bit/s; the largest first.
 
-        `Reasons.causes` says what the factors are.
+        The factor is ``"time"``, of all phases together and of the phase that takes most from the
+        side that loses by it; ``"window"`` or ``"delay"`` of a phase; or ``"rate"``, both where
+        they cancel in part. Causes in the direction of the difference come before those against it.
         """
-        return self.reasons.causes
+        return [(one["phase"], one["factor"], one["bps"]) for one in self.reasons["causes"]]
 
     @property
     def headline(self) -> str:
         """The difference of goodputs and its largest cause, in one sentence."""
-        return self.reasons.headline
+        return self.reasons["headline"]
 
     @property
     def goodput(self) -> pl.DataFrame:
@@ -153,13 +156,12 @@ while limited by the receiver's window
         """Changes of cwnd of a mean flow of each side by cause: how many, and packets in sum."""
         rows: list[tuple[Any, ...]] = []
         for side, accounts in zip(self.names, self.accounts, strict=True):
-            for index, cause in enumerate(CWND_CAUSES):
-                changes = [account["cwnd_changes"][index] for account in accounts]
-                if changes:
-                    rows.append(
-                        (side, cause, mean(one["times"] for one in changes),
-                         mean(one["packets"] for one in changes))
-                    )  # fmt: skip
+            of_causes = zip(*(account["cwnd_changes"] for account in accounts), strict=True)
+            rows += [
+                (side, changes[0]["cause"], fmean(one["times"] for one in changes),
+                 fmean(one["packets"] for one in changes))
+                for changes in of_causes
+            ]  # fmt: skip
         return pl.DataFrame(rows, _CWND_CHANGES, orient="row")
 
     @property

@@ -24,6 +24,7 @@ __all__ = [
     "columns",
     "explain",
     "knobs",
+    "reasons",
     "rule",
     "rules",
     "schema",
@@ -164,8 +165,41 @@ def explain(
     >>> list(explain(run(traced).accounts, []))
     ['goodput_bps', 'rtt_s', 'loss_rate', 'queued_packets']
     """
-    sides = [None if not side else json.dumps([*side]) for side in (first, second)]
-    return json.loads(_core.explain(sides[0] or "[]", sides[1]))
+    return json.loads(_core.explain(json.dumps([*first]), json.dumps([*second])))
+
+
+def reasons(
+    names: tuple[str, str],
+    accounts: tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]],
+    others_bps: float = 0.0,
+) -> dict[str, Any]:
+    """Say in words why the flows of one side got more goodput than those of another.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What sentences call the two sides.
+    accounts : tuple of sequence of mapping
+        Accounts of their flows, as of `explain`.
+    others_bps : float
+        What other traffic gets of the link that one side is explained against, bit/s.
+
+    Returns
+    -------
+    dict
+        ``headline``, and ``causes`` in order: each has its ``phase``, ``factor`` (``time``,
+        ``window``, ``delay`` or ``rate``), ``bps``, and ``reason``, a sentence (None against a
+        link).
+
+    Examples
+    --------
+    >>> from cwndlab import dumbbell, run
+    >>> traced = dumbbell("10Mbit", "20ms", flows="CUBIC", duration="5s", trace={"account": True})
+    >>> reasons(("cubic", "the link"), (run(traced).accounts, []))["headline"].partition(":")[0]
+    'cubic gets 0.208 Mbit/s less than the link'
+    """
+    first, second = (json.dumps([*side]) for side in accounts)
+    return json.loads(_core.reasons(names, first, second, others_bps))
 
 
 def schema() -> dict[str, Any]:

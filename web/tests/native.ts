@@ -10,9 +10,8 @@ const PYTHON = path("../../.venv/bin/python");
 /** Why there is no native simulator here; empty where there is one. */
 export const missingNative = existsSync(PYTHON) ? "" : "no .venv: run make setup";
 
-/** Results of scenarios, as `cwndlab run --json` prints them, or what is wrong with them. */
-export function runNatively(texts: string[]): Record<string, unknown>[] {
-  const done = spawnSync(PYTHON, [path("native.py"), path("../../examples")], {
+function answers(texts: string[], ...wanted: string[]): Record<string, unknown>[] {
+  const done = spawnSync(PYTHON, [path("native.py"), path("../../examples"), ...wanted], {
     input: JSON.stringify(texts),
     maxBuffer: 1 << 30,
     encoding: "utf8",
@@ -20,3 +19,9 @@ export function runNatively(texts: string[]): Record<string, unknown>[] {
   if (done.status !== 0) throw new Error(done.stderr);
   return JSON.parse(done.stdout) as Record<string, unknown>[];
 }
+
+/** Results of scenarios, as `cwndlab run --json` prints them, or what is wrong with them. */
+export const runNatively = (texts: string[]) => answers(texts);
+
+/** Why one of two groups of flows of each scenario got more, as `cwndlab explain` says it. */
+export const explainNatively = (texts: string[]) => answers(texts, "explain");

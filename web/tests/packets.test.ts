@@ -6,8 +6,11 @@ import { queueTraces } from "../src/plots/traces";
 import { START } from "../src/state/examples";
 import { run as runHere } from "./simulator";
 
+/** Each packet has an ACK of its own. */
+const RFC = `profile = "rfc"\n${START}`;
+
 test("the drawn queue is the sampled one", () => {
-  const run = runHere(START, 1200, true);
+  const run = runHere(RFC, 1200, { packets: true });
   const all = transmissionsOf(run);
   const { timesS, flows } = queueTraces(run);
   const serviceS = (8 * run.wireBytes[0]!) / 1e7;
@@ -29,7 +32,7 @@ test("the drawn queue is the sampled one", () => {
 const LATEST_S = (2 * 8 * 80) / 1e7;
 
 test("each received packet has its ACK 25 ms later, also while an earlier one is missing", () => {
-  const run = runHere(START, 1200, true);
+  const run = runHere(RFC, 1200, { packets: true });
   const all = transmissionsOf(run);
   const arrived = all.filter(({ receivedS }) => receivedS < 60 - 0.026);
   const latenesses = arrived.map((one) => Math.abs(one.ackedS - one.receivedS - 0.025));
@@ -45,7 +48,7 @@ test("each received packet has its ACK 25 ms later, also while an earlier one is
 });
 
 test("with delayed ACKs nearly every duplicate ACK is its packet's, or that of a neighbour", () => {
-  const run = runHere(`${START}\n[tcp]\ndelayed_ack = true\n`, 1200, true);
+  const run = runHere(`${RFC}\n[tcp]\ndelayed_ack = true\n`, 1200, { packets: true });
   const arrived = transmissionsOf(run).filter(({ receivedS }) => receivedS < 59.5);
   const duplicates = arrived.filter(({ ackNumber, number }) => ackNumber < number);
   expect(duplicates.length).toBeGreaterThan(1000);

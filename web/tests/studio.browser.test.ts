@@ -228,6 +228,34 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.close();
   });
 
+  test("why one side got more is told once it is asked, and again after a change", async () => {
+    const page = await under.open("#/compare");
+    await page.locator("table.metrics").waitFor();
+    await page.getByLabel("Compare by:").selectOption({ label: "Rule of second" });
+    await page.getByText("Why", { exact: true }).click();
+    const headline = page.locator(".why .headline");
+    await headline.waitFor();
+    expect(await headline.innerText()).toMatch(
+      /^second with AIMD\(1, 0\.5\) gets [\d.]+ Mbit\/s (more|less) than second with CUBIC: /,
+    );
+    const numbers = (await page.locator(".parts td:nth-child(3)").allInnerTexts()).map((text) =>
+      Number(text.replace("−", "-")),
+    );
+    const difference = numbers.pop()!;
+    const sum = numbers.reduce((sum, number) => sum + number, 0);
+    // Each is rounded to three digits.
+    expect(Math.abs(sum - difference)).toBeLessThan(0.02 * Math.max(...numbers.map(Math.abs)));
+    await page.getByLabel("Explain:").selectOption({ label: "left, first against second" });
+    await expect.poll(() => headline.innerText()).toMatch(/^first .* second/);
+    await page.getByRole("link", { name: "Build" }).click();
+    await page.getByText("Why", { exact: true }).click();
+    await headline.waitFor();
+    const before = await headline.innerText();
+    await page.getByRole("combobox", { name: "Queue" }).selectOption("fq-codel");
+    await expect.poll(() => headline.innerText()).not.toBe(before);
+    await page.close();
+  });
+
   test("figures and data are saved", async () => {
     const page = await under.open("#/share");
     await hash(page);
@@ -304,6 +332,10 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
         const page = await under.open(`#/${view}`, { width: 390, colorScheme: scheme });
         await hash(page);
         if (view === "compare") await page.locator("table.metrics").waitFor();
+        if (["build", "compare"].includes(view)) {
+          await page.getByText("Why", { exact: true }).click();
+          await page.locator(".why .headline").waitFor();
+        }
         expect(await overflow(page)).toBeLessThanOrEqual(0);
         expect(await violations(page)).toEqual([]);
         await page.close();

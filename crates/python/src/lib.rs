@@ -11,6 +11,7 @@ mod definitions;
 mod driven_sender;
 mod episodes;
 mod errors;
+mod explanation;
 mod pcap;
 mod resolver;
 mod run;
@@ -22,10 +23,9 @@ mod traces;
 use cwndlab_columns::{Columns, Table};
 use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
 use cwndlab_scenario::{Resolver as _, schema as scenario_schema};
-use cwndlab_sim::results::{Account, explain as explained};
 use cwndlab_tcp::{Profile, TcpConfig, for_each_knob};
 use definitions::definitions;
-use errors::{RuleError, RunError};
+use errors::RuleError;
 use pyo3::prelude::*;
 use resolver::PythonResolver;
 use serde_json::{Map, Value, json};
@@ -143,23 +143,6 @@ fn statistics() -> Vec<(&'static str, &'static str)> {
     agent::STATISTICS.to_vec()
 }
 
-/// Why the flows of one list of accounts did better than those of another, or than their links
-/// would allow without a second list; all as JSON.
-#[pyfunction]
-#[pyo3(signature = (first, second = None))]
-fn explain(first: &str, second: Option<&str>) -> PyResult<String> {
-    let side = |text: &str| {
-        serde_json::from_str::<Vec<Account>>(text)
-            .map_err(|error| RunError::new_err(format!("accounts: {error}")))
-    };
-    let first = side(first)?;
-    let capacity = || Ok(first.iter().map(|account| account.at_capacity(first.len())).collect());
-    let second = second.map_or_else(capacity, side)?;
-    let explanation =
-        explained(&first.iter().collect::<Vec<_>>(), &second.iter().collect::<Vec<_>>());
-    serde_json::to_string(&explanation).map_err(|error| RunError::new_err(error.to_string()))
-}
-
 /// Canonical form of a rule.
 #[pyfunction]
 fn rule(text: &str) -> PyResult<String> {
@@ -190,6 +173,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(columns, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(statistics, module)?)?;
-    module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(explanation::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(explanation::reasons, module)?)?;
     module.add_function(wrap_pyfunction!(rule, module)?)
 }

@@ -53,6 +53,12 @@ extern "C" fn check_rule() -> u32 {
     with(|studio| studio.check_rule().into())
 }
 
+/// Explains a difference between flows; see [`Studio::explain`].
+#[unsafe(no_mangle)]
+extern "C" fn explain() -> u32 {
+    with(|studio| studio.explain().into())
+}
+
 /// Describes the module; see [`Studio::describe`].
 #[unsafe(no_mangle)]
 extern "C" fn describe() {

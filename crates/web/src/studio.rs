@@ -4,9 +4,10 @@ use crate::columns::Columns;
 use crate::{metrics, steered};
 use cwndlab_rules::{FAMILIES, RuleSpec};
 use cwndlab_scenario::{CheckedScenario, Resolver, Sampling, Scenario};
+use cwndlab_sim::results::{Account, Explanation, Reasons, explain};
 use cwndlab_sim::{Options, Simulation, Status};
 use cwndlab_units::Time;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::iter::repeat_n;
@@ -28,6 +29,28 @@ struct Request {
     /// Whether to record every packet.
     #[serde(default)]
     packets: bool,
+    /// Whether to keep an account of each flow, for [`Studio::explain`].
+    #[serde(default)]
+    account: bool,
+}
+
+/// A request to explain why one side got more goodput than another.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sides {
+    /// What sentences call them.
+    names: [String; 2],
+    /// Accounts of the flows of each.
+    accounts: [Vec<Account>; 2],
+}
+
+/// The parts of a difference, and the same in words.
+#[derive(Debug, Serialize)]
+struct Why {
+    #[serde(flatten)]
+    parts: Explanation,
+    #[serde(flatten)]
+    reasons: Reasons,
 }
 
 /// State of a run.
@@ -142,6 +165,7 @@ impl Studio {
             scenario.trace.queue = Some(sample);
             scenario.trace.rate = Some(bin);
             scenario.trace.packets = request.packets;
+            scenario.trace.account = request.account;
         });
         traced.map_err(|error| error.to_string())
     }
@@ -157,6 +181,22 @@ impl Studio {
         });
         let is_valid = known.is_ok();
         self.output = known.unwrap_or_else(|message| message);
+        is_valid
+    }
+
+    /// Explains the difference between the sides of the request. The output is JSON with its parts,
+    /// headline and causes, or what is wrong; returns whether it is an explanation.
+    pub fn explain(&mut self) -> bool {
+        let explained = serde_json::from_slice::<Sides>(&self.input).and_then(|sides| {
+            let [first, second] =
+                sides.accounts.each_ref().map(|side| side.iter().collect::<Vec<_>>());
+            let parts = explain(&first, &second);
+            let names = sides.names.each_ref().map(String::as_str);
+            let reasons = Reasons::of(names, [&first, &second], &parts, 0.0);
+            serde_json::to_string(&Why { parts, reasons })
+        });
+        let is_valid = explained.is_ok();
+        self.output = explained.unwrap_or_else(|error| error.to_string());
         is_valid
     }
 
@@ -264,6 +304,36 @@ mod tests {
             assert_eq!(all_windows[row], windows[number]);
         }
         assert!(flows.len() >= 2 * 25, "{}", flows.len());
+    }
+
+    /// 20 packets against 10 of the same round trip.
+    #[test]
+    fn accounts_of_a_run_are_explained() {
+        let flow = |name: &str, window: u32| {
+            format!(
+                "[[flows]]\nname = \"{name}\"\nrule = \"NewReno\"\ntcp = {{ window = {window} }}\n"
+            )
+        };
+        let toml = format!(
+            "duration = \"10s\"\n[dumbbell]\nrate = \"100Mbit\"\ndelay = \"40ms\"\n{}{}",
+            flow("a", 20),
+            flow("b", 10)
+        );
+        let mut studio = studio(&json!({ "toml": toml, "samples": 10, "account": true }));
+        studio.start();
+        assert_eq!(studio.advance(u64::MAX), Progress::Done);
+        let accounts = output(&mut studio)["result"]["accounts"].take();
+        let sides = [[&accounts[0]], [&accounts[1]]];
+        studio.input = json!({ "names": ["a", "b"], "accounts": sides }).to_string().into_bytes();
+        assert!(studio.explain(), "{}", studio.output);
+        let why: Value = serde_json::from_str(&studio.output).unwrap();
+        let told = why["headline"].as_str().unwrap();
+        assert!(told.contains("more packets are outstanding (20 against 9.99)"), "{told}");
+        assert_eq!(why["causes"][0]["factor"], "window");
+        assert!(why["goodput_bps"]["difference"].as_f64().unwrap() > 1e6);
+        studio.input = b"{}".to_vec();
+        assert!(!studio.explain());
+        assert!(studio.output.contains("names"), "{}", studio.output);
     }
 
     #[test]

@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 SCENARIOS = (".toml", ".json")
 LEAST = 0.0005
 """Below it a number of a table is 0."""
+CAUSES = {
+    "slow_start": "slow start",
+    "growth": "growth after slow start",
+    "ecn": "ECN",
+    "undo": "undone reductions",
+    "idle": "idle periods",
+    "rule": "the rule's own decrease",
+}
+"""How the table names causes of changes of cwnd that it does not name by their key."""
 
 
 @click.command()
@@ -209,22 +218,18 @@ def _print_loss(found: Explanation) -> None:
 
 
 def _print_cwnd_changes(found: Explanation) -> None:
-    from cwndlab.reasons import CWND_CAUSES
-
-    rows = found.cwnd_changes
     sides = [side for side, accounts in zip(found.names, found.accounts, strict=True) if accounts]
-    by_side = {side: rows.filter(side=side).to_dicts() for side in sides}
-    shown = [
-        index for index in range(len(CWND_CAUSES))
-        if any(by_side[side][index]["packets"] != 0 for side in sides)
-    ]  # fmt: skip
+    by_cause: dict[str, list[dict[str, Any]]] = {}
+    for row in found.cwnd_changes.to_dicts():
+        by_cause.setdefault(row["cause"], []).append(row)
     lines: list[list[str]] = []
-    for index in shown:
-        line = [list(CWND_CAUSES.values())[index]]
-        for side in sides:
-            row = by_side[side][index]
+    for cause, rows in by_cause.items():
+        if not any(row["packets"] for row in rows):
+            continue
+        line = [CAUSES.get(cause, cause)]
+        for row in rows:
             # How many ACKs grew the window says nothing.
-            counts = row["times"] if row["cause"] not in ("slow_start", "growth") else None
+            counts = row["times"] if cause not in ("slow_start", "growth") else None
             line += [_count(counts), f"{row['packets']:+.4g}" if row["packets"] else "0"]
         lines.append(line)
     ends = ["from start to end of the measurement"]

@@ -1,7 +1,15 @@
 /** The simulator as the page sees it: promises; of one slot the latest request wins. */
 
 import { moduleBytes } from "./module_bytes";
-import type { Description, Request, Response, Run, RunOptions } from "./protocol";
+import type {
+  Description,
+  Explanation,
+  Request,
+  Response,
+  Run,
+  RunOptions,
+  Sides,
+} from "./protocol";
 import SimulatorWorker from "./worker?worker&inline";
 
 /** The scenario is not valid, or its run failed; the message is the command line's. */
@@ -40,6 +48,11 @@ export class Engine {
   /** Canonical form of a rule, or what is wrong with it. */
   checkRule(text: string): Promise<{ valid: boolean; text: string }> {
     return this.ask((id) => ({ kind: "check", id, text }));
+  }
+
+  /** Why one side got more goodput than the other. */
+  explain(sides: Sides): Promise<Explanation> {
+    return this.ask((id) => ({ kind: "explain", id, sides }));
   }
 
   /** Version, rules and columns of the simulator. */
@@ -86,6 +99,8 @@ export class Engine {
         return pending.reject(new ScenarioError(response.message));
       case "checked":
         return pending.resolve({ valid: response.valid, text: response.text });
+      case "explained":
+        return pending.resolve(response.explanation);
       case "description":
         return pending.resolve(response.description);
     }

@@ -34,6 +34,14 @@ export interface LinkResult {
   [metric: string]: unknown;
 }
 
+/** The account of a flow, for `Engine.explain`; `crates/sim/src/results/accounts.rs` has all of it. */
+export interface Account {
+  flow: string;
+  group: string;
+  rule: string;
+  [part: string]: unknown;
+}
+
 /** The result of a run, as the simulator gives it. */
 export interface RunResult {
   name: string;
@@ -47,6 +55,8 @@ export interface RunResult {
   aggregate_goodput_bps: number;
   flows: FlowResult[];
   links: LinkResult[];
+  /** Of each flow, if the run kept them. */
+  accounts?: Account[];
   [metric: string]: unknown;
 }
 
@@ -109,8 +119,34 @@ export interface RunOptions {
   samples: number;
   /** Whether to record every packet. */
   packets?: boolean;
+  /** Whether to keep accounts of flows. */
+  account?: boolean;
   /** Time after which to stop and keep the first part, milliseconds; none: run to the end. */
   budgetMs?: number;
+}
+
+/** Two sides of which one got more goodput, each of one flow or several. */
+export interface Sides {
+  names: [string, string];
+  accounts: [Account[], Account[]];
+}
+
+/** One cause of a difference of goodputs. */
+export interface Cause {
+  phase: string;
+  factor: "time" | "window" | "delay" | "rate";
+  /** Its part, bit/s. */
+  bps: number;
+  reason: string | null;
+}
+
+/** Why one side got more than the other, as `cwndlab explain` says it. */
+export interface Explanation {
+  headline: string;
+  /** The largest in the direction of the difference first. */
+  causes: Cause[];
+  /** First side less second; `edges` is the part of what arrived at the ends of the measurement. */
+  goodput_bps: { sides: [number, number]; difference: number; edges: number };
 }
 
 /** To the worker. */
@@ -118,6 +154,7 @@ export type Request =
   | { kind: "module"; bytes: ArrayBuffer }
   | { kind: "run"; id: number; slot: string; options: RunOptions }
   | { kind: "check"; id: number; text: string }
+  | { kind: "explain"; id: number; sides: Sides }
   | { kind: "describe"; id: number };
 
 /** From the worker. */
@@ -130,4 +167,5 @@ export type Response =
   | { kind: "superseded"; id: number }
   | { kind: "invalid"; id: number; message: string }
   | { kind: "checked"; id: number; valid: boolean; text: string }
+  | { kind: "explained"; id: number; explanation: Explanation }
   | { kind: "description"; id: number; description: Description };

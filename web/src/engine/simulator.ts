@@ -1,6 +1,14 @@
 /** The WebAssembly module: texts and columns cross its memory (`crates/web/src/exports.rs`). */
 
-import type { Columns, Description, Run, RunOptions, RunResult } from "./protocol";
+import type {
+  Columns,
+  Description,
+  Explanation,
+  Run,
+  RunOptions,
+  RunResult,
+  Sides,
+} from "./protocol";
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -10,6 +18,7 @@ interface Exports {
   simulated_s(): number;
   collect(): void;
   check_rule(): number;
+  explain(): number;
   describe(): void;
   output(): number;
   output_length(): number;
@@ -40,8 +49,8 @@ export class Simulator {
   }
 
   /** Builds a run; if it fails, `message` says why. */
-  start({ toml, files = {}, samples, packets = false }: RunOptions): Progress {
-    this.write(JSON.stringify({ toml, files, samples, packets }));
+  start({ toml, files = {}, samples, packets = false, account = false }: RunOptions): Progress {
+    this.write(JSON.stringify({ toml, files, samples, packets, account }));
     return this.wasm.start();
   }
 
@@ -86,6 +95,13 @@ export class Simulator {
     this.write(text);
     const valid = this.wasm.check_rule() !== 0;
     return { valid, text: this.output() };
+  }
+
+  /** Why one side got more than the other. */
+  explain(sides: Sides): Explanation {
+    this.write(JSON.stringify(sides));
+    if (!this.wasm.explain()) throw new Error(this.output());
+    return JSON.parse(this.output()) as Explanation;
   }
 
   private write(text: string): void {

@@ -92,6 +92,10 @@ scope.onmessage = async ({ data }: MessageEvent<Request>) => {
     }
     case "check":
       return answer({ kind: "checked", id: data.id, ...(await ready).checkRule(data.text) });
+    case "explain": {
+      const explanation = (await ready).explain(data.sides);
+      return answer({ kind: "explained", id: data.id, explanation });
+    }
     case "describe":
       return answer({ kind: "description", id: data.id, description: (await ready).description });
   }

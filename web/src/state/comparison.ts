@@ -4,7 +4,7 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { engine, ScenarioError } from "../engine/client";
 import type { Run } from "../engine/protocol";
 import { at, withValue, type Path } from "./document";
-import { dragging, samples } from "./runs";
+import { accounts, dragging, samples } from "./runs";
 import { files, scenario, toml } from "./scenario";
 
 /** A key that the second setting has another value of. */
@@ -65,8 +65,13 @@ export const otherToml = computed(() =>
 export function keepComparing(): () => void {
   let latest = 0;
   return effect(() => {
-    const options = { toml: otherToml.value, files: files.value, samples: samples.value };
     const isDrag = dragging.value;
+    const options = {
+      toml: otherToml.value,
+      files: files.value,
+      samples: samples.value,
+      account: accounts.value && !isDrag,
+    };
     const number = ++latest;
     const show = (run: Run) =>
       number === latest &&

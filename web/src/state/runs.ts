@@ -21,6 +21,8 @@ export const busy = signal(false);
 export const samples = signal(1200);
 /** Whether views ask for every packet. */
 export const packets = signal(false);
+/** Whether a view has asked why flows differ: all later runs keep accounts. */
+export const accounts = signal(false);
 
 /** While a control is dragged a run stops after this time: ten redraws a second and a margin. */
 const DRAG_BUDGET_MS = 60;
@@ -44,6 +46,7 @@ async function simulate(): Promise<void> {
     files: files.value,
     samples: isDrag ? Math.min(samples.value, 600) : samples.value,
     packets: packets.value && !isDrag,
+    account: accounts.value && !isDrag,
     ...(isDrag ? { budgetMs: DRAG_BUDGET_MS } : {}),
   };
   busy.value = true;
@@ -78,7 +81,7 @@ async function simulateWhileDragging(): Promise<void> {
 export function keepRunning(): void {
   effect(() => {
     // A change of any of these needs a new run.
-    void [toml.value, files.value, samples.value, packets.value, dragging.value];
+    void [toml.value, files.value, samples.value, packets.value, accounts.value, dragging.value];
     untracked(() => void (dragging.value ? simulateWhileDragging() : simulate()));
   });
 }

@@ -4,6 +4,7 @@ import { FlowControls } from "../parts/flow_controls";
 import { NetworkControls } from "../parts/network_controls";
 import { Source } from "../parts/source";
 import { FlowTable, Summary } from "../parts/summary";
+import { pairsWithin, Why } from "../parts/why";
 import { Choice } from "../parts/choice";
 import { Slider } from "../parts/slider";
 import { at, textAt, withValue } from "../state/document";
@@ -76,6 +77,7 @@ export function Build() {
       <div class={stale.value ? "rest stale" : "rest"}>
         {shown && <OtherPlots run={shown} />}
         {shown && <FlowTable run={shown} />}
+        {shown && <Why pairs={pairsWithin(shown)} />}
       </div>
     </main>
   );

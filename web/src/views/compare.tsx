@@ -5,6 +5,7 @@ import type { Run } from "../engine/protocol";
 import { Choice } from "../parts/choice";
 import { MetricTable } from "../parts/metric_table";
 import { Legend, Measured } from "../parts/summary";
+import { pairsWithin, Why, type Pair } from "../parts/why";
 import { RuleBox } from "../parts/rule_box";
 import { RECOVERIES } from "../parts/flow_controls";
 import { QUEUES } from "../parts/network_controls";
@@ -25,6 +26,9 @@ import { textAt } from "../state/document";
 import { error, faultyRules, run } from "../state/runs";
 import { edit, scenario } from "../state/scenario";
 import { OtherPlots, WindowsOfRun, type Tops } from "./plots_of_run";
+
+/** Keys whose value alone says what is meant. */
+const SELF_EVIDENT = ["kind", "rule", "recovery"];
 
 /** Gives the second setting another value of a key than the first has. */
 function differIn(one: Change | undefined): void {
@@ -143,6 +147,29 @@ function Side({
   );
 }
 
+/** What may be explained: flows on the left against those on the right, and those of either side. */
+function pairsOf(left: Run, right: Run, { path }: Change, values: [string, string]): Pair[] {
+  const key = String(path.at(-1));
+  const names = values.map((value) => (SELF_EVIDENT.includes(key) ? value : `${key} ${value}`));
+  const across = (label: string, of: string, flows: (group: string) => boolean): Pair => ({
+    label,
+    names: [`${of}${names[0]}`, `${of}${names[1]}`],
+    of: [
+      [left, ({ group }) => flows(group)],
+      [right, ({ group }) => flows(group)],
+    ],
+  });
+  const groups = [...new Set(left.result.flows.map(({ group }) => group))];
+  const all = across("all flows, left against right", "", () => true);
+  const each = groups.map((one) =>
+    across(`${one}, left against right`, `${one} with `, (group) => group === one),
+  );
+  // What differs for one group is explained of this one first.
+  const own = path[0] === "flows" ? each.splice(Number(path[1]), 1) : [];
+  const rest = groups.length > 1 ? [all, ...each] : each;
+  return [...own, ...rest, ...pairsWithin(left, "left, "), ...pairsWithin(right, "right, ")];
+}
+
 export function Compare() {
   const key = change.value;
   const first = key ? textAt(scenario.value, key.path) : "";
@@ -202,6 +229,11 @@ export function Compare() {
         <div class={staleSides.some(Boolean) ? "stale" : ""}>
           <Measured run={run.value} />
           <MetricTable runs={[run.value, other.value]} names={names} />
+        </div>
+      )}
+      {key && run.value && other.value && (
+        <div class={staleSides.some(Boolean) ? "stale" : ""}>
+          <Why pairs={pairsOf(run.value, other.value, key, names)} />
         </div>
       )}
     </main>

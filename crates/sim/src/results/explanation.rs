@@ -265,7 +265,8 @@ fn loss_parts(sides: [&[&Account]; 2]) -> LossParts {
     LossParts { sides: rates, difference, phases, others }
 }
 
-/// Explains the difference between two sides of at least one flow each.
+/// Explains the difference between two sides. A second one without flows is the capacity of the
+/// links of the first: flows that keep these full.
 ///
 /// ```
 /// use cwndlab_scenario::Scenario;
@@ -291,7 +292,15 @@ fn loss_parts(sides: [&[&Account]; 2]) -> LossParts {
 /// assert!((sum - why.difference).abs() < 1e-3);
 /// ```
 pub fn explain(first: &[&Account], second: &[&Account]) -> Explanation {
-    let sides = [first, second];
+    if !second.is_empty() {
+        return parts([first, second]);
+    }
+    let capacity: Vec<Account> =
+        first.iter().map(|account| account.at_capacity(first.len())).collect();
+    parts([first, &capacity.iter().collect::<Vec<_>>()])
+}
+
+fn parts(sides: [&[&Account]; 2]) -> Explanation {
     Explanation {
         goodput_bps: goodput_parts(sides),
         rtt_s: rtt_parts(sides),
