@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import options
+from cwndlab.cli.home import home_option
 from cwndlab.cli.output import print_table, say
 from cwndlab.cli.profile import assumptions, profile_option
 
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     "--duration", metavar="TIME", help="Simulated time of a run.  [default: as assumed, 100s]"
 )
 @profile_option("linux")
+@home_option()
 @options.assume_option
 @options.seed_option
 @options.jobs_option
@@ -97,6 +99,7 @@ def search(
     confirm: int,
     duration: str | None,
     profile: str | None,
+    home: str | None,
     assume: tuple[str, ...],
     seed: int | None,
     jobs: int | None,
@@ -130,8 +133,8 @@ def search(
                 best=best, worst=worst, rules=compared, family=family,
                 bound=searches.read_bounds(family, bound), recovery=recovery, queue=queue,
                 metric=metric, budget=budget, replicates=replicates, confirm=confirm,
-                duration=duration, assume=assumed, seed=1 if seed is None else seed, jobs=jobs,
-                store=store, on=on, progress=show,
+                duration=duration, home=home, assume=assumed, seed=1 if seed is None else seed,
+                jobs=jobs, store=store, on=on, progress=show,
             )  # fmt: skip
         except KeyboardInterrupt:
             if store is not None:
@@ -197,7 +200,7 @@ def _print(found: SearchResult) -> None:
     assumed = environments.Assumptions(profile=found.profile)
     (runs, *_) = environments.scenario("constant", recovery=recovery, assume=assumed).recoveries
     print_table(
-        f"{found.family}: {values} ({runs} over {queue}, profile {found.profile}, "
+        f"{found.family}: {values} ({runs} over {queue}, {found.endpoints}, "
         f"{found.confirmed.count} new seeds)",
         ("rule", f"{metric.title}, 95 % CI"),
         found.table().rows(),

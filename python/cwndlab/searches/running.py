@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import environments, native
-from cwndlab.arguments import keywords, some
+from cwndlab.arguments import keywords, listed, some
 from cwndlab.environments.profile import assumed
 from cwndlab.errors import ScenarioError
+from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.message import invalid
 from cwndlab.quantities import Quantity
 from cwndlab.runs.execution import opened
@@ -20,7 +21,7 @@ from cwndlab.searches.evolution import MEMBERS, SEED_STEP, Evolution, Tell
 from cwndlab.searches.objective import REPRESENTATIVES, Objective
 from cwndlab.searches.result import SearchResult
 from cwndlab.statistics import estimate
-from cwndlab.sweeps import Sweep
+from cwndlab.sweeps import Sweep, at_homes
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -45,6 +46,7 @@ def search(
     confirm: int = 10,
     duration: Quantity | None = None,
     profile: str | None = None,
+    home: str | None = None,
     assume: environments.Assumptions | Mapping[str, Any] | None = None,
     seed: int = 1,
     jobs: int | None = None,
@@ -77,6 +79,8 @@ def search(
         Simulated time of a run (seconds if a bare number); by default the assumed one, 100 s.
     profile : str, optional
         Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
+    home : {"simulator", "linux", "linux:NAME"}, optional
+        Where the runs go: the simulator, or TCP of a Linux kernel in virtual time.
     assume : Assumptions or mapping, optional
         Flows, RTTs, buffer and the rest.
     seed : int
@@ -122,9 +126,12 @@ def search(
     with opened(store, jobs=jobs, on=on) as (kept, executor):
         work = Evolution(
             objective, shapes,
-            lambda found, count, first: sweep_of(
-                found, objective.rules, (recovery, queue), chosen, replicates=count, seed=first,
-                metrics=objective.measured,
+            lambda found, count, first: at_homes(
+                sweep_of(
+                    found, objective.rules, (recovery, queue), chosen, replicates=count,
+                    seed=first, metrics=objective.measured,
+                ),
+                listed(home or ()),
             ),
             budget=budget, replicates=replicates, seed=seed,
             run=functools.partial(Sweep.run, store=kept, executor=executor), progress=progress,
@@ -135,7 +142,8 @@ def search(
             progress({"event": "confirming"})
         values = work.measure([position], confirm, seed + 2 * SEED_STEP)[0]
     return SearchResult(
-        objective, family, f"{recovery}/{queue}", chosen.profile, shapes.values(position),
+        objective, family, f"{recovery}/{queue}", chosen.profile, home or SIMULATOR,
+        shapes.values(position),
         shapes.shape(shapes.values(position)),
         {
             rule: objective.measure.estimate(list(found))
