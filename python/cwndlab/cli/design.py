@@ -11,6 +11,7 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.hints import refuse_other
+from cwndlab.cli.home import home_option
 from cwndlab.cli.output import print_table, say
 from cwndlab.cli.profile import profile_option
 
@@ -57,6 +58,7 @@ OUT = Path("out/design")
 )  # fmt: skip
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.")
 @profile_option("the specification's, else linux")
+@home_option("the specification's")
 @options.seed_option
 @options.jobs_option
 @options.on_option
@@ -82,6 +84,7 @@ def design(
     adversary: int | None,
     duration: str | None,
     profile: str | None,
+    home: str | None,
     seed: int | None,
     jobs: int | None,
     on: str | None,
@@ -108,7 +111,7 @@ def design(
     changes: dict[str, Any] = {
         "family": family, "budget": budget, "replicates": replicates, "confirm": confirm,
         "adversary": adversary, "duration": duration, "profile": profile,
-        "seed": seed,
+        "home": home, "seed": seed,
         "objectives": [part for text in aims for part in split_list(text)] or None,
         "constraints": list(require) or None,
         "parameters": dict(map(_bound, bound)) or None,

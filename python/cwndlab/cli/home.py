@@ -12,15 +12,15 @@ from cwndlab.message import invalid
 from cwndlab.names import HOMES, is_home
 
 
-def home_option(*, is_axis: bool = False) -> Option:
-    """Make the option; with `is_axis` it takes several homes."""
+def home_option(default: str = "the scenario's", *, is_axis: bool = False) -> Option:
+    """Make the option; `default` comes before the simulator; with `is_axis` it takes several."""
     several = "  Several, with commas, are compared." if is_axis else ""
     return click.option(
         "--home",
         callback=_homes if is_axis else _home,
         metavar="HOMES" if is_axis else "HOME",
         help="simulator; linux, a kernel of `cwndlab virtual-kernel build`; or linux:NAME."
-        f"{several}  [default: the scenario's, else simulator]",
+        f"{several}  [default: {default}, else simulator]",
     )
 
 

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     "--duration", metavar="TIME", help="Simulated time of a run.  [default: as assumed, 100s]"
 )
 @profile_option("linux")
-@home_option()
+@home_option("simulator")
 @options.assume_option
 @options.seed_option
 @options.jobs_option

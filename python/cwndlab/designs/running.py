@@ -122,14 +122,14 @@ def _train(given: Specification, work: Search, progress: Tell | None) -> list[st
         others = [rule for rule in given.against if rule != one.rule]
         found = adversary.worst_link(
             one.rule, others, budget=given.adversary, seed=given.seed, profile=given.profile,
-            store=work.meter.store,
+            home=given.home or None, store=work.meter.store,
         )  # fmt: skip
         cases[found.words] = found.keys
         texts.append(found.text)
     if cases:
         base = {**adversary.base(given.profile), "duration": given.duration}
         base.pop("measure")
-        work.add(Conditions(cases=cases, base=base))
+        work.add(Conditions(cases=cases, base=base, home=given.home))
     work.run(given.budget, start=[one.x for one in work.frontier()])
     return texts
 
