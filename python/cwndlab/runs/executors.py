@@ -16,7 +16,7 @@ import functools
 import json
 import platform
 import time
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -100,6 +100,15 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
         traces,
         ends,
     )
+
+
+def built(document: Mapping[str, Any]) -> Outcome:
+    """Do a run of no length, which builds the network: about a millisecond, a second in a kernel.
+
+    Its error says what the scenario's home cannot run.
+    """
+    kept = {key: value for key, value in document.items() if key not in ("measure", "trace")}
+    return perform(json.dumps({**kept, "duration": 1e-6}))
 
 
 def _performed(
