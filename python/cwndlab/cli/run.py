@@ -124,6 +124,7 @@ def run(
     if needed := patch_of(measures):
         scenario = scenario.patch(needed)
 
+    look = figure_options.check_run(look, scenario)
     for note in first_note([scenario.to_dict()]):
         say(f"note: {note}")
     simulated_s = scenario.duration_s * solo.count(scenario.to_dict())
