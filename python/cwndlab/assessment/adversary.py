@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cwndlab.arguments import Progress
 from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.runs.execution import opened
 from cwndlab.scenario import DEFAULT_PROFILE
@@ -32,7 +33,6 @@ from cwndlab.statistics import Estimate, estimate
 from cwndlab.sweeps import Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from cwndlab.runs.executors import Executor
@@ -161,7 +161,7 @@ def worst_link(
     home: str | None = None,
     store: Store | str | Path | None = None,
     executor: Executor | None = None,
-    progress: Callable[[str, int, int], object] | None = None,
+    progress: Progress | None = None,
 ) -> Worst:
     """Search for the link on which a rule is farthest behind every reference.
 
@@ -194,9 +194,9 @@ def worst_link(
     """
     objective = Objective(worst=rule, rules=(rule, *references), metric="goodput_left")
 
-    def tell(event: Mapping[str, Any]) -> None:
+    def tell(_what: str, done: int, of: int) -> None:
         if progress is not None:
-            progress("worst link", event["done"], event["of"])
+            progress("worst link", done, of)
 
     with opened(store, executor=executor) as (kept, threads):
         work = Evolution(

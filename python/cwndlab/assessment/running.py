@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import custom_rules, native
-from cwndlab.arguments import keywords, listed, some
+from cwndlab.arguments import Progress, keywords, listed, some
 from cwndlab.assessment import judging
 from cwndlab.assessment.adversary import BUDGET, QUICK_BUDGET, worst_link
 from cwndlab.assessment.live import live_runs
@@ -31,7 +31,6 @@ REFERENCES = ("Reno", "CUBIC", "BBR3")
 REFERENCES_IN_KERNEL = (*IN_KERNEL.values(), "kernel:bbr")
 VECTORS = "tcpeval"
 """The suite whose traffic may be recorded connections."""
-Tell = Callable[[str, int, int], object]
 
 
 @keywords()
@@ -51,7 +50,7 @@ def assess(
     store: Store | str | Path | None = None,
     jobs: int | None = None,
     on: str | Client | None = None,
-    progress: Tell | None = None,
+    progress: Progress | None = None,
 ) -> Assessment:
     """Assess a rule by the criteria of RFC 9743.
 
@@ -213,7 +212,7 @@ def _recorded(chosen: Sequence[Test], file: Path, suites: Sequence[str]) -> list
 
 
 def _teller(
-    progress: Tell | None, test: Test, before: int, result: SweepResult, of: int
+    progress: Progress | None, test: Test, before: int, result: SweepResult, of: int
 ) -> Callable[[dict[str, Any]], None]:
     """Return what gets the events of a test's sweep, after so many runs of others."""
 

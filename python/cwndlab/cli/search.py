@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cwndlab.cli import options
 from cwndlab.cli.home import home_option
-from cwndlab.cli.output import print_table, say
+from cwndlab.cli.output import print_table, say, steps
 from cwndlab.cli.profile import assumptions, profile_option
 
 if TYPE_CHECKING:
@@ -127,7 +125,7 @@ def search(
     options.make_folder(out)
     if store is None and out is not None:
         store = out / "store"
-    with _progress(budget, replicates) as show:
+    with steps() as show:
         try:
             found = searches.search(
                 best=best, worst=worst, rules=compared, family=family,
@@ -215,22 +213,3 @@ def _print(found: SearchResult) -> None:
 
 def _row(found: Estimate) -> dict[str, float | None]:
     return {"mean": found.mean, "ci95_low": found.low, "ci95_high": found.high}
-
-
-@contextmanager
-def _progress(budget: int, replicates: int) -> Generator[Callable[[dict[str, Any]], None]]:
-    from cwndlab.cli.output import steps
-
-    with steps() as show:
-
-        def tell(event: dict[str, Any]) -> None:
-            if event["event"] == "tried":
-                show(
-                    f"waveforms, {replicates} replicates each, best margin {event['margin']:.3f}",
-                    event["done"],
-                    budget,
-                )
-            else:
-                show("confirming on new seeds", budget, budget)
-
-        yield tell

@@ -166,8 +166,9 @@ class Specification:
         for key in data:
             if key not in known:
                 raise ScenarioError(unknown("key", key, known))
-        is_simulated = data.get("home", "") in ("", SIMULATOR)
-        return cls(**{**({} if is_simulated else {"against": AGAINST_IN_KERNEL}), **data})
+        usual = {} if data.get("home", "") in ("", SIMULATOR) else {"against": AGAINST_IN_KERNEL}
+        given: dict[str, Any] = {**usual, **data}
+        return cls(**given)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, as `from_dict` takes it."""

@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from cwndlab import native
+from cwndlab.arguments import Simulated
 from cwndlab.columns import tables_from
 from cwndlab.errors import LiveError, RunError, ScenarioError
 from cwndlab.kernel_runs import outcomes, virtual
 from cwndlab.runs import solo
-from cwndlab.runs.execute import Progress, side_by_side, threads_of
+from cwndlab.runs.execute import side_by_side, threads_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,7 +60,7 @@ class Executor(Protocol):
         ...
 
 
-def perform(scenario: str, progress: Progress | None = None) -> Outcome:
+def perform(scenario: str, progress: Simulated | None = None) -> Outcome:
     """Do one run in this thread.
 
     Parameters
@@ -112,7 +113,7 @@ def built(document: Mapping[str, Any]) -> Outcome:
 
 
 def _performed(
-    scenario: str, progress: Progress | None
+    scenario: str, progress: Simulated | None
 ) -> tuple[str, dict[str, pl.DataFrame] | None]:
     """Run the flows of a scenario together: the result, one line of JSON, and the traces."""
     checked = native.Scenario(scenario, "json")
@@ -127,7 +128,7 @@ def _performed(
 
 
 def _with_solo(
-    scenario: str, progress: Progress | None
+    scenario: str, progress: Simulated | None
 ) -> tuple[str, dict[str, pl.DataFrame] | None]:
     """Run the flows of a scenario together, then each group alone."""
     each = solo.Progress(progress)

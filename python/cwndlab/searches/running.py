@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import environments, native
-from cwndlab.arguments import keywords, listed, some
+from cwndlab.arguments import Progress, keywords, listed, some
 from cwndlab.environments.profile import assumed
 from cwndlab.errors import ScenarioError
 from cwndlab.kernel_runs.virtual import SIMULATOR
@@ -17,7 +17,7 @@ from cwndlab.message import invalid
 from cwndlab.quantities import Quantity
 from cwndlab.runs.execution import opened
 from cwndlab.searches import families
-from cwndlab.searches.evolution import MEMBERS, SEED_STEP, Evolution, Tell
+from cwndlab.searches.evolution import MEMBERS, SEED_STEP, Evolution
 from cwndlab.searches.objective import REPRESENTATIVES, Objective
 from cwndlab.searches.result import SearchResult
 from cwndlab.statistics import estimate
@@ -52,7 +52,7 @@ def search(
     jobs: int | None = None,
     store: Store | str | Path | None = None,
     on: str | Client | None = None,
-    progress: Tell | None = None,
+    progress: Progress | None = None,
 ) -> SearchResult:
     """Search for the waveform of a family on which a rule is best, or worst.
 
@@ -92,8 +92,7 @@ def search(
     on : str or Client, optional
         A dask.distributed scheduler, which performs the runs.
     progress : callable, optional
-        Gets ``{"event": "tried", "done", "of", "margin"}``, the best margin so far, and
-        ``{"event": "confirming"}``.
+        Gets what is done, with the best margin so far, the number of waveforms tried, and of all.
 
     Returns
     -------
@@ -139,7 +138,7 @@ def search(
         work.evolve()
         position = work.shortlisted()
         if progress is not None:
-            progress({"event": "confirming"})
+            progress("confirming on new seeds", budget, budget)
         values = work.measure([position], confirm, seed + 2 * SEED_STEP)[0]
     return SearchResult(
         objective, family, f"{recovery}/{queue}", chosen.profile, home or SIMULATOR,
