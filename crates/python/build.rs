@@ -4,7 +4,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "a build script reads the sources")]
 
-use std::io::Result;
+use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -16,7 +16,9 @@ const PRIME: u64 = 0x0100_0000_01b3;
 const CRATES: [&str; 7] = ["units", "rules", "queues", "tcp", "scenario", "sim", "python"];
 
 fn main() -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Of this build, not of the one that compiled the script: targets are copied and shared.
+    let manifest = env::var("CARGO_MANIFEST_DIR").map_err(Error::other)?;
+    let root = Path::new(&manifest).join("../..");
     let mut files = vec![root.join("Cargo.toml"), root.join("Cargo.lock")];
     for name in CRATES {
         gather(&root.join("crates").join(name), &mut files)?;

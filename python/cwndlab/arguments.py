@@ -13,6 +13,10 @@ from cwndlab.message import invalid, unknown
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 MOST_JOBS = 1024
+Progress = Callable[[str, int, int], object]
+"""Gets what is being done, how much of it is done, and of how much: the argument `progress`."""
+Simulated = Callable[[float, int], object]
+"""Gets the simulated seconds and the packets of one run, as the core says them: its `progress`."""
 
 
 def listed(value: Any) -> list[Any]:

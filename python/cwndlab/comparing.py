@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import environments, native
-from cwndlab.arguments import keywords, listed, some, whole
+from cwndlab.arguments import Progress, keywords, listed, some, whole
 from cwndlab.comparison import Comparison, plan_rules
 from cwndlab.environments import Assumptions
 from cwndlab.environments.profile import assumed
@@ -48,7 +48,7 @@ def compare(
     jobs: int | None = None,
     store: Store | str | Path | None = None,
     on: str | Client | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress | None = None,
     keep: bool = True,
     run: bool = True,
 ) -> Comparison:
@@ -94,7 +94,7 @@ def compare(
     on : str or Client, optional
         A dask.distributed scheduler, which performs the runs.
     progress : callable, optional
-        Gets the number of finished runs and of all.
+        Gets ``"runs"``, the number of finished runs, and of all.
     keep : bool
         Whether `Comparison.results` keeps every run's result.
     run : bool

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from cwndlab import environments, native, theory
-from cwndlab.arguments import keywords, listed
+from cwndlab.arguments import Simulated, keywords, listed
 from cwndlab.comparison import plan_rules
 from cwndlab.environments import Assumptions
 from cwndlab.environments.profile import assumed
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from cwndlab.custom_rules import Rule
     from cwndlab.results import Result
 
-Progress = Callable[[float, int], object]
 FIRST_S = 2.0
 """How much of a run is searched first for where two flows differ, seconds; then four times that."""
 AROUND_S = 0.02
@@ -49,7 +48,7 @@ def explain(
     seed: int | None = None,
     profile: str | None = None,
     patch: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
+    progress: Simulated | None = None,
 ) -> Explanation:
     """Explain why a flow or a group got more than another in one run, or less than its link has.
 
@@ -118,7 +117,7 @@ def explain_rules(
     assume: Assumptions | Mapping[str, Any] | None = None,
     seed: int = 1,
     patch: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
+    progress: Simulated | None = None,
 ) -> Explanation:
     """Explain why a rule got more than another, each in a run of its own.
 

@@ -241,7 +241,8 @@ def _sweep_event() -> Schema:
 def _search() -> Schema:
     estimate = exactly(_INTERVAL)
     return exactly(
-        {**fields("best worst", _or_null(TEXT)), **fields("metric family setting profile", TEXT),
+        {**fields("best worst", _or_null(TEXT)),
+         **fields("metric family setting profile home", TEXT),
          "values": map_of(NUMBER), "waveform": TABLE, "met": TRUTH, "margin": estimate,
          "rules": map_of(estimate), **fields("replicates waveforms_tried runs", WHOLE),
          "wall_s": NUMBER}
@@ -288,7 +289,7 @@ def _assessment() -> Schema:
     )  # fmt: skip
     test = exactly({**fields("id section title what", TEXT), "sweep": TABLE})
     return exactly(
-        {**fields("build rule profile", TEXT),
+        {**fields("build rule profile home", TEXT),
          **fields("references deciding suites", list_of(TEXT)),
          "quick": TRUTH, "seed": WHOLE, "criteria": list_of(criterion), "tests": list_of(test),
          "not_run": map_of(TEXT),

@@ -19,7 +19,7 @@ References
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from cwndlab import environments, native
-from cwndlab.arguments import keywords, listed, some, whole
+from cwndlab.arguments import Progress, keywords, listed, some, whole
 from cwndlab.documents import is_whole
 from cwndlab.environments.profile import assumed
 from cwndlab.errors import ScenarioError
@@ -180,7 +180,7 @@ def against(
     jobs: int | None = None,
     store: Store | str | Path | None = None,
     on: str | Client | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress | None = None,
     keep: bool = True,
     run: bool = True,
 ) -> Pairwise:
@@ -229,7 +229,7 @@ def against(
     on : str or Client, optional
         A dask.distributed scheduler, which performs the runs.
     progress : callable, optional
-        Gets the number of finished runs and of all.
+        Gets ``"runs"``, the number of finished runs, and of all.
     keep : bool
         Whether `Pairwise.results` keeps every run's result.
     run : bool

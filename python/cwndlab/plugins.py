@@ -33,7 +33,7 @@ from cwndlab.quantities import bits_per_second, seconds
 from cwndlab.result_tables import ResultTables
 from cwndlab.runs.cell_scenarios import CellScenarios
 from cwndlab.runs.execution import opened
-from cwndlab.runs.executors import Executor
+from cwndlab.runs.executors import Executor, built
 from cwndlab.runs.ns2_runs import Ns2Runs
 from cwndlab.runs.plan import Cell
 
@@ -46,6 +46,7 @@ __all__ = [
     "ResultTables",
     "bits_per_second",
     "build",
+    "built",
     "dumps",
     "invalid",
     "is_mapping",

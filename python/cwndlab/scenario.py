@@ -29,6 +29,32 @@ DEFAULT_PROFILE: str = native.schema()["properties"]["profile"]["default"]
 """Profile of a scenario that names none."""
 
 
+def check_rule(rule: str, home: str, key: str = "rule") -> None:
+    """Refuse a rule that a home cannot run; whether its kernel is built is another question.
+
+    Raises
+    ------
+    ScenarioError
+        With this key, the rule, and what the home can run.
+
+    Examples
+    --------
+    >>> check_rule("AIMD(1, 0.5)", "linux")
+    >>> try:
+    ...     check_rule("CUBIC", "linux", "against")
+    ... except ScenarioError as error:
+    ...     print(str(error)[:51])
+    against: rule "CUBIC" cannot run in the kernel: it
+    """
+    link = {"rate": "1Mbit", "delay": "1ms"}
+    document = {"duration": "1s", "home": home, "dumbbell": link, "flows": [{"rule": rule}]}
+    try:
+        Scenario(document).core.check_home()
+    except ScenarioError as error:
+        # The scenario is ours, and its key is no key of the user's.
+        raise type(error)(str(error).replace("flows[0].rule", key, 1)) from None
+
+
 class Scenario:
     """A network, its traffic, and its measurements.
 

@@ -21,7 +21,7 @@ from cwndlab.outputs import (
 
 def _reproduce() -> Schema:
     return exactly(
-        {"paper": TEXT, "quick": TRUTH, "assume": TABLE,
+        {"paper": TEXT, "home": TEXT, "quick": TRUTH, "assume": TABLE,
          "claims": list_of(at_least({**fields("id claim statement section verdict", TEXT)})),
          "published": list_of(at_least({"id": TEXT, "what": TEXT})), "misfit": map_of(TABLE),
          **fields("runs runs_done_now runs_failed", WHOLE), **fields("computed_s wall_s", NUMBER)}

@@ -157,6 +157,7 @@ class Paper:
         assume: Mapping[str, Any] | None = None,
         replicates: int | None = None,
         profile: str | None = None,
+        home: str | None = None,
     ) -> Sweep:
         """Make the sweep of a plan.
 
@@ -173,6 +174,8 @@ class Paper:
             Largest number of replicates.
         profile : str, optional
             An ns-2 whose endpoints and routers the runs have, instead of the paper's profile.
+        home : str, optional
+            Where the runs go, instead of the simulator: a kernel has endpoints of its own.
         """
         from cwndlab.sweeps import Sweep
 
@@ -206,6 +209,9 @@ class Paper:
                     "duration": form["duration"],
                     "measure": form["measure"],
                 }
+        if home not in (None, "simulator"):
+            whole["name"] += f"-{home}".replace(":", "-")
+            whole["set"] = {**whole.get("set", {}), "profile": "linux", "home": home}
         return Sweep.from_dict(whole)
 
     def board(

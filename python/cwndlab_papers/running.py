@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import ScenarioError
 from cwndlab.outputs import stamped
-from cwndlab.plugins import ESTIMATE, CellScenarios, ResultTables, one_of, opened, write_parquet
+from cwndlab.plugins import (
+    ESTIMATE,
+    CellScenarios,
+    ResultTables,
+    built,
+    one_of,
+    opened,
+    write_parquet,
+)
 from cwndlab.statistics import Estimate
 from cwndlab_papers.claims import Claim, Judged, not_searched
 from cwndlab_papers.paper import Experiment, Paper, choose, load
@@ -69,6 +77,8 @@ class Reproduction(ResultTables):
         Directory of its report.
     reading : int, optional
         The reading that its plans were run under.
+    home : str
+        Where the runs went.
 
     Examples
     --------
@@ -91,6 +101,7 @@ class Reproduction(ResultTables):
     beside: list[Beside] = field(default_factory=list[Beside])
     folder: Path = Path()
     reading: int | None = None
+    home: str = "simulator"
 
     @property
     def misfit(self) -> dict[str, dict[str, float]]:
@@ -192,6 +203,7 @@ class Reproduction(ResultTables):
         found: dict[str, Any] = {
             "paper": self.paper.key,
             "quick": self.is_quick,
+            "home": self.home,
             "assume": dict(self.assume),
             "claims": [entry.to_dict() for entry in self.judged],
             "published": [entry.to_dict() for entry in self.beside],
@@ -213,6 +225,7 @@ def reproduce(
     out: str | Path = "out/reproduce",
     replicates: int | None = None,
     profile: str | None = None,
+    home: str | None = None,
     assume: Mapping[str, Any] | None = None,
     reading: int | None = None,
     store: Store | str | Path | None = None,
@@ -240,6 +253,9 @@ def reproduce(
         Largest number of replicates of every plan, for a first look; a later call adds the others.
     profile : str, optional
         An ns-2 whose endpoints and routers all runs have, such as ``"ns2-2001"``.
+    home : {"simulator", "linux", "linux:NAME"}, optional
+        Where the runs go: the simulator, or TCP of a Linux kernel in virtual time, whose endpoints
+        take the place of the paper's.
     assume : mapping, optional
         Assumptions of the environments (`cwndlab.environments.Assumptions`).
     reading : int, optional
@@ -263,7 +279,7 @@ def reproduce(
     Raises
     ------
     ScenarioError
-        If there is no such paper, experiment or assumption.
+        If there is no such paper, experiment or assumption, or the home cannot run a plan.
     StoreError
         If the store cannot be read or written.
 
@@ -291,23 +307,26 @@ def reproduce(
         axes = open_values.settings_of(key)
     boards: dict[str, ResultsGrid] = {}
     costs: list[Cost] = []
-    plans = about.plans_of(chosen)
-    if plans:
+    sweeps: dict[str, Sweep] = {}
+    for plan in about.plans_of(chosen):
+        sweep = about.sweep(
+            plan, quick=quick, assume=assume, replicates=replicates, profile=profile, home=home
+        )
+        sweeps[plan] = replace(sweep, axes={**sweep.axes, **axes.get(plan, {})})
+        if home is not None and (error := built(next(sweep.plan.cells()).document()).error):
+            raise ScenarioError(f"{key}, plan {plan}: {error}")
+    if sweeps:
         with opened_runs(store or Path(out) / "store", jobs, on, progress) as (kept, executor):
-            for number, plan in enumerate(plans, 1):
+            for number, (plan, sweep) in enumerate(sweeps.items(), 1):
                 if progress is not None:
-                    progress({"event": "plan", "plan": plan, "number": number, "of": len(plans)})
-                sweep = about.sweep(
-                    plan, quick=quick, assume=assume, replicates=replicates, profile=profile
-                )
-                sweep = replace(sweep, axes={**sweep.axes, **axes.get(plan, {})})
+                    progress({"event": "plan", "plan": plan, "number": number, "of": len(sweeps)})
                 boards[plan], cost = _run(sweep, about, plan, kept, executor, progress)
                 costs.append(cost)
     data = Data(boards, about.rules)
     judged = judge(about, about.claims_of(chosen), data, is_quick=quick, progress=progress)
     found = Reproduction(about, chosen, quick, dict(assume or {}), judged, data, costs)
     found.beside, found.folder = beside(about, chosen, data), Path(out) / key
-    found.reading = reading
+    found.reading, found.home = reading, home or "simulator"
     if progress is not None:
         progress({"event": "writing"})
     page.write(found, found.folder, lambda: time.perf_counter() - began_s)

@@ -48,7 +48,7 @@ def test_a_store_keeps_runs_and_the_same_call_goes_on(tmp_path, monkeypatch):
     )  # fmt: skip
     assert rows(both).equals(rows(plain))
     assert both.summary.equals(plain.summary)
-    assert seen[-1] == (8, 8)
+    assert seen[-1] == ("runs", 8, 8)
 
     monkeypatch.setattr("cwndlab.runs.execution.Threads", lambda *_: _nothing_to_do)
     assert rows(cwndlab.compare(RULES, env=["constant", "RWM"], store=tmp_path, **SHORT)).equals(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 
 import pytest
@@ -78,9 +79,35 @@ def test_every_example_of_a_key_is_allowed(name, key, tmp_path):
     cwndlab.Scenario.load(scenario)
 
 
-def _with_example(name: str, key: str) -> dict:
-    """A scenario in which this key of this type has its example."""
-    value, kind = KEYS[name][key], name.split()[0]
+NUMBERS = [math.nan, math.inf, -math.inf, -1, True, "", "nan", "-1s", "1e400s", [1, 1, 1], {}]
+"""No number, time, rate or size of a scenario."""
+ALLOWED = {("QueueSpec cake", "overhead"): [-1]}
+"""The framing of a link may be shorter than that of Linux (tc-cake(8), `overhead`)."""
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        (name, key)
+        for name, key in EXAMPLES
+        if re.match(r"\d", str(KEYS[name][key])) or isinstance(KEYS[name][key], dict)
+    ],
+)
+def test_what_is_no_value_of_a_key_is_refused(name, key):
+    wrong = [[], [2, 1]] if isinstance(KEYS[name][key], dict) else NUMBERS
+    accepted = []
+    for value in wrong:
+        try:
+            cwndlab.Scenario.from_dict(_with_example(name, key, value))
+        except cwndlab.ScenarioError:
+            continue
+        accepted.append(value)
+    assert accepted == ALLOWED.get((name, key), [])
+
+
+def _with_example(name: str, key: str, value: object = None) -> dict:
+    """A scenario in which this key of this type has its example, or another value."""
+    value, kind = KEYS[name][key] if value is None else value, name.split()[0]
     scenario = {"duration": "60s", "dumbbell": {"rate": "10Mbit", "delay": "20ms"}}
     scenario["flows"] = [{"name": "a", "rule": "AIMD(1, 0.5)"}]
     required = {
@@ -92,7 +119,7 @@ def _with_example(name: str, key: str) -> dict:
         required = {"rate": "5Mbit"}
     if kind == "ArrivalSpec":
         required |= {"gap": "100ms", "size": 12}
-    table = {**required, key: value, **TOGETHER.get((name, key), {})}
+    table = {**required, **TOGETHER.get((name, key), {}), key: value}
     table = {part: entry for part, entry in table.items() if entry is not None}
     places = {
         "Bdp": lambda: scenario.update(bdp=table),

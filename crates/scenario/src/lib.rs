@@ -40,6 +40,7 @@ mod routing;
 mod scenario;
 mod serde_messages;
 mod share_spec;
+mod tables;
 mod trace_spec;
 mod trace_start;
 mod traffic;

@@ -6,6 +6,7 @@ use crate::knobs::RENAMED;
 use crate::resolver::{NoResolver, Resolver};
 use crate::scenario::Scenario;
 use crate::serde_messages::plain;
+use crate::tables::Tables;
 use cwndlab_units::message;
 use serde::de::DeserializeOwned;
 
@@ -57,7 +58,7 @@ impl Scenario {
 /// Deserialises, and translates serde's messages.
 fn read<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ScenarioError> {
     let written = value.clone();
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    serde_path_to_error::deserialize(Tables(value)).map_err(|error| {
         let path = error.path().to_string();
         let message = error.into_inner().to_string();
         let path = inside_table(&written, &path, &message).unwrap_or(path);

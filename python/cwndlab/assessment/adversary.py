@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cwndlab.arguments import Progress
+from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.runs.execution import opened
 from cwndlab.scenario import DEFAULT_PROFILE
 from cwndlab.searches.evolution import SEED_STEP, Evolution
@@ -31,7 +33,6 @@ from cwndlab.statistics import Estimate, estimate
 from cwndlab.sweeps import Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from cwndlab.runs.executors import Executor
@@ -92,6 +93,7 @@ class Worst:
     runs: int
     profile: str = DEFAULT_PROFILE
     """Of the TCP endpoints."""
+    home: str = SIMULATOR
 
     @property
     def text(self) -> str:
@@ -146,7 +148,7 @@ class Worst:
         """Return the scenario with this link and a rule."""
         from cwndlab.patching import patched
 
-        return patched(patched(base(self.profile), self.keys), {"flows.*.rule": rule})
+        return patched(patched(base(self.profile, self.home), self.keys), {"flows.*.rule": rule})
 
 
 def worst_link(
@@ -156,9 +158,10 @@ def worst_link(
     budget: int = BUDGET,
     seed: int = 1,
     profile: str = DEFAULT_PROFILE,
+    home: str | None = None,
     store: Store | str | Path | None = None,
     executor: Executor | None = None,
-    progress: Callable[[str, int, int], object] | None = None,
+    progress: Progress | None = None,
 ) -> Worst:
     """Search for the link on which a rule is farthest behind every reference.
 
@@ -174,6 +177,8 @@ def worst_link(
         Seed of the search and of its runs; the result is confirmed with others.
     profile : str
         Profile of the TCP endpoints.
+    home : str, optional
+        Where the runs go; by default the simulator.
     store : Store, str or Path, optional
         Keeps finished runs.
     executor : Executor, optional
@@ -189,13 +194,14 @@ def worst_link(
     """
     objective = Objective(worst=rule, rules=(rule, *references), metric="goodput_left")
 
-    def tell(event: Mapping[str, Any]) -> None:
+    def tell(_what: str, done: int, of: int) -> None:
         if progress is not None:
-            progress("worst link", event["done"], event["of"])
+            progress("worst link", done, of)
 
     with opened(store, executor=executor) as (kept, threads):
         work = Evolution(
-            objective, LINKS, functools.partial(_sweep, objective.rules, profile), budget=budget,
+            objective, LINKS, functools.partial(_sweep, objective.rules, base(profile, home)),
+            budget=budget,
             replicates=REPLICATES, seed=seed,
             run=functools.partial(Sweep.run, store=kept, executor=threads), progress=tell,
         )  # fmt: skip
@@ -207,6 +213,7 @@ def worst_link(
         values, _link(values),
         {name: estimate(list(found), bounds=(0.0, np.inf)) for name, found in measured.items()},
         estimate(list(objective.margins(measured))), len(work.history), work.runs, profile,
+        home or SIMULATOR,
     )  # fmt: skip
 
 
@@ -214,10 +221,11 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.3g} %"
 
 
-def base(profile: str = DEFAULT_PROFILE) -> dict[str, Any]:
+def base(profile: str = DEFAULT_PROFILE, home: str | None = None) -> dict[str, Any]:
     """Return the scenario that links are put into."""
     return {
         "profile": profile,
+        "home": home or SIMULATOR,
         "duration": DURATION_S,
         "measure": [MEASURE_FROM_S, DURATION_S],
         "dumbbell": {
@@ -229,12 +237,12 @@ def base(profile: str = DEFAULT_PROFILE) -> dict[str, Any]:
 
 def _sweep(
     rules: Sequence[str],
-    profile: str,
+    scenario: Mapping[str, Any],
     shapes: Mapping[str, Mapping[str, Any]],
     replicates: int,
     seed: int,
 ) -> Sweep:
     return Sweep(
-        name="adversary", base=base(profile), axes={"case": dict(shapes), "rule": list(rules)},
+        name="adversary", base=scenario, axes={"case": dict(shapes), "rule": list(rules)},
         replicates=replicates, seed=seed, metrics=["goodput_left"],
     )  # fmt: skip

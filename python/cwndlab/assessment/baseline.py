@@ -14,6 +14,7 @@ from cwndlab.assessment.result import Assessment, measured, named
 from cwndlab.assessment.suite import ADVERSARY
 from cwndlab.documents import is_list, is_number, is_table, is_whole
 from cwndlab.errors import ScenarioError
+from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.message import invalid, quoted
 from cwndlab.metrics import Metric
 from cwndlab.statistics import Estimate, estimate, simultaneous
@@ -33,7 +34,7 @@ _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
         each is None or is_number(each) for each in value)),
 }  # fmt: skip
 _WHOLE = {"cwndlab_version": "text", "build": "text", "rule": "text", "profile": "text",
-          "seed": "number",
+          "home": "text", "seed": "number",
           "quick": "truth", "suites": "list", "criteria": "list"}  # fmt: skip
 _CRITERION = {"section": "text", "comparisons": "list"}
 _COMPARISON = {"test": "text", "metric": "text", "cell": "table", "enough": "truth",
@@ -68,6 +69,7 @@ def read(path: str | Path) -> dict[str, Any]:
         raise ScenarioError(f"{invalid('--baseline', path, WRITTEN)} ({error})") from None
     if not is_table(data):
         raise ScenarioError(invalid("--baseline", path, WRITTEN))
+    data.setdefault("home", SIMULATOR)  # Of before assessments had a home.
     if data.get("schema") != SCHEMA:
         raise ScenarioError(
             f"--baseline: {path}: {invalid('schema', data.get('schema'), quoted(SCHEMA))}"
@@ -109,6 +111,7 @@ def check(
     *,
     rule: str,
     profile: str,
+    home: str,
     seed: int,
     quick: bool,
     suites: Iterable[str],
@@ -119,17 +122,17 @@ def check(
     ----------
     earlier : mapping
         The earlier assessment, as `read` or `Assessment.to_dict` gives it.
-    rule, profile, seed, quick, suites
+    rule, profile, home, seed, quick, suites
         Those of the other one; the earlier one may have more suites.
 
     Raises
     ------
     ScenarioError
-        If it is of another rule, profile, seed, length of tests or version of cwndlab, or lacks a
-        suite.
+        If it is of another rule, profile, home, seed, length of tests or version of cwndlab, or
+        lacks a suite.
     """
     own: dict[str, Any] = {
-        "rule": rule, "profile": profile, "seed": seed, "quick": quick,
+        "rule": rule, "profile": profile, "home": home, "seed": seed, "quick": quick,
         "cwndlab_version": native.version(),
     }  # fmt: skip
     for key, value in own.items():
@@ -168,8 +171,8 @@ def changes(found: Assessment, earlier: Mapping[str, Any]) -> list[Change]:
     """
     data = found.to_dict()
     check(
-        earlier, rule=found.rule, profile=found.profile, seed=found.seed, quick=found.quick,
-        suites=found.suites,
+        earlier, rule=found.rule, profile=found.profile, home=found.home, seed=found.seed,
+        quick=found.quick, suites=found.suites,
     )  # fmt: skip
     before = {
         (criterion["section"], *_place(one)): one

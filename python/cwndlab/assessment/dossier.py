@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from cwndlab import tomltext
+from cwndlab.arguments import Progress
 from cwndlab.assessment import judging
 from cwndlab.assessment.judging import Comparison
 from cwndlab.assessment.live import NAMES, LiveRun
@@ -25,9 +26,7 @@ SIGNS = {
 """A sign for each verdict: no meaning depends on colour."""
 
 
-def write(
-    found: Assessment, target: str | Path, progress: Callable[[str, int, int], object] | None = None
-) -> Path:
+def write(found: Assessment, target: str | Path, progress: Progress | None = None) -> Path:
     """Write the dossier.
 
     Parameters

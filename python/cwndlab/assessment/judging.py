@@ -39,8 +39,8 @@ WORSE, UNDECIDED, BETTER, NO_WORSE = "worse", "undecided", "better", "no worse"
 NOT_RUN, TEXT, LIVE, NONE = "not run", "for the authors", "needs live evidence", "not applicable"
 JUDGED = (WORSE, UNDECIDED, BETTER, NO_WORSE)
 """Verdicts of simulations, the first that one comparison has decides."""
-STANDARDS = ("NewReno", "CUBIC")
-"""RFC 5681 with RFC 6582, and RFC 9438."""
+STANDARDS = ("NewReno", "CUBIC", "kernel:reno", "kernel:cubic")
+"""RFC 5681 with RFC 6582, and RFC 9438; also as Linux has them."""
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ simulator, and where it cannot run at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any, Literal
 
+from cwndlab.arguments import Progress
 from cwndlab.errors import CwndlabError
 from cwndlab.live_runs.running import live
 from cwndlab.patching import patched
@@ -50,9 +51,7 @@ class LiveRun:
         }  # fmt: skip
 
 
-def live_runs(
-    rule: str, progress: Callable[[str, int, int], object] | None = None
-) -> list[LiveRun]:
+def live_runs(rule: str, progress: Progress | None = None) -> list[LiveRun]:
     """Run the tests of ``suites/live.toml`` with real flows, where the rule and the machine can.
 
     Parameters

@@ -17,6 +17,7 @@ from cwndlab.assessment.adversary import Worst
 from cwndlab.assessment.judging import Comparison
 from cwndlab.assessment.live import LiveRun
 from cwndlab.assessment.suite import Criterion, Test, criteria, left_out, within
+from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.metrics import Metric
 from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
@@ -106,6 +107,9 @@ class Assessment(ResultTables):
     suites: Sequence[str]
     quick: bool
     profile: str
+    home: str
+    refused: Mapping[str, str]
+    """Tests that the home cannot run, and why."""
     seed: int
     sections: Sequence[str]
     tested: Sequence[Tested]
@@ -141,6 +145,7 @@ class Assessment(ResultTables):
             *(["--quick"] if self.quick else []),
             *(["--live"] if self.live else []),
             *(["--profile", self.profile] if self.profile != DEFAULT_PROFILE else []),
+            *(["--home", self.home] if self.home != SIMULATOR else []),
             *(["--seed", str(self.seed)] if self.seed != 1 else []),
         ]
         return shlex.join(["cwndlab", "assess", self.rule, *options])
@@ -168,10 +173,10 @@ class Assessment(ResultTables):
         """What was asked for and was not run, and why.
 
         Sections whose criterion simulation can show, also those where the rule has no value in any
-        run; suites and tests that the short ones leave out, and ``live``. No verdict is about them:
-        they have not passed.
+        run; tests that the home cannot run; suites and tests that the short ones leave out, and
+        ``live``. No verdict is about them: they have not passed.
         """
-        found: dict[str, str] = {}
+        found: dict[str, str] = dict(self.refused)
         for one in self.judged():
             if one.verdict == judging.NOT_RUN:
                 found[one.criterion.section] = one.reason
@@ -250,6 +255,7 @@ class Assessment(ResultTables):
             "suites": list(self.suites),
             "quick": self.quick,
             "profile": self.profile,
+            "home": self.home,
             "seed": self.seed,
             "criteria": [
                 {

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import custom_rules, native
-from cwndlab.arguments import keywords, listed, some
+from cwndlab.arguments import Progress, keywords, listed, some
 from cwndlab.assessment import judging
 from cwndlab.assessment.adversary import BUDGET, QUICK_BUDGET, worst_link
 from cwndlab.assessment.live import live_runs
 from cwndlab.assessment.result import Assessment, Tested
-from cwndlab.assessment.suite import ADVERSARY, Test, select
+from cwndlab.assessment.suite import ADVERSARY, IN_KERNEL, Test, select
 from cwndlab.errors import ScenarioError
+from cwndlab.kernel_runs.virtual import SIMULATOR, identity, is_simulated
 from cwndlab.message import invalid
 from cwndlab.runs.execution import opened
-from cwndlab.scenario import DEFAULT_PROFILE, Scenario
+from cwndlab.runs.executors import built
+from cwndlab.scenario import DEFAULT_PROFILE, Scenario, check_rule
 from cwndlab.sweeps import SweepResult, execute
 
 if TYPE_CHECKING:
@@ -26,16 +28,16 @@ if TYPE_CHECKING:
     from cwndlab.runs.store import Store
 
 REFERENCES = ("Reno", "CUBIC", "BBR3")
+REFERENCES_IN_KERNEL = (*IN_KERNEL.values(), "kernel:bbr")
 VECTORS = "tcpeval"
 """The suite whose traffic may be recorded connections."""
-Tell = Callable[[str, int, int], object]
 
 
 @keywords()
 def assess(
     rule: Rule,
     *,
-    against: Rule | Sequence[Rule] = REFERENCES,
+    against: Rule | Sequence[Rule] | None = None,
     suites: str | Sequence[str] = ("rfc9743",),
     sections: str | Sequence[str] = (),
     quick: bool = False,
@@ -43,11 +45,12 @@ def assess(
     vectors: str | Path | None = None,
     live: bool = False,
     profile: str = DEFAULT_PROFILE,
+    home: str = SIMULATOR,
     seed: int = 1,
     store: Store | str | Path | None = None,
     jobs: int | None = None,
     on: str | Client | None = None,
-    progress: Tell | None = None,
+    progress: Progress | None = None,
 ) -> Assessment:
     """Assess a rule by the criteria of RFC 9743.
 
@@ -56,8 +59,9 @@ def assess(
     rule : rule
         The rule under test: a notation that `cwndlab.rule` reads, ``FILE.py:CLASS``, a class, or
         an instance.
-    against : rule or sequence of rules
-        The references. NewReno and CUBIC, if among them, decide; others are shown beside.
+    against : rule or sequence of rules, optional
+        The references, by default Reno, CUBIC and BBR3, in a kernel Linux's Reno, CUBIC and BBR.
+        NewReno and CUBIC, if among them, decide; others are shown beside.
     suites : str or sequence of str
         Suites of tests (`cwndlab.assessment.SUITES`); ``"adversary"`` is the search for the link
         on which the rule is farthest behind.
@@ -73,6 +77,9 @@ def assess(
         Whether to run the rule in the kernel and in QUIC, too, where the machine can.
     profile : str
         Profile of the TCP endpoints in all tests.
+    home : {"simulator", "linux", "linux:NAME"}
+        Where the runs go: the simulator, or TCP of a Linux kernel in virtual time. What a kernel
+        cannot run is in `Assessment.not_run`.
     seed : int
         Seed of replicate 0.
     store : Store, str or Path, optional
@@ -102,6 +109,9 @@ def assess(
     [('5.1.4', True)]
     """
     own, suites, sections = native.rule(rule), some("suites", suites), listed(sections)
+    is_ours = is_simulated({"home": home})
+    if against is None:
+        against = REFERENCES if is_ours else REFERENCES_IN_KERNEL
     asked = [native.rule(one) for one in listed(against)]
     others = [name for name in dict.fromkeys(asked) if name != own]
     if not others:
@@ -111,10 +121,20 @@ def assess(
             f"section: no test of {', '.join(suites)} is about {', '.join(sections)}: expected "
             "other sections or suites (`cwndlab assess --list` has all)"
         )
+    check_rule(own, home)
+    for name in others:
+        check_rule(name, home, "against")
+    if not is_ours:
+        identity({"home": home})  # This machine has the kernel, and the program in it.
     chosen = select(suites, quick=quick, sections=sections)
     if vectors is not None:
         chosen = _recorded(chosen, Path(vectors).resolve(), suites)
-    chosen = [test.with_profile(profile) for test in chosen]
+    chosen = [test.with_profile(profile).at_home(home) for test in chosen]
+    refused = {} if is_ours else _refused(chosen, own)
+    chosen = [test for test in chosen if test.id not in refused]
+    if refused and not chosen and ADVERSARY not in suites:
+        first, why = next(iter(refused.items()))
+        raise ScenarioError(f"home: {home} can run none of the tests; {first}: {why}")
     sweeps = [test.sweep([own, *others], seed, replicates) for test in chosen]
     done, runs = 0, sum(len(sweep.plan) for sweep in sweeps)
     found: list[Tested] = []
@@ -141,6 +161,7 @@ def assess(
                 budget=QUICK_BUDGET if quick else BUDGET,
                 seed=seed,
                 profile=profile,
+                home=home,
                 store=kept,
                 executor=executor,
                 progress=progress,
@@ -151,9 +172,19 @@ def assess(
     return Assessment(
         rule=custom_rules.shown(own), references=[custom_rules.shown(name) for name in others],
         suites=list(dict.fromkeys(suites)), quick=quick, profile=profile,
-        seed=seed, sections=list(sections),
+        home=home, refused=refused, seed=seed, sections=list(sections),
         tested=found, worst=worst, live=live_runs(own, progress) if live else [],
     )  # fmt: skip
+
+
+def _refused(chosen: Sequence[Test], rule: str) -> dict[str, str]:
+    """Return the tests that a kernel cannot run, and why: a run of no length finds out."""
+    found: dict[str, str] = {}
+    for test in chosen:
+        document = next(test.sweep([rule]).plan.cells()).document()
+        if error := built(document).error:
+            found[test.id] = error
+    return found
 
 
 def _recorded(chosen: Sequence[Test], file: Path, suites: Sequence[str]) -> list[Test]:
@@ -181,7 +212,7 @@ def _recorded(chosen: Sequence[Test], file: Path, suites: Sequence[str]) -> list
 
 
 def _teller(
-    progress: Tell | None, test: Test, before: int, result: SweepResult, of: int
+    progress: Progress | None, test: Test, before: int, result: SweepResult, of: int
 ) -> Callable[[dict[str, Any]], None]:
     """Return what gets the events of a test's sweep, after so many runs of others."""
 

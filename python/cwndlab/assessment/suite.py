@@ -22,8 +22,9 @@ from importlib import resources
 from typing import Any
 
 from cwndlab import custom_rules, native
-from cwndlab.documents import is_mapping
+from cwndlab.documents import is_list, is_mapping
 from cwndlab.errors import ScenarioError
+from cwndlab.kernel_runs.virtual import is_simulated
 from cwndlab.message import unknown
 from cwndlab.sweeps import Sweep
 from cwndlab.sweeps.base import parse
@@ -36,6 +37,8 @@ DUMBBELL = "dumbbell"
 """The key of `common` that a network of named links does without."""
 RULE = "rule"
 """The axis of the rule under test and its references."""
+IN_KERNEL = {"Reno": "kernel:reno", "CUBIC": "kernel:cubic"}
+"""The standards as Linux has them."""
 REPLICATES, QUICK_REPLICATES = 20, 8
 DRAWN = ("size", "gap", "phases", "exchanges", "think", "packet_sizes", "regular")
 """Keys of arrivals that a file of connection vectors replaces."""
@@ -108,6 +111,20 @@ class Test:
         """Return the test with another profile of the TCP endpoints."""
         return replace(self, base={**self.base, "profile": profile})
 
+    def at_home(self, home: str) -> Test:
+        """Return the test at a home; in a kernel the standards that flows have are Linux's.
+
+        Examples
+        --------
+        >>> test = next(one for one in suite("rfc9743").tests if one.name == "beside-standards")
+        >>> test.at_home("linux").axes["flows.standard.rule"]
+        ['kernel:reno', 'kernel:cubic']
+        """
+        if is_simulated({"home": home}):
+            return self
+        base = {**_in_kernel(self.base), "home": home}
+        return replace(self, base=base, axes=_in_kernel(self.axes))
+
     def with_vectors(self, file: str) -> Test:
         """Return the test with recorded connections as its traffic in both directions.
 
@@ -147,6 +164,14 @@ class Suite:
     title: str
     source: str
     tests: Sequence[Test]
+
+
+def _in_kernel(node: Any) -> Any:
+    if is_mapping(node):
+        return {key: _in_kernel(value) for key, value in node.items()}
+    if is_list(node):
+        return [_in_kernel(entry) for entry in node]
+    return IN_KERNEL.get(node, node) if isinstance(node, str) else node
 
 
 @functools.cache

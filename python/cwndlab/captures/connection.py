@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from cwndlab.arguments import Progress
 from cwndlab.captures.at_receiver import as_sent
 from cwndlab.captures.exchange import LEAST_PACKETS, Exchange, Facts
 from cwndlab.captures.handshake import Handshake, Place
 from cwndlab.captures.ledger import Ledger
-from cwndlab.captures.progress import Progress, followed
+from cwndlab.captures.progress import followed
 from cwndlab.captures.segments import Capture, Segment
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, plural

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cwndlab import native
-from cwndlab.arguments import keywords
+from cwndlab.arguments import Progress, keywords
 from cwndlab.captures import qlog as qlogs
 from cwndlab.captures.connection import chosen, connections
 from cwndlab.captures.estimates import Estimator
 from cwndlab.captures.exchange import Exchange
 from cwndlab.captures.handshake import Place
 from cwndlab.captures.imported import Imported, distance, simulated_window
-from cwndlab.captures.progress import Progress
 from cwndlab.captures.scenarios import Losses, scenario_of
 from cwndlab.captures.segments import read
 from cwndlab.errors import ScenarioError

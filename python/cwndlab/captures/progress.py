@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-Progress = Callable[[str, int, int], object]
-"""Gets a step, what is done of it, and its total."""
+from cwndlab.arguments import Progress
+
 Event = TypeVar("Event")
 STEP = 4096
 """Packets or events between two reports."""

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from cwndlab.arguments import Progress
 from cwndlab.captures.exchange import LEAST_PACKETS, Delivery, Exchange, Facts, Transmission
-from cwndlab.captures.progress import Progress, followed
+from cwndlab.captures.progress import followed
 from cwndlab.documents import is_list, is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.message import plural

@@ -11,7 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
 
-from cwndlab.captures.progress import STEP, Progress
+from cwndlab.arguments import Progress
+from cwndlab.captures.progress import STEP
 from cwndlab.errors import MissingPackageError, ScenarioError
 
 MISSING = "captures: expected the package dpkt: pip install 'dpkt>=1.9.8,<2' (or cwndlab[pcap])"

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import click
 
 ON_A_FILE = ("run", "topology", "export")
-EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
+EXIT_FAILED, EXIT_BAD_INPUT = 1, 2
+EXIT_INTERRUPTED, EXIT_CLOSED_PIPE, EXIT_TERMINATED = 130, 141, 143
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -43,9 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _say("terminated" if stops.terminated else "interrupted")
             code = EXIT_TERMINATED if stops.terminated else EXIT_INTERRUPTED
         except BrokenPipeError:
-            # The reader (`| head`) has closed the pipe: exit without a message.
+            # The reader (`| head`) has closed the pipe: exit without a message, with the status of
+            # a program that SIGPIPE ends.
             _give_up_output()
-            code = EXIT_FAILED
+            code = EXIT_CLOSED_PIPE
         except OSError as error:
             # What was printed did not get out, as where the disk of `> FILE` is full.
             _say(f"error: standard output: {error.strerror}: expected a file that can be written")

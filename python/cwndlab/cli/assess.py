@@ -13,6 +13,7 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.display import display
 from cwndlab.cli.expect_options import EXIT_UNMET
+from cwndlab.cli.home import home_option
 from cwndlab.cli.output import print_line, print_table, say, warn
 from cwndlab.cli.profile import profile_option
 
@@ -33,7 +34,7 @@ NO_WORSE_MEANS = (
 @click.option(
     "--against", multiple=True, metavar="RULES",
     help="References, joined by commas; NewReno and CUBIC, if among them, decide.  "
-    "[default: Reno, CUBIC, BBR3]",
+    "[default: Reno, CUBIC, BBR3; in a kernel Linux's]",
 )  # fmt: skip
 @click.option("--quick", is_flag=True, help="The short tests, of the suite rfc9743 by default.")
 @click.option("--full", is_flag=True, help="All suites, and the adversary.")
@@ -60,6 +61,7 @@ NO_WORSE_MEANS = (
     help="Also run the rule in the kernel (BPF, root) and in QUIC (needs `make live`).",
 )  # fmt: skip
 @profile_option("linux")
+@home_option("simulator")
 @options.seed_option
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
@@ -101,6 +103,7 @@ def assess(
     vectors: Path | None,
     live: bool,
     profile: str | None,
+    home: str | None,
     seed: int | None,
     out: Path | None,
     baseline: Path | None,
@@ -127,6 +130,7 @@ def assess(
         raise click.UsageError("`--full` cannot be used with `--suite`: it is all suites")
     from cwndlab import assessment, native
     from cwndlab.assessment import baseline as before
+    from cwndlab.kernel_runs.virtual import SIMULATOR
     from cwndlab.scenario import DEFAULT_PROFILE
 
     if is_list:
@@ -144,7 +148,8 @@ def assess(
     wanted = options.names_of("--section", sections) if sections else []
     may_lack = _may_lack(not_run, named, quick=quick)
     given: dict[str, Any] = {
-        "quick": quick, "profile": profile or DEFAULT_PROFILE, "seed": 1 if seed is None else seed,
+        "quick": quick, "profile": profile or DEFAULT_PROFILE, "home": home or SIMULATOR,
+        "seed": 1 if seed is None else seed,
         "suites": named,
     }  # fmt: skip
     earlier = None
@@ -157,7 +162,7 @@ def assess(
     options.make_folder(folder)
     kept = store or folder / "store"
     found = _assess(
-        rule, against=options.rules_of("--against", against) or assessment.REFERENCES,
+        rule, against=options.rules_of("--against", against) or None,
         sections=wanted, replicates=replicates, vectors=vectors, live=live, store=kept, jobs=jobs,
         on=on, **given,
     )  # fmt: skip
@@ -278,10 +283,11 @@ def _refuse_uncompared(changed: Iterable[Change], baseline: Path | None) -> None
 def _may_lack(names: tuple[str, ...], suites: Sequence[str], *, quick: bool) -> set[str]:
     """Return what need not be run; refuse a name of nothing that could be run."""
     from cwndlab import assessment
-    from cwndlab.assessment.suite import left_out
+    from cwndlab.assessment.suite import left_out, select
     from cwndlab.message import unknown
 
-    known = [*assessment.criteria(), *suites, "live", *left_out(suites, quick=quick)]
+    tests = [test.id for test in select(suites)]
+    known = [*assessment.criteria(), *suites, "live", *left_out(suites, quick=quick), *tests]
     chosen = options.names_of("--allow-not-run", names) if names else []
     for name in chosen:
         if name not in known:

@@ -14,7 +14,7 @@ from cwndlab.cli import expect_options, figure_options, options, over_options
 from cwndlab.cli.compare_against import compare_against, refuse_alone, refuse_together
 from cwndlab.cli.compare_tables import print_comparison
 from cwndlab.cli.hints import warn_of_bare_rates
-from cwndlab.cli.home import home_option, homes_of, warn_of_twins
+from cwndlab.cli.home import home_option, warn_of_twins
 from cwndlab.cli.many_runs import end_unmet, execute_plan
 from cwndlab.cli.output import say
 from cwndlab.cli.profile import assumptions, profile_option
@@ -134,7 +134,7 @@ def compare(
     most: int | None,
     duration: str | None,
     profile: str | None,
-    home: str | None,
+    home: list[str],
     assume: tuple[str, ...],
     seed: int | None,
     settings: tuple[str, ...],
@@ -176,8 +176,7 @@ def compare(
 
     patch = options.patch_of(settings)
     warn_of_bare_rates({"--rate": rate, **patch})
-    homes = homes_of(home, is_axis=True)
-    warn_of_twins(homes)
+    warn_of_twins(home)
     assumed = assumptions(assume, profile)
     given = {
         "recovery": recoveries,
@@ -190,7 +189,7 @@ def compare(
         "assume": assumed,
         "seed": seed,
         "patch": patch,
-        "home": homes or None,
+        "home": home or None,
     }
     common: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     options.check_cluster(on, jobs)

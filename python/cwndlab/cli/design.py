@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +9,8 @@ import click
 
 from cwndlab.cli import options
 from cwndlab.cli.hints import refuse_other
-from cwndlab.cli.output import print_table, say
+from cwndlab.cli.home import home_option
+from cwndlab.cli.output import print_table, say, steps
 from cwndlab.cli.profile import profile_option
 
 if TYPE_CHECKING:
@@ -57,6 +56,7 @@ OUT = Path("out/design")
 )  # fmt: skip
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.")
 @profile_option("the specification's, else linux")
+@home_option("the specification's")
 @options.seed_option
 @options.jobs_option
 @options.on_option
@@ -82,6 +82,7 @@ def design(
     adversary: int | None,
     duration: str | None,
     profile: str | None,
+    home: str | None,
     seed: int | None,
     jobs: int | None,
     on: str | None,
@@ -108,7 +109,7 @@ def design(
     changes: dict[str, Any] = {
         "family": family, "budget": budget, "replicates": replicates, "confirm": confirm,
         "adversary": adversary, "duration": duration, "profile": profile,
-        "seed": seed,
+        "home": home, "seed": seed,
         "objectives": [part for text in aims for part in split_list(text)] or None,
         "constraints": list(require) or None,
         "parameters": dict(map(_bound, bound)) or None,
@@ -123,7 +124,7 @@ def design(
         given = designs.Specification.from_dict(changes)
     options.make_folder(out)
     kept = store if store is not None else out / "store"
-    with _progress() as show:
+    with steps() as show:
         try:
             found = designs.design(given, store=kept, jobs=jobs, on=on, progress=show)
         except KeyboardInterrupt:
@@ -220,26 +221,3 @@ def _print(found: DesignResult) -> None:
         f"{len(found.tried)} rules tried, {found.runs} runs, {found.packets:,} packets, "
         f"{found.wall_s:.0f} s"
     )
-
-
-@contextmanager
-def _progress() -> Generator[Callable[[Mapping[str, Any]], None]]:
-    from cwndlab.cli.output import steps
-
-    words = {
-        "adversary": "worst links for the best rules",
-        "validation": "validating",
-        "hidden": "measuring on hidden conditions",
-        "robustness": "changing each parameter",
-    }
-    last = [0, 1]
-    with steps() as show:
-
-        def tell(event: Mapping[str, Any]) -> None:
-            if event["event"] == "tried":
-                last[:] = event["done"], event["of"]
-                show(f"rules tried, {event['frontier']} on the frontier", *last)
-            else:
-                show(words[event["event"]], *last)
-
-        yield tell

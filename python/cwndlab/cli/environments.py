@@ -180,6 +180,6 @@ def _plot(
     with meter("environments", len(listed), "runs") as progress:
         for name, result in execute.run_many(scenarios, progress=progress.packets):
             results[name] = result
-            progress.runs(len(results), len(listed))
+            progress.runs("runs", len(results), len(listed))
     in_order = {name: results[name] for name in listed}
     figure_options.save(look, path, plots.available_bandwidths, in_order)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cwndlab.plots import FigureStyle
+    from cwndlab.scenario import Scenario
 
 OPTIONS = {
     "width": "--width",
@@ -126,6 +127,29 @@ def check(look: FigureStyle | None, names: Iterable[str], series: Iterable[str])
     """Refuse a label or an order of what the figure will not have, before any run."""
     if look is not None:
         refused(look.check, names, series)
+
+
+def check_run(look: FigureStyle | None, scenario: Scenario) -> FigureStyle | None:
+    """Refuse a label or an order of what a run will not have, before it; return the figure's style.
+
+    A run has flows, rules, links, queues, and the columns of its tables; its figure has the flows.
+    """
+    if look is None:
+        return None
+    from cwndlab.columns import COLUMNS
+    from cwndlab.plots.figure_style import same
+    from cwndlab.topology import topology
+
+    found = topology(scenario.core)
+    flows = dict.fromkeys(
+        name for path in found.paths for name in (path.name, path.what, f"{path.name}: {path.what}")
+    )
+    links = [name for link in found.links for name in (link.name, link.queue)]
+    columns = {name: one.heading for table in COLUMNS.values() for name, one in table.items()}
+    check(look, [*flows, *links, *columns], flows)
+    display.labels = {columns.get(key, key): label for key, label in display.labels.items()}
+    own = {key: label for key, label in look.labels.items() if same(key) in map(same, flows)}
+    return dataclasses.replace(look, labels=own)
 
 
 def _look(asked: dict[str, Any]) -> FigureStyle | None:

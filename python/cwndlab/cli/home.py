@@ -12,33 +12,31 @@ from cwndlab.message import invalid
 from cwndlab.names import HOMES, is_home
 
 
-def home_option(*, is_axis: bool = False) -> Option:
-    """Make the option; with `is_axis` it takes several homes."""
+def home_option(default: str = "the scenario's", *, is_axis: bool = False) -> Option:
+    """Make the option; `default` comes before the simulator; with `is_axis` it takes several."""
     several = "  Several, with commas, are compared." if is_axis else ""
     return click.option(
         "--home",
+        callback=_homes if is_axis else _home,
         metavar="HOMES" if is_axis else "HOME",
         help="simulator; linux, a kernel of `cwndlab virtual-kernel build`; or linux:NAME."
-        f"{several}  [default: the scenario's, else simulator]",
+        f"{several}  [default: {default}, else simulator]",
     )
 
 
-def homes_of(text: str | None, *, is_axis: bool = False) -> list[str]:
-    """Read the option.
-
-    Raises
-    ------
-    click.UsageError
-        If a home is not known, or there are several where there can be one.
-    """
+def _homes(_context: click.Context, _option: click.Parameter, text: str | None) -> list[str]:
     homes = [] if text is None else [home.strip() for home in text.split(",")]
-    if len(homes) > 1 and not is_axis:
-        expected = "one home; `cwndlab compare` and `cwndlab sweep` take several"
-        raise click.UsageError(invalid("--home", text, expected))
     for home in homes:
         if not is_home(home):
             raise click.UsageError(invalid("--home", home, HOMES))
     return list(dict.fromkeys(homes))
+
+
+def _home(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    if text is not None and "," in text:
+        expected = "one home; `cwndlab compare` and `cwndlab sweep` take several"
+        raise click.UsageError(invalid("--home", text, expected))
+    return next(iter(_homes(context, option, text)), None)
 
 
 def warn_of_twins(homes: Sequence[object]) -> None:

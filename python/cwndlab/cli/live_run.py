@@ -80,6 +80,7 @@ def carry_out(
     from cwndlab.scenario import Scenario
 
     scenario = Scenario.load(asked.file).patch(options.patch_of(asked.settings))
+    look = figure_options.check_run(asked.look, scenario)
     options.make_folder(asked.out)
     program.find()
     with meter(f"{asked.file.stem}, live {kind}", scenario.duration_s, "s") as progress:
@@ -96,7 +97,7 @@ def carry_out(
     if asked.out is not None:
         say(f"wrote {found.save(asked.out)}")
     if plot is not None:
-        figure_options.save(asked.look, plot, found.plot)
+        figure_options.save(look, plot, found.plot)
     if asked.as_json:
         click.echo(found.to_json())
         return

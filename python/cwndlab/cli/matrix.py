@@ -153,7 +153,7 @@ def _answered(
         try:
             for one in answers(left, jobs=jobs, packets=progress.packets):
                 found[one.case] = one
-                progress.runs(len(found), len(asked))
+                progress.runs("runs", len(found), len(asked))
         except KeyboardInterrupt:
             so_far = Summary.of(found[case] for case in asked if case in found)
             _say_stopped(so_far, len(asked), page)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from cwndlab import markup
+from cwndlab import arguments, markup
 from cwndlab.cli.display import display
 from cwndlab.cli.fitting import EDGES, GAP, NO_BREAK, Column, fit
 
@@ -152,7 +152,7 @@ class Meter(Protocol):
     def packets(self, more: int) -> None:
         """Packets since the last call, over all runs; may be called on any thread."""
 
-    def runs(self, done: int, of: int) -> None:
+    def runs(self, _what: str, done: int, of: int) -> None:
         """So many runs are finished, of so many."""
 
 
@@ -193,7 +193,7 @@ def meter(description: str, total: float, unit: str) -> Generator[Meter]:
 
 
 @contextmanager
-def steps() -> Generator[Callable[[str, int, int], None]]:
+def steps() -> Generator[arguments.Progress]:
     """Yield a function that shows progress of several steps, each with its count.
 
     Silent when standard error is no terminal, or the program is quiet.
@@ -239,7 +239,7 @@ class _Silent:
     def packets(self, more: int) -> None:
         pass
 
-    def runs(self, done: int, of: int) -> None:
+    def runs(self, _what: str, done: int, of: int) -> None:
         pass
 
 
@@ -259,7 +259,7 @@ class _Bar:
             self._packets += more
         self._progress.update(self._task, speed=self._speed())
 
-    def runs(self, done: int, of: int) -> None:
+    def runs(self, _what: str, done: int, of: int) -> None:
         self._progress.update(self._task, completed=done, total=of)
 
     def _speed(self) -> str:

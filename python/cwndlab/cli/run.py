@@ -11,7 +11,7 @@ import click
 from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options
 from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
-from cwndlab.cli.home import home_option, homes_of
+from cwndlab.cli.home import home_option
 from cwndlab.cli.output import detail, meter, say
 from cwndlab.cli.profile import profile_option
 from cwndlab.cli.run_tables import print_result
@@ -106,7 +106,7 @@ def run(
         option = "--replicates" if replicates else "--jobs"
         raise click.UsageError(f"`{option}` needs `--beside ns2`; replicates are those of a sweep")
     patch = options.patch_of(settings)
-    patch.update([("home", name) for name in homes_of(home)])
+    patch.update({} if home is None else {"home": home})
     given = _of_environment(env, assume, seed) if file is None else _of_file(file, patch)
     scenario = _scenario(given, patch, seed, profile, with_traces=picture is not None)
     if beside is not None:
@@ -124,6 +124,7 @@ def run(
     if needed := patch_of(measures):
         scenario = scenario.patch(needed)
 
+    look = figure_options.check_run(look, scenario)
     for note in first_note([scenario.to_dict()]):
         say(f"note: {note}")
     simulated_s = scenario.duration_s * solo.count(scenario.to_dict())

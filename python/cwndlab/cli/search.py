@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cwndlab.cli import options
-from cwndlab.cli.output import print_table, say
+from cwndlab.cli.home import home_option
+from cwndlab.cli.output import print_table, say, steps
 from cwndlab.cli.profile import assumptions, profile_option
 
 if TYPE_CHECKING:
@@ -70,6 +69,7 @@ if TYPE_CHECKING:
     "--duration", metavar="TIME", help="Simulated time of a run.  [default: as assumed, 100s]"
 )
 @profile_option("linux")
+@home_option("simulator")
 @options.assume_option
 @options.seed_option
 @options.jobs_option
@@ -97,6 +97,7 @@ def search(
     confirm: int,
     duration: str | None,
     profile: str | None,
+    home: str | None,
     assume: tuple[str, ...],
     seed: int | None,
     jobs: int | None,
@@ -124,14 +125,14 @@ def search(
     options.make_folder(out)
     if store is None and out is not None:
         store = out / "store"
-    with _progress(budget, replicates) as show:
+    with steps() as show:
         try:
             found = searches.search(
                 best=best, worst=worst, rules=compared, family=family,
                 bound=searches.read_bounds(family, bound), recovery=recovery, queue=queue,
                 metric=metric, budget=budget, replicates=replicates, confirm=confirm,
-                duration=duration, assume=assumed, seed=1 if seed is None else seed, jobs=jobs,
-                store=store, on=on, progress=show,
+                duration=duration, home=home, assume=assumed, seed=1 if seed is None else seed,
+                jobs=jobs, store=store, on=on, progress=show,
             )  # fmt: skip
         except KeyboardInterrupt:
             if store is not None:
@@ -197,7 +198,7 @@ def _print(found: SearchResult) -> None:
     assumed = environments.Assumptions(profile=found.profile)
     (runs, *_) = environments.scenario("constant", recovery=recovery, assume=assumed).recoveries
     print_table(
-        f"{found.family}: {values} ({runs} over {queue}, profile {found.profile}, "
+        f"{found.family}: {values} ({runs} over {queue}, {found.endpoints}, "
         f"{found.confirmed.count} new seeds)",
         ("rule", f"{metric.title}, 95 % CI"),
         found.table().rows(),
@@ -212,22 +213,3 @@ def _print(found: SearchResult) -> None:
 
 def _row(found: Estimate) -> dict[str, float | None]:
     return {"mean": found.mean, "ci95_low": found.low, "ci95_high": found.high}
-
-
-@contextmanager
-def _progress(budget: int, replicates: int) -> Generator[Callable[[dict[str, Any]], None]]:
-    from cwndlab.cli.output import steps
-
-    with steps() as show:
-
-        def tell(event: dict[str, Any]) -> None:
-            if event["event"] == "tried":
-                show(
-                    f"waveforms, {replicates} replicates each, best margin {event['margin']:.3f}",
-                    event["done"],
-                    budget,
-                )
-            else:
-                show("confirming on new seeds", budget, budget)
-
-        yield tell

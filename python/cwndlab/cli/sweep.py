@@ -12,7 +12,7 @@ from cwndlab.cli import beside as besides
 from cwndlab.cli import expect_options, figure_options, options, over_options
 from cwndlab.cli.display import display
 from cwndlab.cli.hints import document, refuse_other, warn_of_bare_rates
-from cwndlab.cli.home import home_option, homes_of, warn_of_twins
+from cwndlab.cli.home import home_option, warn_of_twins
 from cwndlab.cli.many_runs import says_what_is_kept
 from cwndlab.cli.output import detail, say, warn
 from cwndlab.cli.profile import profile_option
@@ -76,7 +76,7 @@ def sweep(
     seed: int | None,
     settings: tuple[str, ...],
     profile: str | None,
-    home: str | None,
+    home: list[str],
     jobs: int | None,
     on: str | None,
     yes: bool,
@@ -111,7 +111,7 @@ def sweep(
         file, patch=patch, until=until, most=most, replicates=replicates, seed=seed,
         yes=yes or None,
     )  # fmt: skip
-    chosen = at_homes(chosen, homes_of(home, is_axis=True))
+    chosen = at_homes(chosen, home)
     levels = chosen.plan.axes.get("home", ())
     warn_of_twins([level.patch.get("home", "simulator") for level in levels])
     if beside is not None:

@@ -12,7 +12,8 @@ from cwndlab.conformance.refusal import NotModelledError
 from cwndlab.conformance.segment import Segment
 from cwndlab.conformance.transmission import Transmission
 from cwndlab.errors import ScenarioError
-from cwndlab.scenario import DEFAULT_PROFILE, Scenario
+from cwndlab.kernel_runs.virtual import SIMULATOR
+from cwndlab.scenario import DEFAULT_PROFILE, Scenario, check_rule
 
 MOST_BLOCKS = 3
 _NETWORK: dict[str, object] = {
@@ -31,7 +32,7 @@ def has_model(rule: str) -> bool:
     (True, False)
     """
     try:
-        Scenario.from_dict({**_NETWORK, "flows": [{"rule": rule}]}).core.check_home()
+        check_rule(rule, SIMULATOR)
     except ScenarioError:
         return False
     return True

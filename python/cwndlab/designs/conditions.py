@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cwndlab.arguments import listed
 from cwndlab.designs.aims import BESIDE, FLUID, METRIC, Aim
 from cwndlab.designs.space import dynamics
 from cwndlab.environments.profile import assumed
-from cwndlab.errors import RunError
+from cwndlab.errors import RunError, ScenarioError
 from cwndlab.pairwise import against
 from cwndlab.runs.collection import collect
 from cwndlab.runs.execution import opened
+from cwndlab.scenario import check_rule
 from cwndlab.searches.objective import BOUNDS
-from cwndlab.sweeps import Sweep, SweepResult, execute
+from cwndlab.sweeps import Sweep, SweepResult, at_homes, execute
 from cwndlab.theory import axioms
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class Conditions:
         The scenario of the cases; its flows get the rule.
     duration, profile : str
         Of every run; the profile is that of the TCP endpoints.
+    home : str
+        Where the runs go; empty: the simulator, or the home of `base`.
     assume : mapping
         Assumptions of the environments.
     flows : int
@@ -61,6 +65,7 @@ class Conditions:
     base: Mapping[str, Any] = field(default_factory=dict[str, Any])
     duration: str = "40s"
     profile: str = "linux"
+    home: str = ""
     assume: Mapping[str, Any] = field(default_factory=dict[str, Any])
     flows: int = 4
 
@@ -115,8 +120,9 @@ class Meter:
         """
         shape = (len(aims), replicates, len(block.labels))
         found = {rule: np.full(shape, np.nan) for rule in rules}
+        rules = [rule for rule in rules if _runs(rule, block.home)]
         own = [(at, aim) for at, aim in enumerate(aims) if aim.kind == METRIC]
-        if own:
+        if own and rules:
             self._alone(block, rules, own, found, seed, replicates)
         # A rule whose run alone failed, such as a formula that overflows, has no value anywhere.
         sound = [
@@ -159,6 +165,7 @@ class Meter:
                 axes=axes, duration=block.duration,
                 assume={**block.assume, "profile": block.profile}, **common,
             )  # fmt: skip
+        sweep = at_homes(sweep, listed(block.home))
         result = SweepResult(sweep)
         with opened(self.store, jobs=self.jobs, on=self.on, packets=self._count) as opened_here:
             execute(sweep, result, opened_here[0], executor=opened_here[1])
@@ -201,7 +208,8 @@ class Meter:
         chosen = assumed(block.assume, profile=block.profile, duration=block.duration)
         planned = against(
             rules, other, flows=block.flows, queue=block.queue, recovery=block.recovery,
-            env=block.env, replicates=replicates, assume=chosen, seed=seed, run=False,
+            env=block.env, replicates=replicates, assume=chosen, seed=seed,
+            home=block.home or None, run=False,
         )  # fmt: skip
         collect(
             planned, store=self.store, jobs=self.jobs, on=self.on, packets=self._count, keep=False
@@ -230,6 +238,17 @@ class Meter:
 
     def _count(self, packets: int) -> None:
         self.packets += packets
+
+
+def _runs(rule: str, home: str) -> bool:
+    """Whether a home can run a rule: a kernel has not every formula."""
+    if not home:
+        return True
+    try:
+        check_rule(rule, home)
+    except ScenarioError:
+        return False
+    return True
 
 
 def reduced(values: np.ndarray, aims: Sequence[Aim]) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cwndlab.arguments import Progress
 from cwndlab.assessment import adversary
 from cwndlab.designs import optimiser
 from cwndlab.designs.aims import Aim, Constraint
@@ -17,7 +18,6 @@ from cwndlab.designs.result import Designed, DesignResult, Sensitivity
 from cwndlab.designs.searching import (
     DROPPED,
     Search,
-    Tell,
     Tried,
     costs_of,
     with_size,
@@ -43,7 +43,7 @@ def design(
     store: Store | str | Path | None = None,
     jobs: int | None = None,
     on: str | Client | None = None,
-    progress: Tell | None = None,
+    progress: Progress | None = None,
     **changes: Any,
 ) -> DesignResult:
     """Search for rules: the frontier of a family, or of formulas, for several objectives.
@@ -59,8 +59,7 @@ def design(
     on : str or Client, optional
         A dask.distributed scheduler, which performs the runs.
     progress : callable, optional
-        Gets ``{"event": "tried", "done", "of", "frontier"}``, then ``{"event": "adversary" |
-        "validation" | "hidden" | "robustness"}``.
+        Gets what is done, the number of rules tried, and of all.
     **changes
         Keys of `cwndlab.designs.Specification`, which count instead of the file's.
 
@@ -107,14 +106,14 @@ def design(
     )  # fmt: skip
 
 
-def _train(given: Specification, work: Search, progress: Tell | None) -> list[str]:
+def _train(given: Specification, work: Search, progress: Progress | None) -> list[str]:
     """Search; return what an adversary found meanwhile."""
     if not given.adversary:
         work.run(given.budget)
         return []
     work.run(given.budget // 2)
     if progress is not None:
-        progress({"event": "adversary"})
+        progress("worst links for the best rules", len(work.tried), given.budget)
     best = _spread(work.frontier(), work.aims, ATTACKED)
     cases: dict[str, Mapping[str, Any]] = {}
     texts: list[str] = []
@@ -122,24 +121,24 @@ def _train(given: Specification, work: Search, progress: Tell | None) -> list[st
         others = [rule for rule in given.against if rule != one.rule]
         found = adversary.worst_link(
             one.rule, others, budget=given.adversary, seed=given.seed, profile=given.profile,
-            store=work.meter.store,
+            home=given.home or None, store=work.meter.store,
         )  # fmt: skip
         cases[found.words] = found.keys
         texts.append(found.text)
     if cases:
         base = {**adversary.base(given.profile), "duration": given.duration}
         base.pop("measure")
-        work.add(Conditions(cases=cases, base=base))
+        work.add(Conditions(cases=cases, base=base, home=given.home))
     work.run(given.budget, start=[one.x for one in work.frontier()])
     return texts
 
 
 def _validate(
-    given: Specification, work: Search, meter: Meter, progress: Tell | None
+    given: Specification, work: Search, meter: Meter, progress: Progress | None
 ) -> tuple[list[Tried], dict[str, list[str]], dict[str, np.ndarray]]:
     """Measure the best rules on other conditions; drop what fails there, and merge equals."""
     if progress is not None:
-        progress({"event": VALIDATION})
+        progress("validating", given.budget, given.budget)
     best = _spread(work.frontier(), work.aims, 2 * given.frontier)
     values = _measured(
         meter, given.sets[VALIDATION], best, work.aims, given.seed + SEED_STEP, given.validate
@@ -191,11 +190,11 @@ def _confirm(
     chosen: Sequence[Tried],
     merged: Mapping[str, list[str]],
     validated: Mapping[str, np.ndarray],
-    progress: Tell | None,
+    progress: Progress | None,
 ) -> tuple[list[Designed], list[Designed]]:
     """Measure the frontier and the references on the hidden conditions."""
     if progress is not None:
-        progress({"event": HIDDEN})
+        progress("measuring on hidden conditions", given.budget, given.budget)
     aims = given.measured
     references = [
         Tried(rule, (), 0, 0, np.zeros((len(aims), 1)))
@@ -207,7 +206,7 @@ def _confirm(
         given.confirm,
     )  # fmt: skip
     if given.robustness and chosen and progress is not None:
-        progress({"event": "robustness"})
+        progress("changing each parameter", given.budget, given.budget)
     found: list[Designed] = []
     for one in (*chosen, *references):
         is_found = bool(len(one.x))

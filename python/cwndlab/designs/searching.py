@@ -17,20 +17,20 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from cwndlab import native
+from cwndlab.arguments import Progress
 from cwndlab.designs import optimiser
 from cwndlab.designs.aims import SIZE, Aim, Constraint
 from cwndlab.designs.conditions import Conditions, Meter, reduced
 from cwndlab.designs.space import Space
 from cwndlab.designs.specification import Specification
 
-Tell = Callable[[Mapping[str, Any]], object]
 DROPPED = 1e6
 """Constraint violation of a rule that the first round dropped: any other one is better."""
 
@@ -63,15 +63,15 @@ class Search:
     meter : Meter
         Measures rules.
     progress : callable, optional
-        Gets ``{"event": "tried", "done", "of", "frontier"}``.
+        Gets the size of the frontier in words, the number of rules tried, and of all.
     """
 
     def __init__(
-        self, specification: Specification, meter: Meter, progress: Tell | None = None
+        self, specification: Specification, meter: Meter, progress: Progress | None = None
     ) -> None:
         self.specification: Specification = specification
         self.meter: Meter = meter
-        self.progress: Tell | None = progress
+        self.progress: Progress | None = progress
         self.space: Space = specification.space
         self.aims: tuple[Aim, ...] = specification.measured
         self.limits: tuple[Constraint, ...] = specification.limits
@@ -99,8 +99,8 @@ class Search:
             self._generation += 1
             if self.progress is not None:
                 self.progress(
-                    {"event": "tried", "done": min(len(self.tried), budget),
-                     "of": self.specification.budget, "frontier": len(self.frontier())}
+                    f"rules tried, {len(self.frontier())} on the frontier",
+                    min(len(self.tried), budget), self.specification.budget,
                 )  # fmt: skip
             if len(self.tried) == before and self._generation > 2 * budget:
                 return

@@ -14,8 +14,10 @@ from cwndlab.designs.conditions import Conditions
 from cwndlab.designs.space import Family, Formulas, Space
 from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
+from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.message import invalid, missing, unknown
 from cwndlab.quantities import seconds
+from cwndlab.scenario import check_rule
 from cwndlab.sweeps.base import read
 from cwndlab.theory.formulas import VARIABLES
 
@@ -28,6 +30,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }
 """Environments of each set, unless others are given; no two sets share one."""
 AGAINST = ("AIMD(1, 0.5)", "AIAD(1, 3)", "CUBIC")
+AGAINST_IN_KERNEL = (*AGAINST[:2], "kernel:cubic")
+"""What `from_dict` takes where a kernel is the home."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +56,9 @@ class Specification:
         What every rule must meet, in the mean.
     training, validation, hidden : mapping
         Conditions: ``env``, ``queue``, ``recovery``, or ``base`` and ``cases``; ``flows``.
-    duration, profile, assume
-        Of all conditions, unless one has its own.
+    duration, profile, home, assume
+        Of all conditions, unless one has its own; `home` is where the runs go: empty or
+        ``"simulator"``, or TCP of a Linux kernel in virtual time, ``"linux"`` or ``"linux:NAME"``.
     against : sequence of str
         Rules with which the frontier is compared on the hidden conditions.
     budget : int
@@ -94,6 +99,7 @@ class Specification:
     hidden: Mapping[str, Any] = field(default_factory=dict[str, Any])
     duration: str = "40s"
     profile: str = "linux"
+    home: str = ""
     assume: Mapping[str, Any] = field(default_factory=dict[str, Any])
     against: Sequence[str] = AGAINST
     budget: int = 400
@@ -125,6 +131,7 @@ class Specification:
         self.limits  # noqa: B018 (what is not valid is said now)
         self.space  # noqa: B018
         self._check_sets()
+        self._check_home()
         self._check_first_duration()
 
     @classmethod
@@ -159,7 +166,9 @@ class Specification:
         for key in data:
             if key not in known:
                 raise ScenarioError(unknown("key", key, known))
-        return cls(**data)
+        usual = {} if data.get("home", "") in ("", SIMULATOR) else {"against": AGAINST_IN_KERNEL}
+        given: dict[str, Any] = {**usual, **data}
+        return cls(**given)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, as `from_dict` takes it."""
@@ -224,8 +233,8 @@ class Specification:
             if key not in known:
                 raise ScenarioError(unknown(name, key, known))
         chosen: dict[str, Any] = {
-            "duration": self.duration, "profile": self.profile, "assume": self.assume,
-            "env": NAMES[name], **given,
+            "duration": self.duration, "profile": self.profile, "home": self.home,
+            "assume": self.assume, "env": NAMES[name], **given,
         }  # fmt: skip
         for key in ("env", "queue", "recovery"):
             value = chosen.get(key, getattr(Conditions, key))
@@ -244,6 +253,18 @@ class Specification:
             raise ScenarioError(
                 invalid("hidden", shared[0], "conditions that neither training nor validation has")
             )
+
+    def _check_home(self) -> None:
+        """Refuse rules that a home cannot run: known ones, and those in a family's middle."""
+        homes = [block.home for block in self.sets.values() if block.home]
+        rules = [("against", rule) for rule in self.against]
+        rules += [("objectives", aim.other) for aim in self.aims if aim.other]
+        rules += [("constraints", limit.aim.other) for limit in self.limits if limit.aim.other]
+        if isinstance(self.space, Family):
+            rules.append(("family", self.space.rule([0.5] * len(self.space.bounds))))
+        for home in dict.fromkeys(homes):
+            for key, rule in rules:
+                check_rule(rule, home, key)
 
     def _check_first_duration(self) -> None:
         if not self.first_duration:

@@ -8,15 +8,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from cwndlab.arguments import Simulated
 from cwndlab.errors import LiveError, RunError
 from cwndlab.kernel_runs import program
 
-Progress = Callable[[float, int], object]
-"""Gets seconds of the run and packets so far; an exception that it raises ends the run."""
 GRACE_S = 5.0
 """Time that the program may take to end by itself, seconds."""
 DYING_S = 60.0
@@ -61,7 +60,7 @@ def exchange(command: str, request: Mapping[str, Any]) -> Iterator[dict[str, Any
 
 
 def play(
-    command: str, request: Mapping[str, Any], progress: Progress | None = None
+    command: str, request: Mapping[str, Any], progress: Simulated | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run a scenario with the program.
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cwndlab import native
+from cwndlab.arguments import Simulated
 from cwndlab.kernel_runs import kernels, program
 from cwndlab.kernel_runs.kernels import Kernel
-from cwndlab.kernel_runs.protocol import Progress, play
+from cwndlab.kernel_runs.protocol import play
 
 SIMULATOR, LINUX = "simulator", "linux"
 """Homes of a scenario: ``home`` is one of them, or ``linux:NAME``."""
@@ -59,7 +60,7 @@ def identity(document: Mapping[str, Any]) -> str:
 
 
 def perform(
-    document: Mapping[str, Any], kernel: Kernel, progress: Progress | None = None
+    document: Mapping[str, Any], kernel: Kernel, progress: Simulated | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run a scenario.
 

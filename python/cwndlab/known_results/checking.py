@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.arguments import Progress, Simulated
 from cwndlab.known_results import measures
 from cwndlab.known_results.fact import Fact, select
-from cwndlab.runs.execute import Progress, run, side_by_side, threads_of
+from cwndlab.runs.execute import run, side_by_side, threads_of
 from cwndlab.scenario import Scenario
 from cwndlab.statistics import UNBOUNDED, Estimate, estimate
 
 if TYPE_CHECKING:
     import polars as pl
 
-Tell = Callable[[str, int, int], object]
 Values = Mapping[tuple[int, int], float | None]
 """(cell, replicate) to what was measured."""
 
@@ -57,7 +57,7 @@ def check(
     *,
     quick: bool = False,
     jobs: int | None = None,
-    progress: Tell | None = None,
+    progress: Progress | None = None,
 ) -> pl.DataFrame:
     """Check known results.
 
@@ -91,7 +91,7 @@ def check(
 
 
 def checked(
-    facts: Iterable[Fact], *, jobs: int | None = None, progress: Tell | None = None
+    facts: Iterable[Fact], *, jobs: int | None = None, progress: Progress | None = None
 ) -> Generator[Checked]:
     """Yield facts with what was measured, as their last runs finish.
 
@@ -123,7 +123,7 @@ def _tasks(facts: Sequence[Fact]) -> Generator[tuple[tuple[int, int, int], Task]
                 yield (number, place, replicate), (fact, fact.cell_scenario(cell, replicate))
 
 
-def _measure(task: Task, progress: Progress) -> float | None:
+def _measure(task: Task, progress: Simulated) -> float | None:
     """Run a scenario and keep one number of it: traces of all runs would not fit."""
     fact, scenario = task
     return measures.measure(run(scenario, progress=progress), fact.measure)

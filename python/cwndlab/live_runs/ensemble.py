@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from cwndlab.arguments import Simulated
 from cwndlab.columns import COLUMNS, RUN
 from cwndlab.message import plural
 from cwndlab.metrics import Metric
@@ -98,7 +99,7 @@ class Ensemble(tuple[Result, ...]):
 
     @classmethod
     def run(
-        cls, scenario: Scenario, replicates: int, progress: execute.Progress | None = None
+        cls, scenario: Scenario, replicates: int, progress: Simulated | None = None
     ) -> Ensemble:
         """Simulate a scenario with the seeds from its own on, and with host jitter.
 

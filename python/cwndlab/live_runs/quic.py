@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cwndlab.arguments import Simulated
 from cwndlab.live_runs.result import LiveResult
 from cwndlab.live_runs.run import play
-from cwndlab.runs.execute import Progress, Source, as_scenario
+from cwndlab.runs.execute import Source, as_scenario
 from cwndlab.scenario import Scenario
 
 OVERHEAD_BYTES = 61
@@ -22,7 +23,7 @@ IPv4 and UDP 28; QUIC's first byte, connection ID 8, packet number 2 and tag 16 
 def quic(
     scenario: Source,
     *,
-    progress: Progress | None = None,
+    progress: Simulated | None = None,
     qlog: str | Path | None = None,
     port: int = 0,
 ) -> LiveResult:

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from cwndlab import native
+from cwndlab.arguments import Simulated
 from cwndlab.columns import tables_from
 from cwndlab.kernel_runs import outcomes, protocol, virtual
 from cwndlab.kernel_runs.kernels import Kernel
 from cwndlab.live_runs.result import LiveResult
-from cwndlab.runs.execute import Progress, Source, as_scenario
+from cwndlab.runs.execute import Source, as_scenario
 from cwndlab.scenario import DEFAULT_PROFILE, Scenario
 
 
 def linux(
-    scenario: Source, *, kernel: Kernel | None = None, progress: Progress | None = None
+    scenario: Source, *, kernel: Kernel | None = None, progress: Simulated | None = None
 ) -> LiveResult:
     """Run a scenario with TCP flows of this machine's kernel, or of one in virtual time.
 
@@ -99,7 +100,7 @@ def counterpart(scenario: Scenario) -> Scenario:
 
 
 def play(
-    command: str, scenario: Scenario, more: Mapping[str, Any], progress: Progress | None
+    command: str, scenario: Scenario, more: Mapping[str, Any], progress: Simulated | None
 ) -> LiveResult:
     """Run a scenario with the program, and further keys of the request."""
     request = {"scenario": scenario.to_dict(), **more}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from cwndlab.arguments import Simulated
 from cwndlab.errors import ScenarioError
 from cwndlab.kernel_runs import kernels
 from cwndlab.live_runs import quic, run
@@ -32,7 +33,7 @@ def live(
     trace: Mapping[str, Any] | None = None,
     qlog: str | Path | None = None,
     port: int = 0,
-    progress: execute.Progress | None = None,
+    progress: Simulated | None = None,
 ) -> LiveResult:
     """Run a scenario with real flows on this machine: Linux TCP, or QUIC.
 

@@ -6,12 +6,13 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cwndlab import native
+from cwndlab.arguments import Simulated
 from cwndlab.matrix.checks import CHECKS
 from cwndlab.matrix.exceptions import judged
 from cwndlab.matrix.outcomes import Case, Found
 from cwndlab.matrix.path import profiles
 from cwndlab.results import Result
-from cwndlab.runs.execute import Progress, run, side_by_side, threads_of
+from cwndlab.runs.execute import run, side_by_side, threads_of
 from cwndlab.scenario import Scenario
 
 
@@ -84,7 +85,7 @@ def scenarios(case: Case) -> list[Scenario]:
     return CHECKS[case.check].scenarios(case.rule, case.profile, case.name)
 
 
-def answer(case: Case, progress: Progress | None = None) -> Found:
+def answer(case: Case, progress: Simulated | None = None) -> Found:
     """Run a case and judge it.
 
     Examples

@@ -10,9 +10,9 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
+from cwndlab.arguments import Simulated
 from cwndlab.errors import LiveError, RunError
 from cwndlab.message import invalid
 from cwndlab.ns2.script import with_commands
@@ -74,7 +74,7 @@ class Ns2:
         script: str,
         *,
         duration_s: float = 0.0,
-        progress: Callable[[float, int], object] | None = None,
+        progress: Simulated | None = None,
         limit_s: float = LIMIT_S,
     ) -> str:
         """Run a script, and return what it prints.
@@ -132,7 +132,7 @@ def _reports(duration_s: float) -> list[str]:
 def _wait(
     process: subprocess.Popen[bytes],
     reports: Path,
-    progress: Callable[[float, int], object] | None,
+    progress: Simulated | None,
     limit_s: float,
 ) -> None:
     began_s = time.monotonic()

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.arguments import Simulated
 from cwndlab.columns import SCHEMAS
 from cwndlab.errors import RunError
 from cwndlab.metrics import jain_index, of_flows
@@ -33,8 +34,6 @@ from cwndlab.quantities import seconds
 from cwndlab.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
     from cwndlab.results import Result
@@ -49,7 +48,7 @@ def run(
     *,
     ns: Ns2 | str | Path | None = None,
     seed: int | None = None,
-    progress: Callable[[float, int], object] | None = None,
+    progress: Simulated | None = None,
 ) -> Result:
     """Run a scenario in ns-2.
 
@@ -91,7 +90,7 @@ def perform(
     scenario: Scenario,
     script: str,
     program: Ns2,
-    progress: Callable[[float, int], object] | None = None,
+    progress: Simulated | None = None,
 ) -> tuple[str, dict[str, pl.DataFrame]]:
     """Run the script of a scenario, and return its result as one line of JSON, and its traces."""
     script = measuring(script, scenario.canonical())

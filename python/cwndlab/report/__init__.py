@@ -7,10 +7,10 @@ JavaScript, which only selects, hides and sorts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cwndlab.arguments import Progress
 from cwndlab.errors import StoreError
 from cwndlab.message import invalid, missing
 from cwndlab.report import page
@@ -19,8 +19,6 @@ from cwndlab.report.chapter import Chapter
 if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
     from cwndlab.runs.store import Store
-
-Progress = Callable[[str, int, int], object]
 
 
 def write_report(
@@ -136,7 +134,7 @@ def _of_store(store: Store, sweep: str | None, tell: Progress) -> tuple[str, lis
             "compare RULE --against OTHER --store DIR` prints it, and `--plot FILE` draws it"
         )
     kept = [
-        read_sweep(store, name, lambda done, of, name=name: tell(f"read {name}", done, of))
+        read_sweep(store, name, lambda _what, done, of, name=name: tell(f"read {name}", done, of))
         for name in names
     ]
     found = [entry for entry in kept if len(entry.findings)]

@@ -6,13 +6,14 @@ import base64
 import itertools
 import json
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from cwndlab import native, plots
+from cwndlab.arguments import Progress
 from cwndlab.comparison import Comparison
 from cwndlab.environments import environment
 from cwndlab.errors import StoreError
@@ -39,7 +40,7 @@ CAPTIONS = {
 
 def chapter_of(
     comparison: Comparison,
-    tell: Callable[[str, int, int], object],
+    tell: Progress,
     engine: Mapping[str, str] | None = None,
 ) -> Chapter:
     """Make the chapter of a comparison.
@@ -118,9 +119,7 @@ def _scores(comparison: Comparison, metric: Metric) -> Iterator[dict[str, Any]]:
         }
 
 
-def _timelines(
-    comparison: Comparison, tell: Callable[[str, int, int], object]
-) -> Iterator[dict[str, Any]]:
+def _timelines(comparison: Comparison, tell: Progress) -> Iterator[dict[str, Any]]:
     axes = (comparison.plan.axes[name] for name in (*SETTING, "env"))
     cells = list(itertools.product(*axes))
     for done, (recovery, queue, env) in enumerate(cells, 1):

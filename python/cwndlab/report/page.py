@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from cwndlab.arguments import Progress
 from cwndlab.files import write_whole
 from cwndlab.pages import page
 from cwndlab.report import charts, glyphs, tables
@@ -15,9 +16,7 @@ from cwndlab.tables import SIGNS, WORDS
 TEMPLATE = "report.html.jinja"
 
 
-def write(
-    target: Path, title: str, chapters: Sequence[Chapter], tell: Callable[[str, int, int], object]
-) -> Path:
+def write(target: Path, title: str, chapters: Sequence[Chapter], tell: Progress) -> Path:
     """Write chapters as one page, atomically."""
     steps = sum(len(chapter.measures) for chapter in chapters)
     drawn: list[dict[str, Any]] = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import polars as pl
 
+from cwndlab.arguments import Progress
 from cwndlab.columns import ESTIMATE
 from cwndlab.errors import RunError, ScenarioError
 from cwndlab.files import write_parquet, write_whole
@@ -233,7 +234,7 @@ def collect(
     on: str | Client | None = None,
     trace: Mapping[str, Any] | None = None,
     on_run: Callable[[Run, Result], object] | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress | None = None,
     packets: Callable[[int], object] | None = None,
     keep: bool = True,
 ) -> Gathered:
@@ -257,7 +258,7 @@ def collect(
     on_run : callable, optional
         Gets each run and its result as it finishes; files that it writes survive an interruption.
     progress : callable, optional
-        Gets the number of finished runs and of all, as far as is known.
+        Gets ``"runs"``, the number of finished runs, and of all, as far as is known.
     packets : callable, optional
         Gets packets delivered since the last call; threads call it.
     keep : bool
@@ -300,7 +301,7 @@ class _Work:
         into: Collection,
         trace: Mapping[str, Any] | None,
         on_run: Callable[[Run, Result], object] | None,
-        progress: Callable[[int, int], object] | None,
+        progress: Progress | None,
         keep: bool,
         runs: int,
     ) -> None:
@@ -328,7 +329,7 @@ class _Work:
         self._into.add(run, found.run)
         self._done += 1
         if self._progress is not None:
-            self._progress(self._done, self._runs)
+            self._progress("runs", self._done, self._runs)
         is_traced = bool(document.get("trace"))
         is_kept = self._keep or (self._trace is not None and place.replicate == 0)
         if not is_kept and self._on_run is None:

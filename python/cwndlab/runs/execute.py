@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cwndlab.arguments import MOST_JOBS, keywords, whole
+from cwndlab.arguments import MOST_JOBS, Simulated, keywords, whole
 from cwndlab.columns import tables_from
 from cwndlab.errors import ScenarioError
 from cwndlab.files import written_whole
@@ -19,9 +19,6 @@ from cwndlab.kernel_runs import outcomes, virtual
 from cwndlab.results import Result
 from cwndlab.runs import solo
 from cwndlab.scenario import Scenario
-
-Progress = Callable[[float, int], object]
-"""Called about ten times a second with the simulated seconds and the packets so far."""
 
 Source = Scenario | Mapping[str, Any] | str | Path
 Key = TypeVar("Key")
@@ -44,7 +41,7 @@ def run(
     profile: str | None = None,
     home: str | None = None,
     patch: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
+    progress: Simulated | None = None,
     pcap: str | Path | None = None,
 ) -> Result:
     """Run one scenario, in the simulator unless `home` says otherwise.
@@ -108,7 +105,7 @@ def run(
 
 
 def _performed(
-    found: Scenario, progress: Progress | None, pcap: str | Path | None = None
+    found: Scenario, progress: Simulated | None, pcap: str | Path | None = None
 ) -> Result:
     """Run one scenario, of all its flows together."""
     document = found.to_dict()
@@ -163,12 +160,12 @@ def run_many(
     return side_by_side(_run, scenarios, threads_of(jobs), progress)
 
 
-def _run(scenario: Source, progress: Progress) -> Result:
+def _run(scenario: Source, progress: Simulated) -> Result:
     return run(scenario, progress=progress)
 
 
 def side_by_side(
-    work: Callable[[Task, Progress], Done],
+    work: Callable[[Task, Simulated], Done],
     tasks: Iterable[tuple[Key, Task]],
     threads: int,
     packets: Callable[[int], object] | None = None,
@@ -247,7 +244,7 @@ class _Stopped(Exception):
 
 
 def _stoppable(
-    work: Callable[[Task, Progress], Done],
+    work: Callable[[Task, Simulated], Done],
     task: Task,
     stop: threading.Event,
     report: Callable[[int], object] | None,

@@ -16,16 +16,17 @@ import functools
 import json
 import platform
 import time
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from cwndlab import native
+from cwndlab.arguments import Simulated
 from cwndlab.columns import tables_from
 from cwndlab.errors import LiveError, RunError, ScenarioError
 from cwndlab.kernel_runs import outcomes, virtual
 from cwndlab.runs import solo
-from cwndlab.runs.execute import Progress, side_by_side, threads_of
+from cwndlab.runs.execute import side_by_side, threads_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,7 +60,7 @@ class Executor(Protocol):
         ...
 
 
-def perform(scenario: str, progress: Progress | None = None) -> Outcome:
+def perform(scenario: str, progress: Simulated | None = None) -> Outcome:
     """Do one run in this thread.
 
     Parameters
@@ -102,8 +103,17 @@ def perform(scenario: str, progress: Progress | None = None) -> Outcome:
     )
 
 
+def built(document: Mapping[str, Any]) -> Outcome:
+    """Do a run of no length, which builds the network: about a millisecond, a second in a kernel.
+
+    Its error says what the scenario's home cannot run.
+    """
+    kept = {key: value for key, value in document.items() if key not in ("measure", "trace")}
+    return perform(json.dumps({**kept, "duration": 1e-6}))
+
+
 def _performed(
-    scenario: str, progress: Progress | None
+    scenario: str, progress: Simulated | None
 ) -> tuple[str, dict[str, pl.DataFrame] | None]:
     """Run the flows of a scenario together: the result, one line of JSON, and the traces."""
     checked = native.Scenario(scenario, "json")
@@ -118,7 +128,7 @@ def _performed(
 
 
 def _with_solo(
-    scenario: str, progress: Progress | None
+    scenario: str, progress: Simulated | None
 ) -> tuple[str, dict[str, pl.DataFrame] | None]:
     """Run the flows of a scenario together, then each group alone."""
     each = solo.Progress(progress)

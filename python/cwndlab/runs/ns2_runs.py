@@ -9,11 +9,12 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import native
+from cwndlab.arguments import Simulated
 from cwndlab.errors import RunError, ScenarioError
 from cwndlab.ns2 import Ns2, export
 from cwndlab.ns2.results import perform
 from cwndlab.runs.cell_scenarios import CellScenarios
-from cwndlab.runs.execute import Progress, side_by_side, threads_of
+from cwndlab.runs.execute import side_by_side, threads_of
 from cwndlab.runs.executors import Outcome, machine
 from cwndlab.runs.plan import named
 from cwndlab.scenario import Scenario
@@ -95,7 +96,7 @@ class _Ns2Scenarios(CellScenarios):
         return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
 
-def _perform(program: Ns2, text: str, progress: Progress | None = None) -> Outcome:
+def _perform(program: Ns2, text: str, progress: Simulated | None = None) -> Outcome:
     """Do one run in this thread, as `cwndlab.runs.executors.perform` does."""
     began_s = time.perf_counter()
     result, error, traces = "", "", None

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from cwndlab.arguments import Progress
 from cwndlab.errors import ScenarioError
 from cwndlab.searches.families import Family
 from cwndlab.searches.objective import Objective
 from cwndlab.sweeps import Sweep, SweepResult
 
-Tell = Callable[[dict[str, Any]], object]
 SHORTLIST = 4
 """Size of the shortlist, which is evaluated again: the best of many noisy margins is biased."""
 SHORTLIST_REPLICATES = 5
@@ -56,7 +56,7 @@ class Evolution:
     run : callable
         Runs a sweep.
     progress : callable, optional
-        Gets ``{"event": "tried", "done", "of", "margin"}``.
+        Gets the best margin so far in words, the number of shapes tried, and of all.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Evolution:
         replicates: int,
         seed: int,
         run: Callable[[Sweep], SweepResult],
-        progress: Tell | None,
+        progress: Progress | None,
     ) -> None:
         self.objective: Objective = objective
         self.shapes: Family = shapes
@@ -78,7 +78,7 @@ class Evolution:
         self.replicates: int = replicates
         self.seed: int = seed
         self.run: Callable[[Sweep], SweepResult] = run
-        self.progress: Tell | None = progress
+        self.progress: Progress | None = progress
         self.history: list[dict[str, float]] = []
         self.positions: list[np.ndarray] = []
         self.margins: list[float] = []
@@ -169,12 +169,6 @@ class Evolution:
             for place, margin in zip(whole, margins, strict=True)
         ]
         if self.progress is not None:
-            self.progress(
-                {
-                    "event": "tried",
-                    "done": len(self.history),
-                    "of": self.budget,
-                    "margin": max(self.margins),
-                }
-            )
+            best = f"waveforms, best margin {max(self.margins):.3f}"
+            self.progress(best, len(self.history), self.budget)
         return np.array(margins)

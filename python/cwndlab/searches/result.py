@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwndlab.columns import ESTIMATE
+from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.metrics import BY_KEY
 from cwndlab.outputs import stamped
 from cwndlab.result_tables import ResultTables
@@ -34,6 +35,8 @@ class SearchResult(ResultTables):
         ``recovery/queue``.
     profile : str
         Profile of the TCP endpoints.
+    home : str
+        Where the runs went.
     values : mapping of str to float
         Its parameters: rates in bit/s per test flow, times in seconds.
     shape : mapping
@@ -61,6 +64,7 @@ class SearchResult(ResultTables):
     family: str
     setting: str
     profile: str
+    home: str
     values: Mapping[str, float]
     shape: Mapping[str, Any]
     rules: Mapping[str, Estimate]
@@ -71,6 +75,11 @@ class SearchResult(ResultTables):
     history: Sequence[Mapping[str, float]] = field(
         default_factory=list[Mapping[str, float]], repr=False
     )
+
+    @property
+    def endpoints(self) -> str:
+        """The endpoints in words: a kernel has its own, whatever the profile."""
+        return f"profile {self.profile}" if self.home == SIMULATOR else self.home
 
     @property
     def is_met(self) -> bool:
@@ -86,6 +95,7 @@ class SearchResult(ResultTables):
             "family": self.family,
             "setting": self.setting,
             "profile": self.profile,
+            "home": self.home,
             "values": dict(self.values),
             "waveform": dict(self.shape),
             "met": self.is_met,

@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import environments, native
-from cwndlab.arguments import keywords, some
+from cwndlab.arguments import Progress, keywords, listed, some
 from cwndlab.environments.profile import assumed
 from cwndlab.errors import ScenarioError
+from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.message import invalid
 from cwndlab.quantities import Quantity
 from cwndlab.runs.execution import opened
 from cwndlab.searches import families
-from cwndlab.searches.evolution import MEMBERS, SEED_STEP, Evolution, Tell
+from cwndlab.searches.evolution import MEMBERS, SEED_STEP, Evolution
 from cwndlab.searches.objective import REPRESENTATIVES, Objective
 from cwndlab.searches.result import SearchResult
 from cwndlab.statistics import estimate
-from cwndlab.sweeps import Sweep
+from cwndlab.sweeps import Sweep, at_homes
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -45,12 +46,13 @@ def search(
     confirm: int = 10,
     duration: Quantity | None = None,
     profile: str | None = None,
+    home: str | None = None,
     assume: environments.Assumptions | Mapping[str, Any] | None = None,
     seed: int = 1,
     jobs: int | None = None,
     store: Store | str | Path | None = None,
     on: str | Client | None = None,
-    progress: Tell | None = None,
+    progress: Progress | None = None,
 ) -> SearchResult:
     """Search for the waveform of a family on which a rule is best, or worst.
 
@@ -77,6 +79,8 @@ def search(
         Simulated time of a run (seconds if a bare number); by default the assumed one, 100 s.
     profile : str, optional
         Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
+    home : {"simulator", "linux", "linux:NAME"}, optional
+        Where the runs go: the simulator, or TCP of a Linux kernel in virtual time.
     assume : Assumptions or mapping, optional
         Flows, RTTs, buffer and the rest.
     seed : int
@@ -88,8 +92,7 @@ def search(
     on : str or Client, optional
         A dask.distributed scheduler, which performs the runs.
     progress : callable, optional
-        Gets ``{"event": "tried", "done", "of", "margin"}``, the best margin so far, and
-        ``{"event": "confirming"}``.
+        Gets what is done, with the best margin so far, the number of waveforms tried, and of all.
 
     Returns
     -------
@@ -122,9 +125,12 @@ def search(
     with opened(store, jobs=jobs, on=on) as (kept, executor):
         work = Evolution(
             objective, shapes,
-            lambda found, count, first: sweep_of(
-                found, objective.rules, (recovery, queue), chosen, replicates=count, seed=first,
-                metrics=objective.measured,
+            lambda found, count, first: at_homes(
+                sweep_of(
+                    found, objective.rules, (recovery, queue), chosen, replicates=count,
+                    seed=first, metrics=objective.measured,
+                ),
+                listed(home or ()),
             ),
             budget=budget, replicates=replicates, seed=seed,
             run=functools.partial(Sweep.run, store=kept, executor=executor), progress=progress,
@@ -132,10 +138,11 @@ def search(
         work.evolve()
         position = work.shortlisted()
         if progress is not None:
-            progress({"event": "confirming"})
+            progress("confirming on new seeds", budget, budget)
         values = work.measure([position], confirm, seed + 2 * SEED_STEP)[0]
     return SearchResult(
-        objective, family, f"{recovery}/{queue}", chosen.profile, shapes.values(position),
+        objective, family, f"{recovery}/{queue}", chosen.profile, home or SIMULATOR,
+        shapes.values(position),
         shapes.shape(shapes.values(position)),
         {
             rule: objective.measure.estimate(list(found))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cwndlab import custom_rules
+from cwndlab.arguments import Progress
 from cwndlab.errors import ScenarioError, StoreError
 from cwndlab.message import unknown
 from cwndlab.runs.store import Store, Use
@@ -59,9 +59,7 @@ class StoredSweep(NamedTuple):
         )
 
 
-def read_sweep(
-    store: Store, name: str, progress: Callable[[int, int], object] | None = None
-) -> StoredSweep:
+def read_sweep(store: Store, name: str, progress: Progress | None = None) -> StoredSweep:
     """Read the finished runs of a sweep.
 
     Parameters
@@ -71,7 +69,7 @@ def read_sweep(
     name : str
         The sweep.
     progress : callable, optional
-        Gets the number of runs read, and the number of all runs.
+        Gets ``"runs"``, the number of runs read, and of all.
 
     Raises
     ------
@@ -139,9 +137,7 @@ def says_former_profile(name: str, profile: str) -> str:
     )
 
 
-def _gather(
-    store: Store, sweep: Sweep, uses: list[Use], progress: Callable[[int, int], object] | None
-) -> StoredSweep:
+def _gather(store: Store, sweep: Sweep, uses: list[Use], progress: Progress | None) -> StoredSweep:
     findings = SweepResult(sweep)
     places: dict[str, list[tuple[int, int]]] = {}
     others = 0
@@ -161,6 +157,6 @@ def _gather(
             place = {"cell": findings.labels(index), "replicate": replicate}
             found.append(((index, replicate), {**place, **about}))
         if progress is not None:
-            progress(done, len(places))
+            progress("runs", done, len(places))
     found.sort(key=lambda entry: entry[0])
     return StoredSweep(findings, [row for _, row in found], others)

@@ -15,7 +15,7 @@ from cwndlab.errors import ScenarioError
 from cwndlab.message import missing
 from cwndlab.runs.cell_scenarios import CellScenarios
 from cwndlab.runs.execution import Execution, Finished, Place, opened
-from cwndlab.runs.executors import Executor, perform
+from cwndlab.runs.executors import Executor, built
 from cwndlab.runs.plan import named
 from cwndlab.runs.store import Store, Use, definition_digest
 from cwndlab.scenario import DEFAULT_PROFILE, Scenario
@@ -249,11 +249,7 @@ class _Work:
         A sweep that is refused here leaves nothing in the store.
         """
         cell = next(self.sweep.plan.cells())
-        # A run of no length builds the network, which takes about a millisecond.
-        document = {**cell.document(), "duration": 1e-6, "measure": None, "trace": None}
-        outcome = perform(
-            json.dumps({key: value for key, value in document.items() if value is not None})
-        )
+        outcome = built(cell.document())
         if outcome.error:
             raise ScenarioError(f"cell {named(cell.labels)}: {outcome.error}")
         measure(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cwndlab.cli import EXIT_FAILED, options
+from cwndlab.cli.home import home_option
 from cwndlab.cli.output import print_table, say
 from cwndlab.plugins import plural
 from cwndlab_papers.cli.reproduce_sensitivity import (
@@ -89,6 +90,7 @@ PROFILES = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35", DATED)
     help="Plans with all their rules under reading N of --readings, in the settings of its coarse "
     "plan; 0 is what the plans assume.",
 )  # fmt: skip
+@home_option("simulator")
 @options.assume_option
 @options.jobs_option
 @options.on_option
@@ -113,6 +115,7 @@ def reproduce(
     ns: Path | None,
     profile: str | None,
     reading: int | None,
+    home: str | None,
     assume: tuple[str, ...],
     jobs: int | None,
     on: str | None,
@@ -146,6 +149,10 @@ def reproduce(
     options.make_folder(out)
     if witness is None and ns is not None:
         raise click.UsageError("`--ns` needs `--witness ns2`")
+    alone = {"--witness": witness, "--sensitivity": sensitivity, "--readings": readings,
+             "--page": page, "--profile": profile}  # fmt: skip
+    if home is not None and (refused := [name for name, value in alone.items() if value]):
+        raise click.UsageError(f"`--home` cannot be used with `{refused[0]}`")
     if witness is not None:
         others = {"--sensitivity": sensitivity, "--readings": readings, "--assume": assume,
                   "--reading": reading is not None, "--on": on}  # fmt: skip
@@ -206,7 +213,7 @@ def reproduce(
     for key, ids in chosen.items():
         found = _reproduce(
             key, ids, quick=quick, out=out, assume=assumed, reading=reading, replicates=replicates,
-            profile=read_scope(key).profile if profile == DATED else profile,
+            profile=read_scope(key).profile if profile == DATED else profile, home=home,
             store=kept, jobs=jobs, on=on,
         )  # fmt: skip
         if as_json:

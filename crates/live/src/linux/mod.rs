@@ -17,4 +17,5 @@ pub(crate) mod socket;
 mod source;
 
 pub use clock::Clock;
+pub use plan::check;
 pub use run::{limits, run};

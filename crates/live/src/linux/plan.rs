@@ -110,6 +110,12 @@ fn endpoints(clock: Clock) -> EndpointKind {
     }
 }
 
+/// Refuses what a live run does not do, before its network is built: flows that arrive, for
+/// example, need a simulator.
+pub fn check(scenario: &Scenario, clock: Clock) -> Result<(), Failure> {
+    endpoints(clock).check(scenario)
+}
+
 impl Plan {
     /// Translates a checked scenario; `plays` are its flows in the network, `largest_bps` is the
     /// rate of the fastest link.
@@ -119,7 +125,7 @@ impl Plan {
         largest_bps: f64,
         clock: Clock,
     ) -> Result<Self, Failure> {
-        endpoints(clock).check(scenario)?;
+        check(scenario, clock)?;
         knobs("tcp", &scenario.tcp)?;
         for (i, flow) in scenario.flows.iter().enumerate() {
             one(scenario, i, flow)?;

@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::congestion_controls::CongestionControls;
-use super::plan::Plan;
+use super::plan::{Plan, check};
 use super::play::play;
 use super::play_virtual::play as play_virtual;
 use super::result;
@@ -22,6 +22,7 @@ pub fn run(request: Request, clock: Clock) -> Result<(), Failure> {
              CAP_NET_ADMIN)",
         ));
     }
+    check(&scenario, clock)?;
     let emulator_plan = NetworkPath::new(&scenario);
     let fastest_bps = crate::result::fastest_bps(&scenario);
     let plan = Plan::new(&scenario, emulator_plan.flows(), fastest_bps, clock)?;

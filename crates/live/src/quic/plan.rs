@@ -49,7 +49,7 @@ pub struct TransferPlan {
     pub notes: Vec<String>,
 }
 
-const ENDPOINTS: EndpointKind = EndpointKind {
+pub const ENDPOINTS: EndpointKind = EndpointKind {
     owner: "quinn's",
     profiles: &[ProfileName::Rfc, ProfileName::Linux],
     packet_trace_advice: Some("leave it out, and use qlog"),

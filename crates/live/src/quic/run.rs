@@ -1,6 +1,6 @@
 //! A live run over QUIC, from its request to its result.
 
-use super::plan::TransferPlan;
+use super::plan::{ENDPOINTS, TransferPlan};
 use super::play::play;
 use super::result;
 use crate::events::{Event, Failure, send};
@@ -14,6 +14,7 @@ use std::time::Instant;
 pub fn run(request: Request) -> Result<(), Failure> {
     let Request { scenario, parent, qlog, port } = request;
     end_with_parent(parent, libc::SIGKILL)?;
+    ENDPOINTS.check(&scenario)?;
     let network_path = NetworkPath::new(&scenario);
     let qlog = qlog.as_deref().map(Path::new);
     let plan = TransferPlan::new(

@@ -10,7 +10,7 @@ mod memory;
 
 use crate::events::{self, Failure};
 use crate::guest::{EVENTS, REQUEST};
-use crate::linux::socket;
+use crate::linux::{self, Clock, socket};
 use crate::run_control::end_with_parent;
 use cwndlab_scenario::CheckedScenario;
 use host_core::Core;
@@ -58,6 +58,7 @@ pub fn run() -> Result<(), Failure> {
     let directory = std::env::current_dir().map_err(failed)?;
     // The guest checks the scenario again; here it tells the memory and the seed.
     let checked = scenario.as_ref().map(crate::request::checked).transpose()?;
+    checked.as_ref().map(|found| linux::check(found, Clock::Virtual)).transpose()?;
     remove_left_folders();
     let prefix = format!("{FOLDER}{}-", std::process::id());
     let folder = tempfile::Builder::new().prefix(&prefix).tempdir().map_err(failed)?;

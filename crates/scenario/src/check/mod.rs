@@ -23,6 +23,8 @@ use cwndlab_units::Time;
 use linux_settings::check_linux_settings;
 use std::collections::BTreeSet;
 
+/// Largest seed: integers of TOML, and of the tables of results, end there.
+const MAX_SEED: u64 = i64::MAX as u64;
 /// Largest number of samples in a trace table: about 2 GiB.
 const MAX_SAMPLES: f64 = 1e8;
 
@@ -69,6 +71,9 @@ impl Scenario {
                 format!("[{from}, {to}]"),
                 format!("[from, to] with 0s <= from < to <= {}", self.duration),
             );
+        }
+        if self.seed > MAX_SEED {
+            return invalid("seed", self.seed, format!("0 to {MAX_SEED}"));
         }
         at_least("rate_bin", self.rate_bin, Time::ns(1_000_000))?;
         self.bdp.map_or(Ok(()), |bdp| positive("bdp.rtt", bdp.rtt))

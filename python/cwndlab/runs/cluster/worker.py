@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cwndlab import custom_rules, native
+from cwndlab.arguments import Simulated
 from cwndlab.runs.cluster.payload import BY_FILE, BY_VALUE, Payload, escaped, fingerprint
-from cwndlab.runs.execute import Progress
 from cwndlab.runs.executors import Outcome, machine, perform
 
 LOOK_EVERY_S = 0.2
@@ -114,7 +114,7 @@ def _folder() -> Path:
     return Path(get_worker().local_directory) / "cwndlab"
 
 
-def _watch() -> Progress:
+def _watch() -> Simulated:
     """Return the progress callback of a run.
 
     It ends a run that is not wanted any more.
@@ -136,7 +136,7 @@ def _is_wanted(worker: object, key: object) -> bool:
     return key in tasks and tasks[key].state != "cancelled"
 
 
-def _every(seconds: float, is_wanted: Callable[[], bool]) -> Progress:
+def _every(seconds: float, is_wanted: Callable[[], bool]) -> Simulated:
     looked_s = time.monotonic()
 
     def progress(_simulated_s: float, _packets: int) -> None:

@@ -23,14 +23,14 @@ Runs under keys of another version are not found.
 
 
 def canonical(document: Mapping[str, Any]) -> str:
-    """Validate a scenario, and write it with every default in canonical notation.
+    """Validate a scenario for its home, and write it with every default in canonical notation.
 
     The text is one line of JSON.
 
     Raises
     ------
     ScenarioError
-        If it is not valid.
+        If it is not valid, or its home cannot run a rule.
 
     Examples
     --------
@@ -39,7 +39,9 @@ def canonical(document: Mapping[str, Any]) -> str:
     >>> json.loads(text)["duration"], json.loads(text)["flows"][0]["rule"]
     ('500ms', 'AIMD(1, 0.5)')
     """
-    return native.Scenario(json.dumps(document), "json").to_json()
+    checked = native.Scenario(json.dumps(document), "json")
+    checked.check_home()
+    return checked.to_json()
 
 
 def run_key(scenario: str, counted_s: float | None = None) -> str | None:
