@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -165,12 +166,13 @@ def stationary(data: Data, experiment: Experiment) -> Figure:
         panel.set_ylabel(label)
         panel.set_xlabel("flows on a RED gateway")
         panel.set_xlim(left=0)
+    axes[0].set_title("whiskers: 95 % confidence interval", fontsize=9, fontweight="normal")
     axes[1].legend(loc="lower right")
     means = data.means(plan)
     goodput = [means.value("goodput", place, data.rule(rule)) for rule in names]
     figure.suptitle(
-        gain_headline(names, goodput, means.cases) + "; whiskers: 95 % confidence",
-        x=0.01, ha="left", fontsize=10.5, fontweight="bold",
+        gain_headline(names, goodput, means.cases), x=0.01, ha="left", fontsize=10.5,
+        fontweight="bold",
     )  # fmt: skip
     return figure
 
@@ -191,7 +193,7 @@ def gain_headline(
     """
     few = [values[0] for values in goodput]
     follows = "The smaller epsilon, the more goodput"
-    if few != sorted(few):
+    if not all(less < more for less, more in pairwise(few)):
         follows = "Goodput does not follow epsilon"
     first, last = (100 * (goodput[-1][at] / goodput[0][at] - 1) for at in (0, -1))
     return (
