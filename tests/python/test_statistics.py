@@ -37,10 +37,10 @@ def test_interval_of_a_fraction_by_hand():
 
 
 def test_interval_of_a_time_by_hand():
-    # 19 and 21: mean 20, half-width 12.7062; 20 exp(-0.63531) and 20 exp(0.63531).
-    found = estimate([19, 21], bounds=(0, math.inf))
-    assert (found.low, found.high) == pytest.approx((10.5958, 37.7508), rel=1e-3)
-    below = estimate([-19, -21], bounds=(-math.inf, 0))
+    # 19.9 and 20.1: mean 20, half-width 1.27062; 20 exp(-0.063531) and 20 exp(0.063531).
+    found = estimate([19.9, 20.1], bounds=(0, math.inf))
+    assert (found.low, found.high) == pytest.approx((18.7689, 21.3118), rel=1e-5)
+    below = estimate([-19.9, -20.1], bounds=(-math.inf, 0))
     assert (below.low, below.high) == pytest.approx((-found.high, -found.low))
 
 
