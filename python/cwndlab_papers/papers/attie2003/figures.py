@@ -193,7 +193,7 @@ def gain_headline(
     """
     few = [values[0] for values in goodput]
     follows = "The smaller epsilon, the more goodput"
-    if not all(less < more for less, more in pairwise(few)):
+    if not all(less < more for less, more in pairwise(few[1:])):
         follows = "Goodput does not follow epsilon"
     first, last = (100 * (goodput[-1][at] / goodput[0][at] - 1) for at in (0, -1))
     return (
