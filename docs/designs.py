@@ -1,7 +1,8 @@
 """Runs the searches of docs/design.md, and writes its tables and pictures.
 
 ``python docs/designs.py [PART...]`` takes about ten minutes on two quiet processors, most of it for
-the 36 rules (part ``linear``); runs are kept in ``out/designs``, so that it resumes.
+the 36 rules (part ``linear``); runs are kept in ``out/designs``, so that it resumes. ``--draw``
+only draws the picture of goodput over queueing delay again, from the tables of docs/design.md.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -19,7 +21,6 @@ from cwndlab.designs import DesignResult
 from cwndlab.designs.aims import Aim
 from cwndlab.designs.conditions import Conditions, Meter, reduced
 from cwndlab.designs.page import with_interval
-from cwndlab.designs.result import Designed
 from cwndlab.plots.style import panels, styled
 from cwndlab.runs.store import Store
 from cwndlab.sweeps import Sweep
@@ -129,38 +130,109 @@ class Setting:
         return self.distance(rule, np.arange(REPLICATES)), float(low), float(high)
 
 
+class Point(NamedTuple):
+    """A rule on the hidden conditions, and whether it is of a frontier or in use."""
+
+    kind: str
+    rule: str
+    delay_ms: float
+    goodput: float
+    jain: float
+
+
+KINDS = {"linear rules": "#d55e00", "rules that read the queueing delay": "#0072b2"}
+IN_USE = "in use"
+TABLES = dict(zip(("better", "delay-based"), KINDS, strict=True))
+
+
+def delay_points(page: str) -> list[Point]:
+    r"""Read the rules of both searches from the tables of docs/design.md.
+
+    Examples
+    --------
+    >>> delay_points("<!-- designs: better -->\n"
+    ...              "| `Linear(1, 2, 3, 0.5)` | 0.9 [0.8, 1.0] | 50.5 [50, 51] | 0.95 | - |\n"
+    ...              "| `CUBIC` | 0.8 [0.7, 0.9] | 60.0 [59, 61] | 0.9 | - |\n<!-- end -->")[0]
+    Point(kind='linear rules', rule='Linear(1, 2, 3, 0.5)', delay_ms=50.5, goodput=0.9, jain=0.95)
+    """
+    found: dict[str, Point] = {}
+    for name, kind in TABLES.items():
+        for part in re.findall(rf"<!-- designs: {name} -->\n(.*?)<!-- end -->", page, re.DOTALL):
+            for rule, *cells in re.findall(
+                r"^\| `(.+)` \| ([\d.]+).*? \| ([\d.]+).*? \| ([\d.]+)", part, re.MULTILINE
+            ):
+                goodput, delay, jain = map(float, cells)
+                is_found = rule.startswith(("Linear(", "Rule("))
+                found[rule] = Point(kind if is_found else IN_USE, rule, delay, goodput, jain)
+    return list(found.values())
+
+
+def delay_headline(points: Sequence[Point]) -> str:
+    """Say how much less fair rules wait that read the queueing delay, at the goodput of others.
+
+    Of each fair linear rule, and of each in use, the wait is compared with the shortest of a
+    delay-based rule that is as fair and has no less goodput.
+    """
+    reading = list(KINDS)[-1]
+    less = [
+        1 - min(waits) / one.delay_ms
+        for one in points
+        if one.kind != reading and one.jain >= FAIR
+        and (waits := [other.delay_ms for other in points if other.kind == reading
+                       and other.jain >= FAIR and other.goodput >= one.goodput])
+    ]  # fmt: skip
+    least, most = 100 * min(less), 100 * max(less)
+    verb = "wait" if least > 0 else "do not always wait"
+    return (
+        f"With as much goodput, rules that read the queueing delay {verb} "
+        f"{least:.0f} to {most:.0f} % less"
+    )
+
+
 @styled
-def delay_figure(linear: DesignResult, delay_based: DesignResult) -> Figure:
+def delay_figure(points: Sequence[Point]) -> Figure:
     """Draw goodput over queueing delay: both frontiers, and the rules in use."""
-    figure, (axes,) = panels(1, 1, width=6.4, height=3.8)
-    for found, color, name in (
-        (linear, "#d55e00", "linear rules"), (delay_based, "#0072b2", "rules that read qdelay"),
-    ):  # fmt: skip
-        points = _points(found.frontier)
-        fair = points[:, 2] >= FAIR
-        axes.plot(*points[fair, :2].T, "o", color=color, label=name)
-        axes.plot(*points[~fair, :2].T, "o", color=color, markerfacecolor="none")
-    axes.plot([], [], "o", color="#777777", markerfacecolor="none", label=f"Jain's index < {FAIR}")
-    for one, (x, y, _) in zip(linear.references, _points(linear.references), strict=True):
-        axes.plot(x, y, "k*", markersize=9)
-        axes.annotate(one.rule, (x, y), textcoords="offset points", xytext=(7, -12), fontsize=8)
-    axes.set_xlabel("mean queueing delay [ms]: shorter is better")
-    axes.set_ylabel("goodput / available: more is better")
-    axes.legend(fontsize=8, loc="lower right")
-    _headline(figure, "At equal goodput, rules that read the queueing delay wait less")
+    figure, (axes,) = panels(1, 1, width=7.2, height=4.0)
+    for kind, color in KINDS.items():
+        own = sorted((one for one in points if one.kind == kind), key=lambda one: one.delay_ms)
+        fair = [one for one in own if one.jain >= FAIR]
+        axes.plot([one.delay_ms for one in fair], [one.goodput for one in fair], "-o", color=color,
+                  linewidth=1.2, markersize=6)  # fmt: skip
+        unfair = [one for one in own if one.jain < FAIR]
+        axes.plot([one.delay_ms for one in unfair], [one.goodput for one in unfair], "o",
+                  color=color, markerfacecolor="white", alpha=0.6)  # fmt: skip
+    for kind, at in zip(KINDS, ((68.5, 0.926), (33, 0.946)), strict=True):  # fmt: skip
+        axes.text(*at, kind.replace(" the", "\nthe"), color=KINDS[kind], weight="bold",
+                  fontsize=9)  # fmt: skip
+    for one in (one for one in points if one.kind == IN_USE):
+        axes.plot(one.delay_ms, one.goodput, "k*", markersize=10)
+        axes.annotate(one.rule, (one.delay_ms, one.goodput), textcoords="offset points",
+                      xytext=(8, -4), fontsize=9)  # fmt: skip
+    axes.set_xlabel("mean queueing delay [ms], shorter is better")
+    axes.set_ylabel("goodput / available, more is better")
+    axes.set_title(f"hollow: unfair, Jain's index below {FAIR}; star: in use",
+                   fontsize=9, fontweight="normal")  # fmt: skip
+    _headline(figure, delay_headline(points))
     return figure
 
 
-def _points(rules: Sequence[Designed]) -> np.ndarray:
-    """Return delay in ms, goodput and Jain's index of each rule on the hidden conditions."""
-    scales = ((Aim.read("delay"), 1e3), *((aim, 1.0) for aim in AIMS))
-    return np.array([[scale * one.hidden[aim.text].mean for aim, scale in scales] for one in rules])
+def beyond_headline(settings: Sequence[Setting]) -> str:
+    """Say how many of the rules the search did not reach, in each setting."""
+    everyone = np.arange(REPLICATES)
+    counts = ", ".join(
+        f"{sum(setting.distance(rule, everyone) < 0 for rule in setting.rules)} of "
+        f"{len(setting.rules)} with {setting.name.replace('/', ' and ')}"
+        for setting in settings
+    )
+    return f"Rules of Akella et al. beyond the frontier of the search: {counts}"
 
 
 @styled
 def linear_figure(settings: list[Setting]) -> Figure:
     """Draw the 36 rules and the frontier, a panel for each setting."""
-    figure, places = panels(1, len(settings), width=4.0 * len(settings), height=3.6, sharey=True)
+    figure, places = panels(
+        1, len(settings), width=4.0 * len(settings), height=3.8, sharex=True, sharey=True
+    )
     colors = dict(zip(FAMILIES, ("#d55e00", "#009e73", "#cc79a7", "#e69f00"), strict=True))
     for axes, setting in zip(places, settings, strict=True):
         for family, marker in FAMILIES.items():
@@ -168,16 +240,19 @@ def linear_figure(settings: list[Setting]) -> Figure:
                 [setting.values[rule].mean(axis=1) for rule in setting.rules
                  if rule.startswith(family)]
             )  # fmt: skip
-            axes.plot(points[:, 0], points[:, 1], marker, color=colors[family], markersize=4,
+            axes.plot(points[:, 0], points[:, 1], marker, color=colors[family], markersize=4.5,
                       label=family, linestyle="none")  # fmt: skip
         best = np.array([setting.values[rule].mean(axis=1) for rule in setting.frontier])
         best = best[np.argsort(best[:, 0])]
-        axes.plot(best[:, 0], best[:, 1], "-o", color="#0072b2", markersize=4,
-                  label="frontier of linear rules")  # fmt: skip
-        axes.set_title(setting.name)
+        # Above all points: the frontier is what they are compared with.
+        axes.plot(best[:, 0], best[:, 1], "-*", color="#000000", markersize=11, linewidth=1.2,
+                  markeredgecolor="white", zorder=5, label="frontier of the search")  # fmt: skip
+        axes.set_title(setting.name.replace("/", ", "))
         axes.set_xlabel("goodput / available")
     places[0].set_ylabel("Jain's index")
-    places[0].legend(fontsize=8, loc="lower left")
+    figure.legend(*places[0].get_legend_handles_labels(), loc="outside lower center",
+                  ncols=len(FAMILIES) + 1)  # fmt: skip
+    _headline(figure, beyond_headline(settings))
     return figure
 
 
@@ -244,8 +319,12 @@ def draw_linear(store: Store) -> dict[str, str]:
 def draw_better(store: Store) -> dict[str, str]:
     """Search linear rules and delay-based rules that are better than those in use."""
     linear, delay_based = (_searched(name, store) for name in ("better", "delay-based"))
-    _draw(delay_figure(linear, delay_based), "design-delay-based.png")
     return {"better": better_table(linear), "delay-based": better_table(delay_based)}
+
+
+def draw_delay() -> None:
+    """Draw what both tables of the page say."""
+    _draw(delay_figure(delay_points(PAGE.read_text(encoding="utf-8"))), "design-delay-based.png")
 
 
 PARTS = {"friendly": draw_friendly, "linear": draw_linear, "better": draw_better}
@@ -253,6 +332,9 @@ PARTS = {"friendly": draw_friendly, "linear": draw_linear, "better": draw_better
 
 def main(names: Sequence[str]) -> int:
     """Run the searches of some parts or all, and write their tables and pictures."""
+    if list(names) == ["--draw"]:
+        draw_delay()
+        return 0
     if unknown := sorted({*names} - {*PARTS}):
         print(f"part: {unknown[0]!r} is not known: expected {', '.join(PARTS)}", file=sys.stderr)
         return 2
@@ -267,6 +349,7 @@ def main(names: Sequence[str]) -> int:
                     text, flags=re.DOTALL,
                 )  # fmt: skip
                 PAGE.write_text(text, encoding="utf-8")
+    draw_delay()
     return 0
 
 

@@ -1,9 +1,10 @@
 """Measures how often confidence intervals cover the mean: ``python docs/interval_coverage.py``.
 
 Samples of known mean, shaped like the metrics of runs, are drawn many times. Compared are Student's
-t, its interval cut at the bounds, the interval of `cwndlab.statistics.estimate` (logit or
-logarithm), and two bootstraps of scipy, which take minutes. The table of docs/metrics.md is what it
-prints; tests/python/test_interval_coverage.py measures some of it again.
+t, its interval cut at the bounds, that of the logit or logarithm, that of the effective sample
+size, the narrower end of both that `cwndlab.statistics.estimate` takes, and two bootstraps of
+scipy, which take minutes. The tables of docs/metrics.md are what it prints;
+tests/python/test_interval_coverage.py measures some of it again.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import bootstrap
+from scipy.special import expit, logit
+from scipy.stats import beta, bootstrap, chi2, norm
 
 from cwndlab.statistics import UNBOUNDED, Bounds, estimate
 
 Interval = tuple[float, float]
 FRACTION, POSITIVE = (0.0, 1.0), (0.0, math.inf)
 LEVEL, SAMPLES, RESAMPLES, SEED = 0.95, 2000, 999, 1
-REPLICATES = (3, 5, 10, 20)
+REPLICATES = (2, 3, 5, 10, 20)
+NARROW, FEW = 0.95, (2, 3, 5)
 
 
 class Population(NamedTuple):
@@ -37,6 +40,8 @@ class Population(NamedTuple):
 POPULATIONS = (
     Population("utilization near 1: Beta(40, 2)", 40 / 42, FRACTION,
                lambda rng, n: rng.beta(40, 2, n)),
+    Population("utilization of 1 but for a few runs: Beta(40, 1/2)", 40 / 40.5, FRACTION,
+               lambda rng, n: rng.beta(40, 0.5, n)),
     Population("Jain's index near 1: 1 - exponential of mean 0.02", 0.98, FRACTION,
                lambda rng, n: np.maximum(1 - rng.exponential(0.02, n), 0.0)),
     Population("loss rate near 0: Beta(2, 200)", 2 / 202, FRACTION,
@@ -68,6 +73,33 @@ def cut(values: np.ndarray, bounds: Bounds) -> Interval:
     return max(low, bounds[0]), min(high, bounds[1])
 
 
+def transformed(values: np.ndarray, bounds: Bounds) -> Interval:
+    """Return the interval of the logit or logarithm, by the delta method."""
+    mean, half_width = _moments(values)
+    if not bounds[0] < mean < bounds[1] or half_width == 0:
+        return mean, mean
+    if bounds == POSITIVE:
+        ratio = min(half_width / mean, 700.0)
+        return mean * math.exp(-ratio), mean * math.exp(ratio)
+    margin = half_width / (mean * (1 - mean))
+    return float(expit(logit(mean) - margin)), float(expit(logit(mean) + margin))
+
+
+def effective(values: np.ndarray, bounds: Bounds) -> Interval:
+    """Return the interval of Clopper and Pearson, or of Garwood, for the effective sample size."""
+    mean, half_width = _moments(values)
+    if not bounds[0] < mean < bounds[1] or half_width == 0:
+        return mean, mean
+    tail = (1 - LEVEL) / 2
+    precision = (norm.ppf(1 - tail) / half_width) ** 2
+    if bounds == POSITIVE:
+        scale, events = 2 * mean * precision, mean**2 * precision
+        return chi2.ppf(tail, 2 * events) / scale, chi2.isf(tail, 2 * events + 2) / scale
+    trials = mean * (1 - mean) * precision
+    hits, misses = trials * mean, trials * (1 - mean)
+    return beta.ppf(tail, hits, misses + 1), beta.isf(tail, hits + 1, misses)
+
+
 def ours(values: np.ndarray, bounds: Bounds) -> Interval:
     """Return what cwndlab reports."""
     return _ends(values, bounds)
@@ -91,11 +123,21 @@ def resampled(method: str) -> Callable[[np.ndarray, Bounds], Interval]:
 METHODS = {
     "Student's t": student,
     "t, cut": cut,
-    "logit or log": ours,
+    "logit or log": transformed,
+    "effective sample": effective,
+    "cwndlab": ours,
     "percentile bootstrap": resampled("percentile"),
     "BCa bootstrap": resampled("BCa"),
 }
-FAST = ("Student's t", "t, cut", "logit or log")
+FAST = ("Student's t", "t, cut", "logit or log", "effective sample", "cwndlab")
+
+
+def _moments(values: np.ndarray) -> tuple[float, float]:
+    """Return the mean and the half-width of Student's interval."""
+    found = estimate(values.tolist(), LEVEL)
+    assert found.mean is not None
+    assert found.half_width is not None
+    return found.mean, found.half_width
 
 
 def _ends(values: np.ndarray, bounds: Bounds) -> Interval:
@@ -112,7 +154,7 @@ class Coverage(NamedTuple):
     outside: float
     """Part of the intervals that reach beyond the bounds."""
     width: float
-    """Median width."""
+    """Width that few are wider than: the quantile `NARROW`, of what lies within the bounds."""
 
 
 def measured(
@@ -128,7 +170,7 @@ def measured(
     return Coverage(
         float(np.mean((low <= population.mean) & (population.mean <= high))),
         float(np.mean((low < least) | (high > most))),
-        float(np.median(high - low)),
+        float(np.quantile(np.minimum(high, most) - np.maximum(low, least), NARROW)),
     )
 
 
@@ -150,13 +192,29 @@ def table(methods: tuple[str, ...], samples: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def width_table(samples: int) -> str:
+    """Write the width that one interval of 20 exceeds."""
+    lines = [
+        f"| {' | '.join(['values', 'runs', *FAST])} |",
+        f"| --- {'| --- ' * (len(FAST) + 1)}|",
+    ]
+    for population in POPULATIONS:
+        for replicates in FEW:
+            found = (measured(population, method, replicates, samples).width for method in FAST)
+            name = population.name if replicates == FEW[0] else ""
+            cells = (f"{width:.2g}" if width < 100 else f"{width:,.0f}" for width in found)
+            lines.append(f"| {' | '.join([name, str(replicates), *cells])} |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=SAMPLES, help="of each kind and number")
     parser.add_argument("--fast", action="store_true", help="without the bootstraps")
     asked = parser.parse_args()
-    print(table(FAST if asked.fast else tuple(METHODS), asked.samples), end="")
+    print(table(FAST if asked.fast else tuple(METHODS), asked.samples))
+    print(width_table(asked.samples), end="")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ Ratios of Prague's window and rate to those of CUBIC and of Reno, over RTTs and 
 and with two causes of deviations removed; and the parts of which a ratio of windows is the product.
 Prints the tables of docs/l4s.md, and draws its three pictures where it is given a directory;
 tests/python/test_l4s_steady_state.py measures some of it again. Takes about six minutes on two
-cores. ``--draw`` only draws the two pictures of ratios again, from the tables of docs/l4s.md.
+cores. ``--draw`` only draws the two pictures of ratios again, from the tables of docs/l4s.md,
+``--parts`` only measures and draws the third.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cwndlab import Result, Scenario
-from cwndlab.plots.style import LOOKS, panels, png_bytes, styled
+from cwndlab.plots.style import LOOKS, log_scale, panels, png_bytes, styled
 from cwndlab.runs.execute import run_many
 from cwndlab.statistics import Estimate, estimate
 from parts.pictures import reduce_colours
@@ -356,55 +358,94 @@ def _lines(axes: Axes, ratios: Ratios, setting: str, other: str, measure: str) -
         )  # fmt: skip
 
 
+SLOW = RATES_MBIT[:2]
+"""Rates at which a window of ten flows is a few packets, and the L queue marks by itself."""
+
+
+def parts_headline(means: Mapping[Cell, Parts], constant: list[tuple[float, float]]) -> str:
+    """Say how near Prague is to its law, and the coupling to 2, where marking is steady.
+
+    Examples
+    --------
+    >>> steady = Parts(20.0, 10.0, marks=0.1, drops=0.0025, mean=0.05, root_mean_square=0.05)
+    >>> parts_headline({Cell("both", "Reno", 40, 20): steady}, [(0.01, 2.0), (0.2, 2.0)])
+    'Where marking is steady, Prague is within 0 % of its law, and the coupling within 0 % of 2'
+    """
+    steady = [
+        part for cell, part in means.items()
+        if cell.setting in APART and cell.rate_mbit not in SLOW and part.steadiness >= STEADY
+    ]  # fmt: skip
+    shares, products = zip(*constant, strict=True)
+    law = np.interp([part.marks for part in steady], shares, products)
+    off_law = max(
+        abs(part.prague * part.marks / at - 1) for part, at in zip(steady, law, strict=True)
+    )
+    off_coupling = max(abs(part.coupled / COUPLING - 1) for part in steady)
+    return (
+        f"Where marking is steady, Prague is within {100 * off_law:.0f} % of its law, "
+        f"and the coupling within {100 * off_coupling:.0f} % of {COUPLING:g}"
+    )
+
+
 @styled
-def parts_figure(means: dict[Cell, Parts], constant: list[tuple[float, float]]) -> Figure:
+def parts_figure(means: Mapping[Cell, Parts], constant: list[tuple[float, float]]) -> Figure:
     """Draw the laws of Prague and of the coupling, without the virtual RTT."""
-    figure, (law, coupling) = panels(1, 2, width=9.5, height=3.6)
-    slow = RATES_MBIT[:2]
+    figure, (law, coupling) = panels(1, 2, width=10.0, height=3.8)
     kinds = {
-        "marking probability hardly varies": ("o", LOOKS[0].color, "full"),
-        "it varies": ("^", LOOKS[1].color, "full"),
-        f"{slow[0]} and {slow[1]} Mbit/s": ("s", "#777777", "none"),
+        "marking is steady": ("o", LOOKS[0].color, "full"),
+        "marking comes in bursts": ("^", LOOKS[1].color, "full"),
+        f"few packets in a window ({SLOW[0]} and {SLOW[1]} Mbit/s)": ("s", "#aaaaaa", "none"),
     }
 
     def kind(cell: Cell) -> str:
-        steady, varying, small = kinds
-        if cell.rate_mbit in slow:
-            return small
-        return steady if means[cell].steadiness >= STEADY else varying
+        steady, bursts, few = kinds
+        if cell.rate_mbit in SLOW:
+            return few
+        return steady if means[cell].steadiness >= STEADY else bursts
 
     line = {"color": "black", "linewidth": 1.3}
-    law.plot(*zip(*constant, strict=True), **line, label="constant share of marks")
+    law.plot(*zip(*constant, strict=True), **line)
     coupling.plot([0, 1], [0, COUPLING], **line)
-    for name, (marker, color, fill) in kinds.items():
+    # The points of the claim last, on top.
+    for name, (marker, color, fill) in reversed(kinds.items()):
         chosen = [
             part for cell, part in means.items() if cell.setting in APART and kind(cell) == name
         ]
         look = {"marker": marker, "color": color, "fillstyle": fill, "linestyle": "none"}
-        look |= {"markersize": 4, "label": name}
+        look |= {"markersize": 4.5, "label": name}
         marks = [part.marks for part in chosen]
         law.plot(marks, [part.prague * part.marks for part in chosen], **look)
         coupling.plot(
             [part.steadiness for part in chosen], [part.coupled for part in chosen], **look
         )
+    log_scale(law, "x")
     law.set(
-        xscale="log",
         xlabel="share of Prague's packets that are marked",
-        ylabel="Prague's window times this share",
+        ylabel="window [packets] x share of marks",
         ylim=(0, None),
     )
-    law.set_title("Prague's window")
+    share, product = constant[0]
+    law.annotate(
+        "law: marks at random, one flow", (share, product), xytext=(0, -26),
+        textcoords="offset points", fontsize=9, ha="left",
+        arrowprops={"arrowstyle": "-", "color": "black", "linewidth": 0.8},
+    )  # fmt: skip
+    law.set_title("In bursts of marks Prague keeps a larger window")
     coupling.set(
-        xlabel="steadiness of the marking probability: mean / root mean square",
+        xlabel="steadiness of marking: mean / root mean square",
         ylabel="share of marks / √(share of drops)",
         xlim=(0, 1.02), ylim=(0, None),
     )  # fmt: skip
-    coupling.set_title("Coupling of marks and drops")
-    figure.suptitle(
-        "Where marking is steady, Prague follows its law, and the coupling is 2", x=0.01,
-        ha="left", fontsize=11, fontweight="bold",
+    coupling.annotate(
+        f"{COUPLING:g} x steadiness", (0.3, 0.3 * COUPLING), xytext=(-6, 8),
+        textcoords="offset points", fontsize=9, ha="right",
     )  # fmt: skip
-    figure.legend(*law.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    coupling.set_title("and gets fewer marks than the coupling means it to")
+    figure.suptitle(
+        parts_headline(means, constant), x=0.01, ha="left", fontsize=11, fontweight="bold"
+    )
+    handles, labels = law.get_legend_handles_labels()
+    figure.legend(handles[::-1], labels[::-1], loc="outside lower center", ncols=len(labels))
     return figure
 
 
@@ -437,7 +478,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", type=Path, help="directory for the pictures")
     parser.add_argument("--draw", action="store_true", help="only draw, from docs/l4s.md")
+    parser.add_argument("--parts", action="store_true", help="only the picture of the parts")
     asked = parser.parse_args()
+    if asked.parts:
+        _, means = measured(cells(APART))
+        draw({"parts": parts_figure(means, constant_marks())}, asked.images or DOCS / "images")
+        return
     if asked.draw:
         ratios = kept((DOCS / "l4s.md").read_text(encoding="utf-8"))
         draw({"steady-state": steady_state_figure(ratios), "causes": causes_figure(ratios)},

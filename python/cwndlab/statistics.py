@@ -85,8 +85,10 @@ def estimate(
 
     The interval of a bounded quantity is that of its logit (with two bounds) or of the logarithm of
     its distance from the bound (with one), by the delta method [1]_: it stays within the bounds,
-    and covers the mean more often than the symmetric one where values crowd at a bound
-    (``docs/interval_coverage.py`` measures it).
+    and covers the mean more often than the symmetric one where values crowd at a bound. Of two or
+    three values there it can be nearly as wide as the bounds; it is cut where the interval of the
+    effective sample size ends, that of Clopper and Pearson [2]_ or, with one bound, of the gamma
+    distribution [3]_. ``docs/interval_coverage.py`` measures how often it covers.
 
     Parameters
     ----------
@@ -107,6 +109,10 @@ def estimate(
     ----------
     .. [1] E. L. Korn, B. I. Graubard, "Analysis of Health Surveys", Wiley, 1999, section 3.2 (the
        logit interval of a proportion).
+    .. [2] E. L. Korn, B. I. Graubard, "Confidence intervals for proportions with small expected
+       number of positive counts estimated from survey data", Survey Methodology 24(2), 1998.
+    .. [3] M. P. Fay, E. J. Feuer, "Confidence intervals for directly standardized rates: a method
+       based on the gamma distribution", Statistics in Medicine 16(7), 1997.
 
     Examples
     --------
@@ -115,7 +121,7 @@ def estimate(
     (2.0, 2.4841, 3)
     >>> found = estimate([0.99, 0.98, 0.999], bounds=(0, 1))
     >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3)
-    (0.99, 0.905, 0.999)
+    (0.99, 0.93, 0.999)
     """
     if not 0 < level < 1:
         raise ValueError(invalid("level", level, "a number between 0 and 1"))
@@ -133,7 +139,7 @@ def estimate(
 
     quantile = float(stdtrit(count - 1, 0.5 + level / 2))
     half_width = quantile * math.sqrt(variance / count)
-    return Estimate(mean, *_interval(mean, half_width, bounds), count)
+    return Estimate(mean, *_interval(mean, half_width, bounds, level), count)
 
 
 def difference_bounds(bounds: Bounds) -> Bounds:
@@ -176,28 +182,57 @@ def prediction(
     return (max(found.mean - half_width, bounds[0]), min(found.mean + half_width, bounds[1]))
 
 
-def _interval(mean: float, half_width: float, bounds: Bounds) -> tuple[float, float]:
+def _interval(mean: float, half_width: float, bounds: Bounds, level: float) -> Bounds:
     """Return the interval of a mean whose symmetric interval has this half-width."""
     low, high = bounds
     # A mean at a bound has no spread. One beyond a bound, by rounding, has no transform.
     if not low < mean < high or half_width == 0:
         return mean - half_width, mean + half_width
-    from scipy.special import expit, logit
-
     if math.isfinite(low) and math.isfinite(high):
-        part = (mean - low) / (high - low)
-        at, margin = float(logit(part)), half_width / ((high - low) * part * (1 - part))
-        ends = (low + (high - low) * float(expit(at + sign * margin)) for sign in (-1, 1))
-        first, last = ends
-        return first, last
+        width = high - low
+        first, last = _of_part((mean - low) / width, half_width / width, level)
+        return low + width * first, low + width * last
     if math.isfinite(low):
-        # The exponential of more overflows.
-        margin = min(half_width / (mean - low), 700.0)
-        return low + (mean - low) * math.exp(-margin), low + (mean - low) * math.exp(margin)
+        first, last = _of_ratio(half_width / (mean - low), level)
+        return low + (mean - low) * first, low + (mean - low) * last
     if math.isfinite(high):
-        less, more = _interval(-mean, half_width, (-high, -low))
+        less, more = _interval(-mean, half_width, (-high, -low), level)
         return -more, -less
     return mean - half_width, mean + half_width
+
+
+def _of_part(part: float, half_width: float, level: float) -> Bounds:
+    """Return the interval of a mean between 0 and 1."""
+    from scipy.special import betaincinv, expit, logit
+
+    variance = part * (1 - part)
+    at, margin = float(logit(part)), half_width / variance
+    trials = _effective(math.sqrt(variance) / half_width, level)
+    hits, misses, tail = trials * part, trials * (1 - part), (1 - level) / 2
+    return (
+        max(float(expit(at - margin)), float(betaincinv(hits, misses + 1, tail))),
+        min(float(expit(at + margin)), float(betaincinv(hits + 1, misses, 1 - tail))),
+    )
+
+
+def _of_ratio(half_width: float, level: float) -> Bounds:
+    """Return the interval of a positive mean, with its half-width, in units of the mean."""
+    from scipy.special import gammaincinv
+
+    margin = min(half_width, 700.0)  # the exponential of more overflows
+    events, tail = _effective(1 / margin, level), (1 - level) / 2
+    return (
+        max(math.exp(-margin), float(gammaincinv(events, tail)) / events),
+        min(math.exp(margin), float(gammaincinv(events + 1, 1 - tail)) / events),
+    )
+
+
+def _effective(precision: float, level: float) -> float:
+    """Return the sample size whose normal interval has this precision, deviation / half-width."""
+    from scipy.special import ndtri
+
+    # Of larger samples both intervals are normal, and the quantiles lose digits.
+    return min(float(ndtri(0.5 + level / 2)) * precision, 1e4) ** 2
 
 
 def simultaneous(found: Estimate, among: int, level: float = 0.95) -> Estimate:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NAME = "reproduction"
 WIDTH_PIXELS = 1000
-COLOURS = 64
+COLOURS = 256
 BROWSER = f"{NAME}/claims.html"
 KEPT = ("readings", "under_readings", "dated")
 """Parts of a paper's page that other commands write."""

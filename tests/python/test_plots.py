@@ -68,6 +68,27 @@ def test_many_flows_become_group_means():
     assert labelled == ["a: AIMD(1, 0.5), 8 flows", "b: AIAD(1, 3)"]
 
 
+@pytest.mark.parametrize(
+    ("measure", "shaded"),
+    [(["5s", "15s"], [(0, 5), (15, 20)]), (["5s", "20s"], [(0, 5)]), (["0s", "20s"], [])],
+)
+def test_the_time_that_is_not_measured_is_grey(measure, shaded):
+    from conftest import SMALL
+
+    scenario = cwndlab.Scenario.from_text(SMALL).patch(
+        {"duration": "20s", "measure": measure, "trace": TRACE}
+    )
+    *over_time, _ = plots.overview(cwndlab.run(scenario)).axes
+    for axes in over_time:
+        found = [
+            patch.get_extents().transformed(axes.transData.inverted()).intervalx.tolist()
+            for patch in axes.patches
+        ]
+        assert found == [pytest.approx(span) for span in shaded]
+    labels = over_time[0].get_legend_handles_labels()[1]
+    assert labels.count("not measured") == (1 if shaded else 0)
+
+
 def test_drawn_windows_are_the_traced_ones(result):
     line = plots.overview(result).axes[0].get_lines()[2]
     trace = result.traces["cwnd"].filter(pl.col("flow") == "b")

@@ -37,11 +37,28 @@ def test_interval_of_a_fraction_by_hand():
 
 
 def test_interval_of_a_time_by_hand():
-    # 10 and 30: mean 20, half-width 12.7062 * 10; 20 exp(-6.3531) and 20 exp(6.3531).
-    found = estimate([10, 30], bounds=(0, math.inf))
-    assert (found.low, found.high) == pytest.approx((0.034825, 11486.0), rel=1e-3)
-    below = estimate([-10, -30], bounds=(-math.inf, 0))
+    # 19.9 and 20.1: mean 20, half-width 1.27062; 20 exp(-0.063531) and 20 exp(0.063531).
+    found = estimate([19.9, 20.1], bounds=(0, math.inf))
+    assert (found.low, found.high) == pytest.approx((18.7689, 21.3118), rel=1e-5)
+    below = estimate([-19.9, -20.1], bounds=(-math.inf, 0))
     assert (below.low, below.high) == pytest.approx((-found.high, -found.low))
+
+
+def test_few_values_are_no_less_sure_than_their_effective_sample():
+    # Half-width 12.7062 * 3.08505 = 1.95996 * 20: as sure as one event, whose interval is 0.0253 to
+    # 5.572 (Garwood 1936); the logarithm's is exp(-1.95996) to exp(1.95996) = 0.141 to 7.1.
+    found = estimate([20 - 3.08505, 20 + 3.08505], bounds=(0, math.inf))
+    assert (found.low, found.high) == pytest.approx((20 * 0.14086, 20 * 5.5716), rel=1e-3)
+    # Half-width 1.95996 * sqrt(0.9 * 0.1 / 10) = 0.185939: as sure as 9 of 10, whose interval is
+    # 0.555 to 0.9975 (Clopper and Pearson 1934); the logit's margin is 0.185939 / 0.09 = 2.06599
+    # about 2.19722, 0.533 to 0.986.
+    found = estimate([0.9 - 0.0146337, 0.9 + 0.0146337], bounds=(0, 1))
+    assert (found.low, found.high) == pytest.approx((0.55498, 0.98611), abs=1e-4)
+
+
+def test_utilizations_of_nearly_one_leave_little_open():
+    # The case that tables showed as 100.0 [18.5, 100.0].
+    assert estimate([1.0, 0.9995], bounds=(0, 1)).low > 0.95
 
 
 def test_values_at_a_bound_have_no_spread():

@@ -51,6 +51,9 @@ def beside(live: LiveRun) -> Figure:
         for panel in (axes[2 + column], axes[4 + column]):
             panel.set_xlim(0, result.simulated_s)
             panel.set_xlabel("time [s]")
+            timelines.shade_unmeasured(
+                panel, result, "not measured" if panel is axes[2 + column] else None
+            )
             what, _, note = panel.get_title("left").partition(" (")
             note = note.replace(") (", ")\n(")
             panel.set_title(f"{what}, {title}" + (f"\n({note}" if note else ""), loc="left")

@@ -206,10 +206,17 @@ def know(levels: Mapping[str, Iterable[str]], metrics: Iterable[Metric]) -> None
         drawing.seen += [metric.key for metric in metrics]
 
 
+UNCLEAR = ("home", "profile")
+"""Axes whose levels do not say what they are: `linux` is one of both."""
+
+
 def legend_title(axis: str | None) -> str | None:
-    """Return the label of the axis whose levels a legend has; None if it was given none."""
+    """Return the label of the axis whose levels a legend has.
+
+    None if it was given none, and the levels speak for themselves.
+    """
     label = None if axis is None else name(axis)
-    return None if label == axis else label
+    return None if label == axis and axis not in UNCLEAR else label
 
 
 def panel_title(axis: str, level: str) -> str:

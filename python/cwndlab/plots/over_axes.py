@@ -193,6 +193,8 @@ def _line(
     axes.errorbar(
         spots, means, yerr=whiskers(found, measure.scale), color=style.color, marker=style.marker,
         markersize=4.5, capsize=2.5, linewidth=1.2,
+        # Every second line is hollow: two that agree, such as two homes, are both seen.
+        markerfacecolor="none" if number % 2 else style.color,
         linestyle="" if numbers is None else style.linestyle, label=text,
     )  # fmt: skip
     last = np.nan if numbers is None else float(means[-1])

@@ -26,6 +26,8 @@ PANELS: dict[str, Callable[[Axes, Run], object]] = {
 def overview(result: Run, *, width: float = 9.0, height: float = 2.4) -> Figure:
     """Draw the traces of a result, one panel each, and shares of time by what limited the flows.
 
+    The time outside the measuring window is grey.
+
     Parameters
     ----------
     result : Result
@@ -52,6 +54,9 @@ def overview(result: Run, *, width: float = 9.0, height: float = 2.4) -> Figure:
         panel.set_ylim(bottom=0)
         panel.set_xlim(0, result.simulated_s)
         panel.tick_params(labelbottom=panel is over_time[-1])
+        # One entry of a legend serves all panels, which share the axis of time.
+        label = "not measured" if panel is over_time[0] else None
+        timelines.shade_unmeasured(panel, result, label)
         timelines.legend(panel)
     over_time[-1].set_xlabel("time [s]")
     if has_limits:

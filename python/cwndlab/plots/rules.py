@@ -40,15 +40,19 @@ def queue_by_rule(results: Mapping[str, Run]) -> Figure:
 
 def _stack(results: Mapping[str, Run], draw: Draw, quantity: str, title: str) -> Figure:
     figure, axes = panels(len(results), sharex=True, sharey=True, width=6.4, height=1.5)
+    is_shaded = False
     for index, (rule, panel) in enumerate(zip(ordered(results), axes, strict=True)):
         result = results[rule]
         draw(panel, result, look(index))
         panel.set_ylabel("")
         panel.set_title(name(rule))
         panel.set_xlim(0, result.simulated_s)
+        is_shaded |= timelines.shade_unmeasured(panel, result)
     # Last: a limit set before all panels are drawn would freeze the shared scale.
     if draw is _windows:
         title += timelines.clip_start_up(axes[0], list(results.values()))
+    if is_shaded:
+        title += "; grey: not measured"
     axes[0].set_ylim(bottom=0)
     axes[-1].set_xlabel("time [s]")
     figure.supylabel(quantity, fontsize=points(10))

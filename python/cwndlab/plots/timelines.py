@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MAX_SINGLE_FLOWS = 6
 """Largest number of flows with their own lines and legend entries; more are drawn by group."""
 MAX_FAINT_FLOWS = 20
+UNMEASURED = "#ececec"
 CLIP_FACTOR = 1.5
 """Windows are clipped if start-up exceeds the measured time by this factor.
 
@@ -135,6 +136,20 @@ def shade_phases(axes: Axes, result: Run) -> None:
             label=phase,
             zorder=0,
         )
+
+
+def shade_unmeasured(axes: Axes, result: Run, label: str | None = None) -> bool:
+    """Shade the time outside the measuring window, on which no number of the run depends.
+
+    Return whether there is any: of a run that is measured as a whole nothing is shaded.
+    """
+    ends = (0.0, result.measure_from_s), (result.measure_to_s, result.simulated_s)
+    spans = [(begin, end) for begin, end in ends if begin < end]
+    for index, span in enumerate(spans):
+        axes.axvspan(
+            *span, color=UNMEASURED, linewidth=0, zorder=-1, label=None if index else label
+        )
+    return bool(spans)
 
 
 def faint_windows(axes: Axes, trace: pl.DataFrame, flows: list[str], style: Look) -> pl.DataFrame:

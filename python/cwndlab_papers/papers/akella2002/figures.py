@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -35,6 +35,13 @@ HEADS = (
     ("loss_rate", "mean", "loss rate [%]"),
     ("mean_queueing_delay_s", "mean", "queueing delay [ms]"),
 )
+HEADLINE = (
+    ("goodput", "D_a", "goodput"),
+    ("fairness_spread", "mean", "fairness"),
+    ("loss_rate", "mean", "loss"),
+    ("mean_queueing_delay_s", "mean", "delay"),
+)
+"""Scores of the headline, with the word for each."""
 
 
 @styled
@@ -68,15 +75,40 @@ def setting(data: Data, experiment: Experiment) -> Figure:
         highest = max((row["value"] or 0.0) * scale for row in rows.values()) or 1.0
         panel.set_ylim(-0.05 * highest, 1.35 * highest)
         panel.grid(visible=False, axis="x")
+    apart = {
+        word: [(row["value"], row["ci95"]) for row in found.filter(metric=key, score=by).to_dicts()]
+        for key, by, word in HEADLINE
+    }
+    best = leaders(experiment.arguments["rules"], apart) or "no rule in any score"
     figure.suptitle(
-        "Less is better everywhere; whiskers: 95 % confidence interval",
-        x=0.01,
-        ha="left",
-        fontsize=10,
-    )
+        f"Best by more than the whiskers, 95 % confidence: {best}. Less is better everywhere",
+        x=0.01, ha="left", fontsize=10.5, fontweight="bold",
+    )  # fmt: skip
     _by_environment(figure, axes[5:], data, plan, place, among)
     _legend(figure, among)
     return figure
+
+
+def leaders(
+    rules: Sequence[str], scores: Mapping[str, Sequence[tuple[float | None, float | None]]]
+) -> str:
+    """Name the rule whose interval is below those of all others, in each score that has one.
+
+    Examples
+    --------
+    >>> leaders(["AIMD", "MIMD"], {"goodput": [(0.5, 0.1), (0.1, 0.1)], "loss": [(1, 1), (2, 1)],
+    ...                            "fairness": [(1, 0.2), (2, 0.2)]})
+    'AIMD in fairness, MIMD in goodput'
+    """
+    leads: dict[str, list[str]] = {rule: [] for rule in rules}
+    for word, pairs in scores.items():
+        ends = [(value - (wide or 0.0), value + (wide or 0.0), rule)
+                for (value, wide), rule in zip(pairs, rules, strict=True)
+                if value is not None]  # fmt: skip
+        for _, high, rule in ends:
+            if all(high < low for low, _, other in ends if other != rule):
+                leads[rule].append(word)
+    return ", ".join(f"{rule} in {' and '.join(won)}" for rule, won in leads.items() if won)
 
 
 def waveform(data: Data, experiment: Experiment) -> Figure:
@@ -301,6 +333,7 @@ def appendix(data: Data, experiment: Experiment) -> Figure:
     assert grid is not None, "panels are in a grid"
     for panel in axes:
         panel.remove()
+    medians: list[str] = []
     for half, key in ((slice(0, 2), "spearman_D_a"), (slice(2, 4), "spearman_C_a")):
         panel = figure.add_subplot(grid[0, half])
         values = np.array(
@@ -309,6 +342,7 @@ def appendix(data: Data, experiment: Experiment) -> Figure:
                 for family in quantities.FAMILIES
             ]
         )
+        medians.append(f"{np.median(values):.2f} by {key[-3:]}")
         panel.imshow(values, vmin=-1, vmax=1, cmap="RdBu", aspect="auto")
         for (row, column), value in np.ndenumerate(values):
             panel.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8.5,
@@ -317,28 +351,29 @@ def appendix(data: Data, experiment: Experiment) -> Figure:
             range(len(settings)), [place.replace("/", "\n") for place in settings], fontsize=8
         )
         panel.set_yticks(range(4), quantities.FAMILIES)
-        panel.set_title(
-            f"{key[-3:]}: rank correlation with the published, median {np.median(values):.2f}"
-        )
+        panel.set_title(f"{key[-3:]}: rank correlation with the published, 1 where orders agree")
         panel.grid(visible=False)
     for half, score, scale in ((slice(0, 2), "D_a", 13), (slice(2, 4), "C_a", 1)):
-        _published_pairs(figure.add_subplot(grid[1, half]), table, settings, score, scale)
-    _legend(figure, settings)
+        _published_pairs(figure.add_subplot(grid[1, half]), table, score, scale)
+    figure.suptitle(
+        f"Our order of the rules of a family and the published: rank correlation "
+        f"{' and '.join(medians)} (medians)",
+        x=0.01, ha="left", fontsize=10.5, fontweight="bold",
+    )  # fmt: skip
     return figure
 
 
-def _published_pairs(
-    panel: Axes, table: pl.DataFrame, settings: Sequence[str], score: str, scale: float
-) -> None:
+def _published_pairs(panel: Axes, table: pl.DataFrame, score: str, scale: float) -> None:
     """Draw our scores per `scale` environments over the published ones, with the RMS difference."""
     key = f"published_{score}"
     known = table.drop_nulls(key)
     theirs, ours = (known[name].to_numpy() / scale for name in (key, score))
-    for index, place in enumerate(settings):
-        chosen, style = (known["setting"] == place).to_numpy(), look(index)
-        panel.plot(theirs[chosen], ours[chosen], style.marker, color=style.color, markersize=4)
+    panel.plot(theirs, ours, "o", color=look(0).color, markersize=4, alpha=0.5, markeredgewidth=0)
     most = 1.05 * float(np.nanmax([theirs, ours]))
     panel.plot([0, most], [0, most], color="#222222", linewidth=0.8, linestyle=":")
+    panel.text(0.98 * most, 0.98 * most, "equal ", ha="right", va="bottom", fontsize=8.5)
+    panel.set_aspect("equal", adjustable="box")
+    panel.set(xlim=(0, most), ylim=(0, most))
     rms = float(np.sqrt(np.mean((ours - theirs) ** 2)))
     unit = " per environment" if scale != 1 else ""
     panel.set_title(f"{score}{unit}: RMS difference {rms:.3f} over {known.height} pairs")

@@ -104,8 +104,10 @@ def each_flow(data: Data, experiment: Experiment) -> Figure:
         for what in ("losses", "ratios")
     }  # fmt: skip
     for at, (panel, setting) in enumerate(zip(axes, board.settings, strict=True)):
-        panel.axvspan(0, FEW_LOSSES, color="#eeeeee", linewidth=0, zorder=0)
+        panel.axvspan(0, FEW_LOSSES, color="#e4e4e4", linewidth=0, zorder=0)
         panel.axhline(1, color=REFERENCE, linewidth=1)
+        panel.text(0.99, 1, "exact", transform=panel.get_yaxis_transform(), ha="right",
+                   va="bottom", fontsize=8.5)  # fmt: skip
         for index, (group, label) in reversed([*enumerate({"gaimd": text, "tcp": "Reno"}.items())]):
             style = look(index)
             panel.plot(
@@ -117,7 +119,11 @@ def each_flow(data: Data, experiment: Experiment) -> Figure:
                 weight="bold",
             )  # fmt: skip
         panel.set_title(setting)
-        panel.set_xlabel("loss rate of the flow; grey: up to 10 %")
+        panel.set_xlabel("loss rate of the flow")
+        panel.text(
+            FEW_LOSSES, 0.02, " up to 10 % loss: grey", transform=panel.get_xaxis_transform(),
+            fontsize=8.5, color="#555555",
+        )  # fmt: skip
         panel.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes[0].set_xlim(left=0)
     axes[0].set_yscale("log")
@@ -130,7 +136,8 @@ def each_flow(data: Data, experiment: Experiment) -> Figure:
         for chosen in (losses <= FEW_LOSSES, losses > FEW_LOSSES)
     )
     figure.suptitle(
-        f"{text}, 8 in 10 flows: predicted / actual rate {few} up to 10 % loss, {many} above",
+        f"Of 8 in 10 flows the formula predicts {few} times the rate up to 10 % loss, "
+        f"{many} times above",
         x=0.01, ha="left", fontsize=10.5, fontweight="bold",
     )  # fmt: skip
     return figure
