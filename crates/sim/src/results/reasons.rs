@@ -306,12 +306,12 @@ impl Difference<'_> {
     fn sooner(&self, phase: &str) -> String {
         let waits_s = self.sides.map(|side| side.outstanding(phase).wait_s);
         let which = if waits_s[0] < waits_s[1] { "sooner" } else { "later" };
-        let [first, second] = waits_s.map(|wait_s| figure(1e3 * wait_s));
+        let [first, second] = waits_s.map(|wait_s| {
+            if wait_s.is_finite() { format!("{} ms", figure(1e3 * wait_s)) } else { "never".into() }
+        });
         let rtts = self.rtts(waits_s);
         let meanwhile = meanwhile(phase);
-        format!(
-            "its packets are acknowledged {which} {meanwhile} ({first} ms against {second} ms){rtts}"
-        )
+        format!("its packets are acknowledged {which} {meanwhile} ({first} against {second}){rtts}")
     }
 
     /// Which side is faster in a phase, by window and delay together.
@@ -324,12 +324,19 @@ impl Difference<'_> {
         let outstanding = self.sides.map(|side| side.outstanding(&part.phase));
         let [first, second] = outstanding.map(|one| figure(one.packets));
         let waits_s = outstanding.map(|one| one.wait_s);
-        let [first_ms, second_ms] = waits_s.map(|wait_s| figure(1e3 * wait_s));
+        let [first_wait, second_wait] = waits_s.map(|wait_s| {
+            let is_known = wait_s.is_finite();
+            if is_known {
+                format!("for {} ms", figure(1e3 * wait_s))
+            } else {
+                "without an ACK".into()
+            }
+        });
         let rtts = if is_by_delay { self.rtts(waits_s) } else { String::new() };
         let windows = if is_by_window { self.window_reasons(&part.phase) } else { String::new() };
         format!(
-            "it is {which} {} ({first} packets outstanding for {first_ms} ms against {second} for \
-             {second_ms} ms){rtts}{windows}",
+            "it is {which} {} ({first} packets outstanding {first_wait} against {second} \
+             {second_wait}){rtts}{windows}",
             meanwhile(&part.phase)
         )
     }
@@ -445,6 +452,18 @@ mod tests {
             "a gets 0.4 Mbit/s more than b: 0.4 because its packets are acknowledged sooner while \
              limited by the receiver's window (80 ms against 100 ms); its RTT is 50 ms shorter, \
              mainly due to propagation"
+        );
+    }
+
+    /// Nothing is acknowledged in the recovery of the second.
+    #[test]
+    fn packets_that_are_never_acknowledged() {
+        let a = account(&[("recovery", 100.0, 20.0, 0.1)]);
+        let b = account(&[("recovery", 100.0, 20.0, f64::INFINITY)]);
+        assert_eq!(
+            headline(&a, &b),
+            "a gets 1.6 Mbit/s more than b: 1.6 because its packets are acknowledged sooner while in \
+             recovery (100 ms against never)"
         );
     }
 

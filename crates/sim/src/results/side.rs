@@ -14,7 +14,7 @@ pub(super) struct Side<'a> {
 pub(super) struct Outstanding {
     /// How many on average.
     pub(super) packets: f64,
-    /// For how long each is, seconds; not a number where none was delivered.
+    /// For how long each is, seconds; infinite where none was acknowledged.
     pub(super) wait_s: f64,
 }
 
@@ -91,7 +91,8 @@ impl<'a> Side<'a> {
         }
         Outstanding {
             packets: if seconds != 0.0 { area_packet_s / seconds } else { 0.0 },
-            wait_s: if packets != 0.0 { area_packet_s / packets } else { f64::NAN },
+            // A timeout forgets what SACK blocks reported: the sum may be negative.
+            wait_s: if packets > 0.0 { area_packet_s / packets } else { f64::INFINITY },
         }
     }
 
