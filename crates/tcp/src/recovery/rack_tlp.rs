@@ -861,7 +861,7 @@ impl RackTlp {
             if !self.has_sack {
                 self.rack.forget_dupacks();
             }
-            self.rack.on_timeout(now_s);
+            self.rack.on_timeout(now_s, self.has_sack);
             tcb.cwnd = (self.rack.in_flight() + 1) as f64;
             if let Some(sample) = self.state_sample(tcb, now_s, config) {
                 tcb.rule.on_timeout(&sample);
