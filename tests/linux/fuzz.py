@@ -3,7 +3,7 @@
 ``python -m tests.linux.fuzz --rule cubic --count 100`` from the repository's root runs scenarios in
 the kernel and simulated, and prints of how many flows the whole course is equal: the order of
 packets and ACKs, and cwnd and ssthresh before each ACK. ``--several`` takes scenarios of two to
-four flows. ``--show NUMBER`` prints a scenario and both courses around the first difference.
+four flows, ``--no-sack`` those of one flow without SACK. ``--show NUMBER`` prints a scenario and both courses around the first difference.
 ``--record`` keeps the kernel's side of all in reference/: a hash per flow, and what surrounds the
 first difference. ``--kept`` compares with that, without a kernel.
 """
@@ -25,21 +25,25 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cwndlab import run
 from cwndlab.kernel_runs import kernels
 from cwndlab.live_runs.run import linux
-from linux.generate import RULES, one_flow, several_flows
+from linux.generate import RULES, one_flow, one_flow_without_sack, several_flows
 from virtual.beside import simulated
 from virtual.kept import course, courses, traced
 
 FOLDER = Path(__file__).with_name("reference")
-COUNTS = {"one flow": 100, "several flows": 40}
+COUNTS = {"one flow": 100, "several flows": 40, "no SACK": 40}
 """Scenarios per rule that are kept."""
-KINDS = {"one flow": one_flow, "several flows": several_flows}
+KINDS = {
+    "one flow": one_flow,
+    "several flows": several_flows,
+    "no SACK": one_flow_without_sack,
+}
 AROUND = 3
 """Lines of a course that are kept before and after the first difference."""
 
 
 def file_of(kind: str, rule: str) -> Path:
     """Where the kernel's side is kept."""
-    return FOLDER / f"{kind.replace(' ', '-')}-{rule}.json.gz"
+    return FOLDER / f"{kind.lower().replace(' ', '-')}-{rule}.json.gz"
 
 
 def in_kernel(case: dict[str, Any], kernel: kernels.Kernel) -> dict[str, Any]:
@@ -130,7 +134,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rule", choices=RULES, action="append", help="all by default")
     parser.add_argument("--count", type=int, help="scenarios per rule; those that are kept")
-    parser.add_argument("--several", action="store_true", help="scenarios of two to four flows")
+    kinds = parser.add_mutually_exclusive_group()
+    for option, kind, about in [
+        ("--several", "several flows", "scenarios of two to four flows"),
+        ("--no-sack", "no SACK", "scenarios of one flow without SACK"),
+    ]:
+        kinds.add_argument(option, action="store_const", dest="kind", const=kind, help=about)
+    parser.set_defaults(kind="one flow")
     parser.add_argument("--show", type=int, metavar="NUMBER")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--kept", action="store_true")
@@ -141,7 +151,7 @@ def main() -> int:
     if asked.classes:
         print_classes(asked.rule or [rule for rule in RULES if rule != "bbr"])
         return 0
-    kind = "several flows" if asked.several else "one flow"
+    kind = asked.kind
     count = asked.count or COUNTS[kind]
     for rule in asked.rule or RULES:
         if asked.show is not None:

@@ -32,6 +32,12 @@ def several_flows(rule: str, number: int) -> Toml:
     return _scenario(draw, [rule, *(draw.choice(others) for _ in range(draw.choice([1, 1, 2, 3])))])
 
 
+def one_flow_without_sack(rule: str, number: int) -> Toml:
+    """Return the scenario of one flow, with a receiver that sends no SACK blocks."""
+    made = one_flow(rule, number)
+    return {**made, "flows": [{**flow, "recovery": "newreno"} for flow in made["flows"]]}
+
+
 def _scenario(draw: random.Random, rules: list[str]) -> Toml:
     rate, one_way_ms = draw.choice(RATES_MBIT), draw.choice(ONE_WAY_MS)
     bdp = rate * 1e6 * 2e-3 * one_way_ms / PACKET_BITS

@@ -40,11 +40,6 @@ impl PyDrivenSender {
         self.driven.advance(time_s);
     }
 
-    /// The receiver sends no SACK blocks.
-    fn count_duplicate_acks(&mut self) {
-        self.driven.count_duplicate_acks();
-    }
-
     /// The device below paces bursts.
     fn pace_bursts(&mut self) {
         self.driven.pace_bursts();

@@ -115,11 +115,6 @@ impl DrivenSender {
         }
     }
 
-    /// The receiver sends no SACK blocks.
-    pub fn count_duplicate_acks(&mut self) {
-        self.sender.count_duplicate_acks();
-    }
-
     /// The device below paces bursts.
     pub fn pace_bursts(&mut self) {
         self.sender.pace_bursts();

@@ -722,7 +722,9 @@ fn knobs_without_effect() {
     };
     let only_sack = |knob: &str| {
         let schemes = match knob {
-            "prr" | "dsack" => "\"sack\" and \"fack\" have",
+            "prr" => "\"sack\" and \"fack\", and with rack = true \"newreno\", have",
+            "dsack" => "\"sack\" and \"fack\" have",
+            "rack" => "\"sack\" and \"newreno\" have",
             _ => "\"sack\" has",
         };
         format!("flows[0].tcp.{knob}: has no effect: only recovery = {schemes} it")
@@ -762,8 +764,8 @@ fn knobs_without_effect() {
     let both = format!("{DUMBBELL}{}{}", named("f", "reno"), named("g", "sack"));
     assert!(is_valid(&format!("{both}\n[tcp]\nrack = true")));
     assert_eq!(
-        error(&format!("{DUMBBELL}{}\n[tcp]\nrack = true", flow("newreno", ""))),
-        "tcp.rack: has no effect: only recovery = \"sack\" has it"
+        error(&format!("{DUMBBELL}{}\n[tcp]\nrack = true", flow("fack", ""))),
+        "tcp.rack: has no effect: only recovery = \"sack\" and \"newreno\" have it"
     );
     assert!(is_valid(&format!("{}{}", DUMBBELL.replace("rfc", "linux"), flow("reno", ""))));
 }

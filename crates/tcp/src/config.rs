@@ -156,11 +156,12 @@ macro_rules! for_each_knob {
                 sack_rfc6675: bool = [false, true, true],
                     "SACK recovery as RFC 6675 (pipe, rescue); false: as ns-2's Sack1";
                 prr: bool = [false, false, true],
-                    "SACK recovery reduces cwnd by proportional rate reduction (RFC 9937), with \
-                    rack also after ECE; false: at once";
+                    "SACK recovery, and with rack newreno's, reduces cwnd by proportional rate \
+                    reduction (RFC 9937), with rack also after ECE; false: at once";
                 rack: bool = [false, false, true],
                     "SACK recovery detects losses by time, lost retransmissions too (RACK, RFC \
-                    8985); false: by counting SACKed packets";
+                    8985), and newreno counts duplicate ACKs as packets delivered (Linux \
+                    `tcp_add_reno_sack`); false: by counting SACKed packets, and RFC 6582";
                 tlp: bool = [false, false, true],
                     "with rack: a tail loss probe after two round trips without an ACK, well \
                     before the RTO (RFC 8985 section 7)";

@@ -84,12 +84,6 @@ impl Sender {
         self.recovery.take_given_writes();
     }
 
-    /// From now on the receiver sends no SACK blocks. Loss recovery by RACK then counts duplicate
-    /// ACKs as Linux does (`tcp_is_reno`); other schemes that need SACK see none.
-    pub fn count_duplicate_acks(&mut self) {
-        self.recovery.count_duplicate_acks();
-    }
-
     /// The device below the sender paces its bursts, in Linux's way (`sch_fq`). Only loss recovery
     /// by RACK knows of it.
     pub fn pace_bursts(&mut self) {

@@ -93,16 +93,12 @@ class Connection:
             "ecn": is_ecn,
             "syn": True,
         }
-        # Linux has one scheme, which counts duplicate ACKs where there is no SACK.
-        recovery = "sack" if has_sack or profile == DEFAULT_PROFILE else "newreno"
-        flow = {"rule": rule, "recovery": recovery}
+        flow = {"rule": rule, "recovery": "sack" if has_sack else "newreno"}
         core = Scenario.from_dict(
             {**_NETWORK, "profile": profile, "tcp": tcp, "flows": [flow]}
         ).core
         core.check_home()
         self._sender = native.DrivenSender(core, 0)
-        if not has_sack:
-            self._sender.count_duplicate_acks()
         if is_paced:
             self._sender.pace_bursts()
         self._syn_flags = "S"

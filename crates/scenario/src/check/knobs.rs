@@ -73,8 +73,21 @@ const fn of_scoreboard(knob: &'static str, is_set: fn(&KnobOverrides) -> bool) -
 
 const CONDITIONS: &[Condition] = &[
     of_sack("sack_rfc6675", |knobs| knobs.sack_rfc6675 == Some(true)),
-    of_scoreboard("prr", |knobs| knobs.prr == Some(true)),
-    of_sack("rack", |knobs| knobs.rack == Some(true)),
+    Condition {
+        knob: "prr",
+        is_set: |knobs| knobs.prr == Some(true),
+        holds: |(name, config)| {
+            Recovery::from(*name).uses_sack()
+                || (*name == RecoveryName::NewReno && config.recovery.rack)
+        },
+        reason: "only recovery = \"sack\" and \"fack\", and with rack = true \"newreno\", have it",
+    },
+    Condition {
+        knob: "rack",
+        is_set: |knobs| knobs.rack == Some(true),
+        holds: |(recovery, _)| matches!(recovery, RecoveryName::Sack | RecoveryName::NewReno),
+        reason: "only recovery = \"sack\" and \"newreno\" have it",
+    },
     of_scoreboard("dsack", |knobs| knobs.dsack == Some(true)),
     Condition {
         knob: "tlp",

@@ -2,6 +2,7 @@
 //! loss detection; a variant of [`Recovery`] names it, and one of [`LossRecovery`] runs it.
 
 mod dupack;
+mod frto;
 mod rack;
 mod rack_tlp;
 mod reno;
@@ -31,8 +32,10 @@ impl LossRecovery {
         match recovery {
             Recovery::Tahoe => Self::Tahoe,
             Recovery::Reno => Self::Reno(FastRecovery::RENO),
+            Recovery::NewReno | Recovery::Sack if config.recovery.rack => {
+                Self::RackTlp(Box::new(RackTlp::new(recovery.uses_sack())))
+            }
             Recovery::NewReno => Self::Reno(FastRecovery::NEWRENO),
-            Recovery::Sack if config.recovery.rack => Self::RackTlp(Box::new(RackTlp::new())),
             Recovery::Sack => Self::Sack(Sack::default()),
             Recovery::Fack => Self::Sack(Sack::fack()),
         }
@@ -213,13 +216,6 @@ impl LossRecovery {
         }
     }
 
-    /// The receiver sends no SACK blocks.
-    pub(crate) fn count_duplicate_acks(&mut self) {
-        if let Self::RackTlp(scheme) = self {
-            scheme.count_duplicate_acks();
-        }
-    }
-
     /// Whether the device below refuses packets.
     pub(crate) fn refuse_packets(&mut self, refuses: bool) {
         if let Self::RackTlp(scheme) = self {
@@ -302,7 +298,8 @@ pub enum Recovery {
     Tahoe,
     /// Fast recovery with window inflation (RFC 2581).
     Reno,
-    /// Reno that stays in recovery on partial ACKs (RFC 6582).
+    /// Reno that stays in recovery on partial ACKs (RFC 6582). Under Linux the same by duplicate
+    /// ACKs in place of SACK.
     NewReno,
     /// Selective acknowledgments (RFC 2018, RFC 6675; ns-2 Sack1).
     Sack,
@@ -328,11 +325,8 @@ impl Recovery {
 
     /// Name of what runs under these settings: SACK that detects losses by time is `rack`.
     pub fn name_under(self, config: &TcpConfig) -> &'static str {
-        if matches!(LossRecovery::new(self, config), LossRecovery::RackTlp(_)) {
-            "rack"
-        } else {
-            self.name()
-        }
+        let is_rack = self == Self::Sack && config.recovery.rack;
+        if is_rack { "rack" } else { self.name() }
     }
 
     /// Whether the receiver sends SACK blocks.

@@ -93,6 +93,10 @@ pub(crate) struct Delivered {
     /// retransmitted ones; the same for packets that it SACKs.
     acked_s: Option<(f64, f64)>,
     sacked_s: Option<(f64, f64)>,
+    /// It reports packets by SACK.
+    pub(crate) sacks: bool,
+    /// The first packet that it delivers of those sent once, or none.
+    pub(crate) first_original: Option<i64>,
 }
 
 impl Delivered {
@@ -283,6 +287,7 @@ impl Rack {
                 self.sacked.insert(number);
                 self.sacked_out += 1;
                 delivered.packets += 1;
+                delivered.sacks = true;
                 let segment = &mut self.segments[(number - self.snd_una) as usize];
                 let was = *segment;
                 if was.flags & EVER_RETRANS == 0 {
@@ -328,6 +333,8 @@ impl Rack {
         if late_acked < self.fack {
             self.note_reordering(late_acked, if self.sacked_out > 0 { highest } else { ack });
         }
+        delivered.first_original =
+            Some(late_sacked.min(late_acked)).filter(|&number| number < i64::MAX);
         // Reordering is judged by what was SACKed before this ACK.
         self.fack = highest.max(ack);
         delivered
@@ -568,10 +575,12 @@ impl Rack {
     /// Retransmission timeout: marks lost what is not SACKed, except packets sent within the last
     /// round trip (RFC 8985 section 6.3; Linux's `tcp_timeout_mark_lost` uses no reordering
     /// window).
-    pub(crate) fn on_timeout(&mut self, now_s: f64) {
+    pub(crate) fn on_timeout(&mut self, now_s: f64, has_sack: bool) {
+        // Without SACK Linux has no RTT of RACK (`tcp_clean_rtx_queue`).
+        let rack_rtt_s = if has_sack { self.rack_rtt_s } else { 0.0 };
         for index in 0..self.segments.len() {
             let (number, segment) = (self.snd_una + index as i64, self.segments[index]);
-            let is_late = index == 0 || segment.xmit_s + self.rack_rtt_s <= now_s;
+            let is_late = index == 0 || segment.xmit_s + rack_rtt_s <= now_s;
             let is_known = segment.flags & (LOST | RETRANS) == LOST;
             if is_late && !is_known && !self.sacked.contains(number) {
                 self.mark_lost(number);

@@ -1,7 +1,8 @@
 //! SACK recovery with RACK-TLP (RFC 8985), and PRR (RFC 9937) with the knob `prr`, in the order of
 //! operations of Linux's `tcp_ack`.
 
-use super::rack::{DetectedLosses, Rack};
+use super::frto::{AfterTimeout, Frto, Step};
+use super::rack::{Delivered, DetectedLosses, Rack};
 use super::write_queue::{WriteQueue, Written};
 use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::rate_meter::{Measured, RateMeter};
@@ -71,14 +72,17 @@ pub(crate) struct RackTlp {
     lost_reported: u64,
     /// Packets that an undo unmarked before the rule heard that they were lost: it never will.
     lost_unreported: u64,
+    frto: Frto,
     /// The receiver sends SACK blocks; without them duplicate ACKs are counted.
     pub(super) has_sack: bool,
+    /// New data go before repairs.
+    holds_repairs: bool,
     /// The device below takes no packet: retransmissions fail.
     refuses_packets: bool,
 }
 
 impl RackTlp {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(has_sack: bool) -> Self {
         Self {
             rack: Rack::new(),
             pending_timer: PendingTimer::Rto,
@@ -87,7 +91,9 @@ impl RackTlp {
             meter: None,
             lost_reported: 0,
             lost_unreported: 0,
-            has_sack: true,
+            frto: Frto::default(),
+            has_sack,
+            holds_repairs: false,
             refuses_packets: false,
         }
     }
@@ -140,13 +146,16 @@ impl RackTlp {
             self.rack.note_rtt(rule_rtt_s);
             tcb.note_delivery(now_s, rule_rtt_s, config);
         }
+        let found = delivered;
         let delivered = if self.has_sack {
-            delivered.packets
+            found.packets
         } else {
-            self.count_without_sack(tcb, ack.ack, delivered.packets)
+            self.count_without_sack(tcb, ack.ack, found.packets)
         };
         self.count_delivered(tcb, delivered, is_syn_ack);
         self.process_tlp_ack(tcb, ack.ack, dsack, advanced || delivered > 0, config);
+        let sends_new = tcb.state == CongestionState::Loss
+            && self.process_frto(tcb, advanced, &found) == Step::SendNew;
         if leave_state(tcb, self.has_sack) {
             self.rack.on_recovery_end();
         }
@@ -182,7 +191,7 @@ impl RackTlp {
             tcb.rule.on_connected(tcb.cwnd, &sample);
         }
         tcb.update_pacing_rate(config);
-        let sent = self.send(tcb, now_s, config, out);
+        let sent = self.send_after_ack(tcb, now_s, sends_new, config, out);
         tcb.stop_timer_if_repaired();
         self.set_xmit_timer(tcb, now_s, advanced, sent, detected.reordering_timeout_s, config);
     }
@@ -300,11 +309,6 @@ impl RackTlp {
         self.queue.take_given_writes();
     }
 
-    /// The receiver sends no SACK blocks: duplicate ACKs are counted.
-    pub(crate) fn count_duplicate_acks(&mut self) {
-        self.has_sack = false;
-    }
-
     /// Whether the device below refuses packets.
     pub(crate) fn refuse_packets(&mut self, refuses: bool) {
         self.refuses_packets = refuses;
@@ -356,14 +360,58 @@ impl RackTlp {
         }
     }
 
+    /// Judges a timeout by F-RTO, and undoes its reduction if it was spurious.
+    #[cold]
+    #[inline(never)]
+    fn process_frto(&mut self, tcb: &mut Tcb, advanced: bool, found: &Delivered) -> Step {
+        let is_duplicate = !advanced && tcb.outstanding() > 0 && !tcb.window_changed;
+        let step = self.frto.on_ack(AfterTimeout {
+            advanced,
+            reports_hole: is_duplicate || found.sacks,
+            delivers_original: found.first_original.is_some_and(|number| number <= tcb.recover),
+            is_repaired: tcb.highest_ack >= tcb.recover,
+            sent_new: tcb.highest_sent > tcb.recover,
+            has_new: new_data(tcb).is_some(),
+        });
+        if step == Step::Undo {
+            tcb.undo_reduction();
+            self.on_undo(false);
+        }
+        step
+    }
+
+    /// Sends what an ACK permits: new data alone if F-RTO asks for them and any can leave (Linux
+    /// `tcp_xmit_recovery`).
+    fn send_after_ack(
+        &mut self,
+        tcb: &mut Tcb,
+        now_s: f64,
+        sends_new: bool,
+        config: &TcpConfig,
+        out: &mut impl Output,
+    ) -> Transmitted {
+        self.holds_repairs = sends_new;
+        let sent = self.send(tcb, now_s, config, out);
+        self.holds_repairs = false;
+        if !sends_new || tcb.highest_sent > tcb.recover {
+            return sent;
+        }
+        self.frto.stop();
+        self.send(tcb, now_s, config, out)
+    }
+
     /// Counts what an ACK without SACK delivers: `acked` packets, or one for a duplicate ACK, in
     /// the order of Linux's `tcp_clean_rtx_queue` and `tcp_fastretrans_alert`.
     #[cold]
     #[inline(never)]
     fn count_without_sack(&mut self, tcb: &Tcb, ack: i64, acked: i64) -> i64 {
+        // The recovery point is acknowledged: what follows is not for this repair any more (Linux
+        // `tcp_is_non_sack_preventing_reopen`).
+        let repairs = matches!(tcb.state, CongestionState::Recovery | CongestionState::Loss);
+        let is_repaired = repairs && tcb.highest_ack >= tcb.recover;
         if acked > 0 {
             let delivered = self.rack.remove_dupacks(acked);
-            if tcb.state != CongestionState::Recovery {
+            if tcb.state != CongestionState::Recovery || is_repaired {
                 self.rack.forget_dupacks();
             }
             return delivered;
@@ -371,7 +419,7 @@ impl RackTlp {
         let is_duplicate = ack == tcb.highest_ack && tcb.outstanding() > 0 && !tcb.window_changed;
         // After a timeout new data alone are counted (F-RTO).
         let counts = tcb.state != CongestionState::Loss || tcb.highest_sent > tcb.recover;
-        if is_duplicate && counts { self.rack.count_dupack() } else { 0 }
+        if is_duplicate && counts && !is_repaired { self.rack.count_dupack() } else { 0 }
     }
 
     /// Detects losses, and enters recovery if any is not being repaired. `advanced`: an ACK of new
@@ -388,7 +436,9 @@ impl RackTlp {
         let detected = if self.has_sack {
             self.rack.detect_losses(now_s, repairs, config.recovery.dupack_threshold, srtt_s)
         } else {
-            self.rack.mark_head_lost(repairs, advanced && tcb.state != CongestionState::Loss);
+            let is_partial =
+                tcb.state == CongestionState::Recovery && tcb.highest_ack < tcb.recover;
+            self.rack.mark_head_lost(repairs, advanced && is_partial);
             DetectedLosses::default()
         };
         let starts_recovery = match tcb.state {
@@ -627,7 +677,8 @@ impl RackTlp {
         if self.rack.in_flight() >= tcb.send_window() {
             return None;
         }
-        self.rack.next_to_retransmit().or_else(|| new_data(tcb))
+        let repair = if self.holds_repairs { None } else { self.rack.next_to_retransmit() };
+        repair.or_else(|| new_data(tcb))
     }
 
     /// Sets the timer (Linux `tcp_set_xmit_timer`, RFC 8985 section 8) for reordering, a probe or
@@ -796,12 +847,21 @@ impl RackTlp {
                     config.growth.hold_ssthresh && tcb.timeout_highest_ack == tcb.highest_ack
                 }
             };
+            let is_judged = match tcb.state {
+                CongestionState::Open | CongestionState::Cwr => true,
+                CongestionState::Recovery => false,
+                CongestionState::Loss => tcb.timeout_highest_ack == tcb.highest_ack,
+            };
+            self.frto.on_timeout(config.recovery.undo && is_judged);
             tcb.cancel_cwnd_reduction();
             tcb.reduce_for_timeout(hold_ssthresh, config);
             tcb.enter(CongestionState::Loss);
             tcb.timer.forget_packet();
             self.loss_probe = None;
-            self.rack.on_timeout(now_s);
+            if !self.has_sack {
+                self.rack.forget_dupacks();
+            }
+            self.rack.on_timeout(now_s, self.has_sack);
             tcb.cwnd = (self.rack.in_flight() + 1) as f64;
             if let Some(sample) = self.state_sample(tcb, now_s, config) {
                 tcb.rule.on_timeout(&sample);

@@ -49,7 +49,7 @@ fn counts_agree_with_the_packets() {
                 4 if highest_sent >= rack.snd_una && !rack.is_sacked(highest_sent) => {
                     rack.on_sent(now_s, highest_sent)
                 }
-                5 => rack.on_timeout(now_s),
+                5 => rack.on_timeout(now_s, true),
                 _ => {
                     let ack = rack.snd_una - 1 + random(&mut state, 3) as i64;
                     let left = rack.snd_una + random(&mut state, 30) as i64;
