@@ -167,7 +167,8 @@ macro_rules! for_each_knob {
                     before the RTO (RFC 8985 section 7)";
                 undo: bool = [false, false, true],
                     "a reduction is undone when an ACK shows that nothing was lost: by timestamps \
-                    (RFC 3522), F-RTO without them (RFC 5682), or dsack (RFC 3708); RFC 4015";
+                    (RFC 3522), F-RTO without them or with rack (RFC 5682), or dsack (RFC 3708); \
+                    RFC 4015";
                 dsack: bool = [false, false, true],
                     "the receiver of SACK reports packets that arrive twice (RFC 2883)";
                 stop_keeps_last_packet: bool = [false, true, true],
