@@ -9,6 +9,7 @@ import math
 
 import polars as pl
 import pytest
+from scipy import stats
 
 import cwndlab
 from cwndlab.cli.compare_against import print_pairwise
@@ -68,7 +69,11 @@ def test_harm_by_hand():
     mean, low, high = _mean(pairwise, "CUBIC", "harm")
     assert mean == 0.5
     assert 1 - high == pytest.approx(0.5 * math.exp(-12.7062 * 0.5 / 2 / 0.5), rel=1e-3)
-    assert 1 - low == pytest.approx(0.5 * math.exp(12.7062 * 0.5 / 2 / 0.5), rel=1e-3)
+    # The other end is cut where that of a count ends which is known as well, of n events with
+    # z / sqrt(n) of the mean (chi-squared).
+    count = (1.95996 / (12.7062 * 0.5 / 2 / 0.5)) ** 2
+    cut = stats.chi2.ppf(0.975, 2 * count + 2) / (2 * count)
+    assert 1 - low == pytest.approx(0.5 * cut, rel=1e-3)
     assert _mean(pairwise, "CUBIC", "share")[0] == 0.75
 
 

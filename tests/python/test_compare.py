@@ -8,6 +8,7 @@ import re
 
 import polars as pl
 import pytest
+from scipy import stats
 
 import cwndlab
 from cwndlab.comparison import Comparison, plan_rules
@@ -41,10 +42,14 @@ def test_summary_is_the_mean_of_the_runs(comparison):
         first, second = comparison.runs.filter(**cell)["goodput"]
         assert row["mean"] == pytest.approx((first + second) / 2)
         # Two replicates: t(1, 0.975) = 12.7062 (tables), s = |a - b| / sqrt(2), so t * s / sqrt(2)
-        # = t * |a - b| / 2; over the mean, on a logarithmic scale.
-        factor = math.exp(12.7062 * abs(first - second) / (first + second))
-        assert row["ci95_high"] == pytest.approx(row["mean"] * factor, rel=1e-3)
-        assert row["ci95_low"] == pytest.approx(row["mean"] / factor, rel=1e-3)
+        # = t * |a - b| / 2; over the mean, on a logarithmic scale. It ends where that of a count
+        # does which is known as well: n events with z / sqrt(n) of the mean (chi-squared).
+        part = 12.7062 * abs(first - second) / (first + second)
+        count = (1.95996 / part) ** 2
+        high = min(math.exp(part), stats.chi2.ppf(0.975, 2 * count + 2) / (2 * count))
+        low = max(math.exp(-part), stats.chi2.ppf(0.025, 2 * count) / (2 * count))
+        assert row["ci95_high"] == pytest.approx(row["mean"] * high, rel=1e-3)
+        assert row["ci95_low"] == pytest.approx(row["mean"] * low, rel=1e-3)
 
 
 def _rtts(p50: float, p95: float, p99: float, p999: float) -> dict[str, float]:

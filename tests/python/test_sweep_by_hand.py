@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import polars as pl
@@ -92,9 +92,12 @@ def test_intervals_and_paired_differences_by_another_way(name, tmp_path, capsys)
         values = _values(runs, {axis: row[axis] for axis in axes}, row["metric"])
         known = [value for value in values.values() if value is not None]
         if row["metric"] in ONE:
-            _agrees(row, known, lambda x: np.log(x / (1 - x)), lambda y: 1 / (1 + np.exp(-y)))
+            _agrees(
+                row, known, lambda x: np.log(x / (1 - x)), lambda y: 1 / (1 + np.exp(-y)),
+                cut=_of_share,
+            )  # fmt: skip
         else:
-            _agrees(row, known, np.log, np.exp)
+            _agrees(row, known, np.log, np.exp, cut=_of_count)
     expected = 0
     for row in found.differences.to_dicts():
         cell = {axis: row[axis] for axis in axes}
@@ -107,7 +110,10 @@ def test_intervals_and_paired_differences_by_another_way(name, tmp_path, capsys)
         both = [seed for seed in own if seed in other and None not in (own[seed], other[seed])]
         less = [own[seed] - other[seed] for seed in both]
         if row["metric"] in ONE:
-            _agrees(row, less, lambda x: np.log((1 + x) / (1 - x)), np.tanh, 0.5)
+            _agrees(
+                row, less, lambda x: np.log((1 + x) / (1 - x)), np.tanh, 0.5,
+                cut=lambda x, h: [2 * end - 1 for end in _of_share((1 + x) / 2, h / 2)],
+            )  # fmt: skip
         else:
             _agrees(row, less)
         expected += 1
@@ -128,10 +134,12 @@ def _agrees(
     there: Callable[[float], float] = lambda x: x,
     back: Callable[[float], float] = lambda y: y,
     stretch: float = 1.0,
+    cut: Callable[[float, float], Sequence[float]] = lambda x, h: (-np.inf, np.inf),
 ) -> None:
     """By scipy's interval of Student's t, on a scale on which the quantity has no bounds.
 
-    The slope of that scale comes from a difference quotient.
+    The slope of that scale comes from a difference quotient. `cut` gives the ends of the interval
+    of a mean and its half-width by its effective sample size.
     """
     assert row["replicates"] == len(values)
     mean, error = sum(values) / len(values), stats.sem(values)
@@ -142,6 +150,25 @@ def _agrees(
     step = 1e-6 * min(mean, 1 - mean) if 0 < mean < 1 else 1e-6
     slope = (there(mean + step) - there(mean - step)) / (2 * step)
     ends = stats.t.interval(0.95, len(values) - 1, loc=there(mean), scale=error * slope)
+    half_width = stats.t.ppf(0.975, len(values) - 1) * error
+    low, high = (back(stretch * end) for end in ends)
+    least, most = cut(mean, half_width)
     assert (row["ci95_low"], row["ci95_high"]) == pytest.approx(
-        [back(stretch * end) for end in ends], rel=1e-6, abs=1e-12
+        (max(low, least), min(high, most)), rel=1e-6, abs=1e-12
     )
+
+
+def _of_share(mean: float, half_width: float) -> tuple[float, float]:
+    """Ends by Clopper and Pearson's interval of the share of a sample that is known as well."""
+    if not 0 < mean < 1:
+        return -np.inf, np.inf
+    trials = min(mean * (1 - mean) * (stats.norm.ppf(0.975) / half_width) ** 2, 1e8)
+    hits, misses = trials * mean, trials * (1 - mean)
+    return stats.beta.ppf(0.025, hits, misses + 1), stats.beta.ppf(0.975, hits + 1, misses)
+
+
+def _of_count(mean: float, half_width: float) -> tuple[float, float]:
+    """Ends by the exact interval of a count that is known as well (chi-squared)."""
+    count = min((mean * stats.norm.ppf(0.975) / half_width) ** 2, 1e8)
+    low, high = stats.chi2.ppf(0.025, 2 * count), stats.chi2.ppf(0.975, 2 * count + 2)
+    return mean * low / (2 * count), mean * high / (2 * count)

@@ -93,6 +93,9 @@ class Connection:
             "ecn": is_ecn,
             "syn": True,
         }
+        if not has_sack:
+            # Tail loss probes need SACK.
+            tcp.pop("tlp", None)
         flow = {"rule": rule, "recovery": "sack" if has_sack else "newreno"}
         core = Scenario.from_dict(
             {**_NETWORK, "profile": profile, "tcp": tcp, "flows": [flow]}
@@ -221,11 +224,11 @@ class Connection:
 
     def _collect(self) -> None:
         """Take over what the sender sent."""
-        for time_s, number, retransmission, ecn, _ in self._sender.take_sent():
+        for time_s, number, _, ecn, _ in self._sender.take_sent():
             start, end = self.stream.bytes_of(number)
             if number == 0 and self._una < 1:
                 self.sent.append(Transmission(time_s, self._syn_flags, 0, 1, ecn))
-            elif retransmission and end <= self._una:
+            elif end <= self._una:  # a window probe
                 self.sent.append(Transmission(time_s, ".", self._una - 1, self._una - 1, ecn))
             else:
                 start = max(start, self._una)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwndlab.arguments import listed
 from cwndlab.designs.aims import BESIDE, FLUID, METRIC, Aim
 from cwndlab.designs.space import dynamics
 from cwndlab.environments.profile import assumed
@@ -165,7 +164,7 @@ class Meter:
                 axes=axes, duration=block.duration,
                 assume={**block.assume, "profile": block.profile}, **common,
             )  # fmt: skip
-        sweep = at_homes(sweep, listed(block.home))
+        sweep = at_homes(sweep, [block.home] if block.home else [])
         result = SweepResult(sweep)
         with opened(self.store, jobs=self.jobs, on=self.on, packets=self._count) as opened_here:
             execute(sweep, result, opened_here[0], executor=opened_here[1])

@@ -21,7 +21,7 @@ pub enum Factor {
 
 /// One cause of a difference of goodputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cause {
+pub struct GoodputCause {
     /// The phase. Of time, which counts for all phases together, the one that takes most from the
     /// side that loses by it.
     pub phase: String,
@@ -44,7 +44,7 @@ pub(super) fn greatest<T: Copy>(
     items.into_iter().reduce(|most, item| if value(item) > value(most) { item } else { most })
 }
 
-impl Cause {
+impl GoodputCause {
     /// All causes. Those in the direction of the difference come first, the largest first.
     pub(super) fn all(sides: [Side<'_>; 2], parts: &Explanation) -> Vec<Self> {
         let phases = &parts.goodput_bps.phases;
@@ -107,7 +107,7 @@ mod tests {
     fn causes(a: &Account, b: &Account) -> Vec<(String, Factor, f64)> {
         let (first, second) = ([a], [b]);
         let sides = [Side { name: "a", accounts: &first }, Side { name: "b", accounts: &second }];
-        let found = Cause::all(sides, &explain(&[a], &[b]));
+        let found = GoodputCause::all(sides, &explain(&[a], &[b]));
         found.into_iter().map(|cause| (cause.phase, cause.factor, cause.bps)).collect()
     }
 

@@ -27,7 +27,7 @@ mod window_reasons;
 pub use accounts::{Account, CwndChangeRow, LinkDrops, PhaseRow};
 pub use active::{active_goodput_bps, active_s};
 pub use applications::{PageResult, VideoResult};
-pub use cause::{Cause, Factor};
+pub use cause::{Factor, GoodputCause};
 pub use explanation::{Explanation, GoodputParts, LossParts, PhasePart, RttParts, explain};
 pub use fairness::Fairness;
 pub use flows::{FlowIdentity, FlowResult};

@@ -1,7 +1,7 @@
 //! Why one side got more goodput than another, in words.
 
 use super::accounts::Account;
-use super::cause::{Cause, Factor, greatest};
+use super::cause::{Factor, GoodputCause, greatest};
 use super::explanation::{Explanation, PhasePart, RttParts};
 use super::figure::{figure, megabits, significant};
 use super::side::Side;
@@ -41,7 +41,7 @@ pub struct Reasons {
 pub struct Reason {
     /// The cause.
     #[serde(flatten)]
-    pub cause: Cause,
+    pub cause: GoodputCause,
     /// What it is; none against the capacity of a link.
     pub reason: Option<String>,
 }
@@ -85,7 +85,7 @@ impl Reasons {
         let [first, second] =
             [0, 1].map(|side| Side { name: names[side], accounts: accounts[side] });
         let difference = Difference { sides: [first, second], parts, others_bps };
-        let causes = Cause::all(difference.sides, parts);
+        let causes = GoodputCause::all(difference.sides, parts);
         let headline = difference.headline(causes.first());
         let is_told = !second.is_capacity();
         let told = causes.into_iter().map(|cause| Reason {
@@ -122,7 +122,7 @@ impl Difference<'_> {
         self.parts.goodput_bps.phases.iter().find(|part| part.phase == phase)
     }
 
-    fn headline(&self, largest: Option<&Cause>) -> String {
+    fn headline(&self, largest: Option<&GoodputCause>) -> String {
         let told = if self.is_small() { self.same() } else { self.apart(largest) };
         let edges_bps = self.parts.goodput_bps.edges.abs();
         if self.is_small() || edges_bps <= MANY_EDGES * self.bps().abs() {
@@ -151,7 +151,7 @@ impl Difference<'_> {
     }
 
     /// Of two goodputs that differ, says by how much and why.
-    fn apart(&self, largest: Option<&Cause>) -> String {
+    fn apart(&self, largest: Option<&GoodputCause>) -> String {
         let [first, second] = self.sides.map(Side::counted);
         let more = if self.bps() >= 0.0 { "more" } else { "less" };
         let by = megabits(self.bps().abs());
@@ -270,7 +270,7 @@ impl Difference<'_> {
     }
 
     /// What a cause is; none of a phase that there is not.
-    fn reason(&self, cause: &Cause) -> Option<String> {
+    fn reason(&self, cause: &GoodputCause) -> Option<String> {
         let part = self.part(&cause.phase)?;
         Some(match cause.factor {
             Factor::Time => self.longer(part),

@@ -88,7 +88,7 @@ pub(crate) struct Delivered {
     /// Packets newly acknowledged, cumulatively or selectively.
     pub(crate) packets: i64,
     /// It acknowledged a packet cumulatively that was sent again.
-    retransmitted: bool,
+    pub(crate) retransmitted: bool,
     /// When the first and the last packet that it acknowledges were sent, seconds, without
     /// retransmitted ones; the same for packets that it SACKs.
     acked_s: Option<(f64, f64)>,

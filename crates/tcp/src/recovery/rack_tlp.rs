@@ -365,10 +365,14 @@ impl RackTlp {
     #[inline(never)]
     fn process_frto(&mut self, tcb: &mut Tcb, advanced: bool, found: &Delivered) -> Step {
         let is_duplicate = !advanced && tcb.outstanding() > 0 && !tcb.window_changed;
+        // Without SACK packets sent once may have arrived before the timeout (Linux
+        // `tcp_clean_rtx_queue`).
+        let is_told = self.has_sack || !found.retransmitted;
+        let original = found.first_original.filter(|_| is_told);
         let step = self.frto.on_ack(AfterTimeout {
             advanced,
             reports_hole: is_duplicate || found.sacks,
-            delivers_original: found.first_original.is_some_and(|number| number <= tcb.recover),
+            delivers_original: original.is_some_and(|number| number <= tcb.recover),
             is_repaired: tcb.highest_ack >= tcb.recover,
             sent_new: tcb.highest_sent > tcb.recover,
             has_new: new_data(tcb).is_some(),
