@@ -3,9 +3,10 @@
 ``python -m tests.linux.fuzz --rule cubic --count 100`` from the repository's root runs scenarios in
 the kernel and simulated, and prints of how many flows the whole course is equal: the order of
 packets and ACKs, and cwnd and ssthresh before each ACK. ``--several`` takes scenarios of two to
-four flows, ``--no-sack`` those of one flow without SACK. ``--show NUMBER`` prints a scenario and both courses around the first difference.
-``--record`` keeps the kernel's side of all in reference/: a hash per flow, and what surrounds the
-first difference. ``--kept`` compares with that, without a kernel.
+four flows, ``--no-sack`` those of one flow without SACK. ``--show NUMBER`` prints a scenario and
+both courses around the first difference. ``--record`` keeps the kernel's side of all in reference/:
+a hash per flow, and what surrounds the first difference. ``--kept`` compares with that, without a
+kernel.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def _agrees(
     there: Callable[[float], float] = lambda x: x,
     back: Callable[[float], float] = lambda y: y,
     stretch: float = 1.0,
-    cut: Callable[[float, float], Sequence[float]] = lambda x, h: (-np.inf, np.inf),
+    cut: Callable[[float, float], Sequence[float]] = lambda _mean, _half_width: (-np.inf, np.inf),
 ) -> None:
     """By scipy's interval of Student's t, on a scale on which the quantity has no bounds.
 

@@ -251,8 +251,11 @@ fn a_spurious_retransmission_proves_reordering() {
 
 #[test]
 fn a_timeout_loses_what_is_older_than_a_round_trip() {
-    let mut tcp =
-        Exchange::eight_packets(Recovery::Sack, FEW, tcp_config!(linux(), recovery.tlp = false));
+    let mut tcp = Exchange::eight_packets(
+        Recovery::Sack,
+        FEW,
+        tcp_config!(linux(), recovery.tlp = false, recovery.undo = false),
+    );
     // No probe: RTO = 0.1 + max(4 x 0.05, 0.2) = 0.3 after the ACK. All eight are lost; one leaves.
     tcp.expires(0.408, &[1]).window(1.0, 4.0);
     // Backoff doubles it (RFC 6298 (5.5)); ssthresh holds when the same packet times out again (RFC
@@ -260,6 +263,20 @@ fn a_timeout_loses_what_is_older_than_a_round_trip() {
     tcp.expires(1.016, &[1]).window(1.0, 4.0);
     // Slow start: one ACK releases two packets. Nothing that arrived is retransmitted.
     tcp.at(1.1).sack(1, &[(3, 4)], &[2, 4, 5]).window(3.0, 4.0);
+}
+
+/// RFC 5682 section 3.1: the ACK of the packet sent again lets new data leave. What was sent once
+/// and arrives after all proves the timeout spurious; a SACK of the new data does not.
+#[test]
+fn after_a_timeout_new_data_go_first() {
+    for (block, sent, undone) in [((3, 4), vec![], 1), ((9, 10), vec![2], 0)] {
+        let config = tcp_config!(linux(), recovery.tlp = false);
+        let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, config);
+        tcp.expires(0.408, &[1]).window(1.0, 4.0);
+        tcp.at(0.5).sack(1, &[], &[9, 10]).window(2.0, 4.0);
+        tcp.at(0.51).sack(1, &[block], &sent);
+        assert_eq!(tcp.sender.counters(0.51).undone_reductions, undone);
+    }
 }
 
 #[test]

@@ -244,7 +244,7 @@ impl LossRecovery {
                 let board = scheme.memory();
                 info.sacked = board.map_or(0, |board| board.sacked().count(first, end) as u32);
             }
-            Self::RackTlp(scheme) => return scheme.report(info),
+            Self::RackTlp(scheme) => return scheme.rack.report(info),
         }
         if info.ca_state == CaState::Open && info.sacked > 0 {
             info.ca_state = CaState::Disorder;

@@ -2,7 +2,7 @@
 //! reordering window has passed since.
 
 use crate::ticks::{HZ, tick_before};
-use crate::{SequenceSet, TcpInfo};
+use crate::{CaState, SequenceSet, TcpInfo};
 use std::collections::VecDeque;
 
 /// Retransmitted (by TLP or in recovery), and neither SACKed nor marked lost since (Linux
@@ -410,6 +410,9 @@ impl Rack {
         (info.retrans, info.unacked) = (count(self.retrans_out), self.segments.len() as u32);
         (info.reordering, info.reord_seen) = (count(self.reordering), self.reord_seen);
         info.min_rtt = (self.min_rtt_s * 1e6).round() as u32;
+        if info.ca_state == CaState::Open && self.has_sacked() {
+            info.ca_state = CaState::Disorder;
+        }
     }
 
     /// Updates RACK state for a delivered packet (RFC 8985 section 6.2, steps 1 to 3).

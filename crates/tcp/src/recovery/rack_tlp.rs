@@ -8,7 +8,7 @@ use crate::cwnd::{GSO_MAX_BYTES, Reduction};
 use crate::rate_meter::{Measured, RateMeter};
 use crate::tcb::{CongestionState, Flight, Tcb, initial_ssthresh};
 use crate::ticks::{HZ, tick_before, ticks_of, timer_expiry_s, whole_us};
-use crate::{AckSegment, CaState, Output, SackBlocks, TcpConfig, TcpInfo};
+use crate::{AckSegment, Output, SackBlocks, TcpConfig};
 use cwndlab_rules::{Congestion, Delivery, RateSample, Repair, WindowRule};
 
 /// Linux `TCP_TIMEOUT_MIN`: two ticks of a millisecond, seconds.
@@ -312,14 +312,6 @@ impl RackTlp {
     /// Whether the device below refuses packets.
     pub(crate) fn refuse_packets(&mut self, refuses: bool) {
         self.refuses_packets = refuses;
-    }
-
-    /// State for `tcp_info`.
-    pub(crate) fn report(&self, info: &mut TcpInfo) {
-        self.rack.report(info);
-        if info.ca_state == CaState::Open && self.rack.has_sacked() {
-            info.ca_state = CaState::Disorder;
-        }
     }
 
     /// Packets in flight and lost, for the rule.
