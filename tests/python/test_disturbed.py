@@ -130,6 +130,8 @@ def test_two_processes_divide_the_runs_of_a_store(tmp_path, name):
     (one, ones_table), (other, others_table) = answer.get(), answer.get()
     for process in processes:
         process.join()
+    # Each tries a cell of every rule by a run of no length, which no store keeps.
+    one, other = ([run for run in runs if '"duration": 1e-06' not in run] for runs in (one, other))
     assert min(len(one), len(other)) > 0
     assert len(one) + len(other) == len({*one, *other}) == RUNS
     assert ones_table == others_table == _do(name, tmp_path / "alone").write_json()
