@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
+import random
 
 import pytest
 
@@ -144,3 +146,14 @@ def test_builder_names_flows_and_takes_all_keys():
 def test_what_json_cannot_hold_is_refused():
     with pytest.raises(cwndlab.ScenarioError, match="scenario: "):
         cwndlab.Scenario({"duration": object()})
+
+
+def test_numbers_are_read_to_the_last_bit():
+    """Python writes the shortest decimal that stands for a number; a reader must find that one."""
+    draw = random.Random(1)
+    for p in (draw.random() for _ in range(200)):
+        loss = {"kind": "bernoulli", "p": p}
+        dumbbell = {"rate": "1Mbit", "delay": "10ms", "loss": [loss]}
+        document = {"duration": "1s", "dumbbell": dumbbell, "flows": [{"rule": "NewReno"}]}
+        core = cwndlab.Scenario.from_dict(document).core
+        assert json.loads(core.to_json())["dumbbell"]["loss"] == [loss]

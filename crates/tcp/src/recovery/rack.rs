@@ -579,8 +579,14 @@ impl Rack {
     /// round trip (RFC 8985 section 6.3; Linux's `tcp_timeout_mark_lost` uses no reordering
     /// window).
     pub(crate) fn on_timeout(&mut self, now_s: f64, has_sack: bool) {
-        // Without SACK Linux has no RTT of RACK (`tcp_clean_rtx_queue`).
-        let rack_rtt_s = if has_sack { self.rack_rtt_s } else { 0.0 };
+        // Without SACK Linux has no RTT of RACK (`tcp_clean_rtx_queue`), and duplicate ACKs tell
+        // nothing any more.
+        let rack_rtt_s = if has_sack {
+            self.rack_rtt_s
+        } else {
+            self.forget_dupacks();
+            0.0
+        };
         for index in 0..self.segments.len() {
             let (number, segment) = (self.snd_una + index as i64, self.segments[index]);
             let is_late = index == 0 || segment.xmit_s + rack_rtt_s <= now_s;

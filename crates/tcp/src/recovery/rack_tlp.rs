@@ -75,8 +75,6 @@ pub(crate) struct RackTlp {
     frto: Frto,
     /// The receiver sends SACK blocks; without them duplicate ACKs are counted.
     pub(super) has_sack: bool,
-    /// New data go before repairs.
-    holds_repairs: bool,
     /// The device below takes no packet: retransmissions fail.
     refuses_packets: bool,
 }
@@ -93,7 +91,6 @@ impl RackTlp {
             lost_unreported: 0,
             frto: Frto::default(),
             has_sack,
-            holds_repairs: false,
             refuses_packets: false,
         }
     }
@@ -129,14 +126,13 @@ impl RackTlp {
             self.rack.on_dsack(number, is_probe, highest_ack, highest_sent);
         }
         let meter = &mut self.meter;
-        let delivered =
-            self.rack.on_ack(now_s, echo_s, highest_ack, highest_sent, blocks, |number| {
-                meter.iter_mut().for_each(|meter| meter.on_delivered(number));
-            });
+        let found = self.rack.on_ack(now_s, echo_s, highest_ack, highest_sent, blocks, |number| {
+            meter.iter_mut().for_each(|meter| meter.on_delivered(number));
+        });
         if advanced {
             tcb.advance(ack.ack);
         }
-        let rtts_s = delivered.rtts_s(now_s, echo_s);
+        let rtts_s = found.rtts_s(now_s, echo_s);
         let rtts_s = match &self.meter {
             Some(meter) => rtts_s.map(|rtts_s| meter.measured.of_rtts(rtts_s)),
             None => rtts_s,
@@ -146,7 +142,6 @@ impl RackTlp {
             self.rack.note_rtt(rule_rtt_s);
             tcb.note_delivery(now_s, rule_rtt_s, config);
         }
-        let found = delivered;
         let delivered = if self.has_sack {
             found.packets
         } else {
@@ -155,7 +150,7 @@ impl RackTlp {
         self.count_delivered(tcb, delivered, is_syn_ack);
         self.process_tlp_ack(tcb, ack.ack, dsack, advanced || delivered > 0, config);
         let sends_new = tcb.state == CongestionState::Loss
-            && self.process_frto(tcb, advanced, &found) == Step::SendNew;
+            && self.process_frto(tcb, ack.ack, advanced, &found) == Step::SendNew;
         if leave_state(tcb, self.has_sack) {
             self.rack.on_recovery_end();
         }
@@ -355,15 +350,14 @@ impl RackTlp {
     /// Judges a timeout by F-RTO, and undoes its reduction if it was spurious.
     #[cold]
     #[inline(never)]
-    fn process_frto(&mut self, tcb: &mut Tcb, advanced: bool, found: &Delivered) -> Step {
-        let is_duplicate = !advanced && tcb.outstanding() > 0 && !tcb.window_changed;
+    fn process_frto(&mut self, tcb: &mut Tcb, ack: i64, advanced: bool, found: &Delivered) -> Step {
         // Without SACK packets sent once may have arrived before the timeout (Linux
         // `tcp_clean_rtx_queue`).
         let is_told = self.has_sack || !found.retransmitted;
         let original = found.first_original.filter(|_| is_told);
         let step = self.frto.on_ack(AfterTimeout {
             advanced,
-            reports_hole: is_duplicate || found.sacks,
+            reports_hole: found.sacks || (!advanced && is_duplicate(tcb, ack)),
             delivers_original: original.is_some_and(|number| number <= tcb.recover),
             is_repaired: tcb.highest_ack >= tcb.recover,
             sent_new: tcb.highest_sent > tcb.recover,
@@ -386,14 +380,12 @@ impl RackTlp {
         config: &TcpConfig,
         out: &mut impl Output,
     ) -> Transmitted {
-        self.holds_repairs = sends_new;
-        let sent = self.send(tcb, now_s, config, out);
-        self.holds_repairs = false;
+        let sent = self.send(tcb, now_s, sends_new, config, out);
         if !sends_new || tcb.highest_sent > tcb.recover {
             return sent;
         }
         self.frto.stop();
-        self.send(tcb, now_s, config, out)
+        self.send(tcb, now_s, false, config, out)
     }
 
     /// Counts what an ACK without SACK delivers: `acked` packets, or one for a duplicate ACK, in
@@ -412,10 +404,9 @@ impl RackTlp {
             }
             return delivered;
         }
-        let is_duplicate = ack == tcb.highest_ack && tcb.outstanding() > 0 && !tcb.window_changed;
         // After a timeout new data alone are counted (F-RTO).
         let counts = tcb.state != CongestionState::Loss || tcb.highest_sent > tcb.recover;
-        if is_duplicate && counts && !is_repaired { self.rack.count_dupack() } else { 0 }
+        if counts && !is_repaired && is_duplicate(tcb, ack) { self.rack.count_dupack() } else { 0 }
     }
 
     /// Detects losses, and enters recovery if any is not being repaired. `advanced`: an ACK of new
@@ -487,15 +478,17 @@ impl RackTlp {
         config: &TcpConfig,
         out: &mut impl Output,
     ) {
-        let sent = self.send(tcb, now_s, config, out);
+        let sent = self.send(tcb, now_s, false, config, out);
         self.set_xmit_timer(tcb, now_s, false, sent, 0.0, config);
     }
 
-    /// Sends lost packets, then new data, while packets in flight are below the window.
+    /// Sends lost packets, then new data, while packets in flight are below the window; with
+    /// `new_only` no lost ones.
     fn send(
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
+        new_only: bool,
         config: &TcpConfig,
         out: &mut impl Output,
     ) -> Transmitted {
@@ -508,7 +501,7 @@ impl RackTlp {
         loop {
             tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
-                && let Some(number) = self.next_packet(tcb)
+                && let Some(number) = self.next_packet(tcb, new_only)
                 && tcb.pacing_allows(now_s)
             {
                 let is_new = number > tcb.highest_sent;
@@ -669,11 +662,11 @@ impl RackTlp {
         }
     }
 
-    fn next_packet(&mut self, tcb: &Tcb) -> Option<i64> {
+    fn next_packet(&mut self, tcb: &Tcb, new_only: bool) -> Option<i64> {
         if self.rack.in_flight() >= tcb.send_window() {
             return None;
         }
-        let repair = if self.holds_repairs { None } else { self.rack.next_to_retransmit() };
+        let repair = if new_only { None } else { self.rack.next_to_retransmit() };
         repair.or_else(|| new_data(tcb))
     }
 
@@ -770,7 +763,7 @@ impl RackTlp {
                     // begins, so that PRR releases one.
                     tcb.update_prr(self.rack.in_flight(), 1, false);
                 }
-                let sent = self.send(tcb, now_s, config, out);
+                let sent = self.send(tcb, now_s, false, config, out);
                 let timeout_s = detected.reordering_timeout_s;
                 self.set_xmit_timer(tcb, now_s, false, sent, timeout_s, config);
             }
@@ -836,17 +829,13 @@ impl RackTlp {
                 tcb.cwnd_to_one_packet();
             }
         } else {
-            let hold_ssthresh = match tcb.state {
-                CongestionState::Open => false,
-                CongestionState::Cwr | CongestionState::Recovery => tcb.highest_ack < tcb.recover,
-                CongestionState::Loss => {
-                    config.growth.hold_ssthresh && tcb.timeout_highest_ack == tcb.highest_ack
-                }
-            };
-            let is_judged = match tcb.state {
-                CongestionState::Open | CongestionState::Cwr => true,
-                CongestionState::Recovery => false,
-                CongestionState::Loss => tcb.timeout_highest_ack == tcb.highest_ack,
+            let again = tcb.timeout_highest_ack == tcb.highest_ack;
+            let reduced = tcb.highest_ack < tcb.recover;
+            let (hold_ssthresh, is_judged) = match tcb.state {
+                CongestionState::Open => (false, true),
+                CongestionState::Cwr => (reduced, true),
+                CongestionState::Recovery => (reduced, false),
+                CongestionState::Loss => (config.growth.hold_ssthresh && again, again),
             };
             self.frto.on_timeout(config.recovery.undo && is_judged);
             tcb.cancel_cwnd_reduction();
@@ -854,9 +843,6 @@ impl RackTlp {
             tcb.enter(CongestionState::Loss);
             tcb.timer.forget_packet();
             self.loss_probe = None;
-            if !self.has_sack {
-                self.rack.forget_dupacks();
-            }
             self.rack.on_timeout(now_s, self.has_sack);
             tcb.cwnd = (self.rack.in_flight() + 1) as f64;
             if let Some(sample) = self.state_sample(tcb, now_s, config) {
@@ -912,6 +898,11 @@ fn half_window(tcb: &Tcb, config: &TcpConfig) -> i64 {
         0 => i64::from(tcb.rwnd / 2),
         window_bytes => window_bytes / 2 / packet_bytes,
     }
+}
+
+/// Whether an ACK that was processed is a duplicate, for which a packet arrived (RFC 5681 section 2).
+fn is_duplicate(tcb: &Tcb, ack: i64) -> bool {
+    ack == tcb.highest_ack && tcb.outstanding() > 0 && !tcb.window_changed
 }
 
 /// The next new packet, if the application supplied one and rwnd allows it.
