@@ -258,12 +258,11 @@ impl ReceiverEndpoint {
             push: flags.has(Flags::PUSH),
             echoed_ms: options,
         };
-        let (is_new, ack) = if self.receiver.is_window_probe(number, size_bytes.into(), config) {
-            (false, Some(self.receiver.on_window_probe(at_s, sent_s, config)))
-        } else {
-            self.receiver.on_data(at_s, data, config)
-        };
         self.total_delivered += 1;
+        if self.receiver.is_window_probe(number, size_bytes.into(), config) {
+            return (false, Some(self.receiver.on_window_probe(at_s, sent_s, config)));
+        }
+        let (is_new, ack) = self.receiver.on_data(at_s, data, config);
         // A SYN carries no data.
         let is_new = is_new && !(number == 0 && config.handshake.syn);
         if is_new {

@@ -95,8 +95,8 @@ pub(crate) struct Delivered {
     sacked_s: Option<(f64, f64)>,
     /// It reports packets by SACK.
     pub(crate) sacks: bool,
-    /// The first packet that it delivers of those sent once, or none.
-    pub(crate) first_original: Option<i64>,
+    /// The first packet that it delivers of those sent once; [`i64::MAX`] if there is none.
+    pub(crate) first_original: i64,
 }
 
 impl Delivered {
@@ -287,7 +287,6 @@ impl Rack {
                 self.sacked.insert(number);
                 self.sacked_out += 1;
                 delivered.packets += 1;
-                delivered.sacks = true;
                 let segment = &mut self.segments[(number - self.snd_una) as usize];
                 let was = *segment;
                 if was.flags & EVER_RETRANS == 0 {
@@ -303,6 +302,7 @@ impl Rack {
                 number = self.sacked.first_missing(number + 1);
             }
         }
+        delivered.sacks = delivered.packets > 0;
         if late_sacked < self.fack {
             self.note_reordering(late_sacked, highest);
         }
@@ -333,8 +333,7 @@ impl Rack {
         if late_acked < self.fack {
             self.note_reordering(late_acked, if self.sacked_out > 0 { highest } else { ack });
         }
-        delivered.first_original =
-            Some(late_sacked.min(late_acked)).filter(|&number| number < i64::MAX);
+        delivered.first_original = late_sacked.min(late_acked);
         // Reordering is judged by what was SACKed before this ACK.
         self.fack = highest.max(ack);
         delivered

@@ -186,7 +186,11 @@ impl RackTlp {
             tcb.rule.on_connected(tcb.cwnd, &sample);
         }
         tcb.update_pacing_rate(config);
-        let sent = self.send_after_ack(tcb, now_s, sends_new, config, out);
+        let sent = if sends_new {
+            self.send_new_first(tcb, now_s, config, out)
+        } else {
+            self.send(tcb, now_s, false, config, out)
+        };
         tcb.stop_timer_if_repaired();
         self.set_xmit_timer(tcb, now_s, advanced, sent, detected.reordering_timeout_s, config);
     }
@@ -354,11 +358,10 @@ impl RackTlp {
         // Without SACK packets sent once may have arrived before the timeout (Linux
         // `tcp_clean_rtx_queue`).
         let is_told = self.has_sack || !found.retransmitted;
-        let original = found.first_original.filter(|_| is_told);
         let step = self.frto.on_ack(AfterTimeout {
             advanced,
             reports_hole: found.sacks || (!advanced && is_duplicate(tcb, ack)),
-            delivers_original: original.is_some_and(|number| number <= tcb.recover),
+            delivers_original: is_told && found.first_original <= tcb.recover,
             is_repaired: tcb.highest_ack >= tcb.recover,
             sent_new: tcb.highest_sent > tcb.recover,
             has_new: new_data(tcb).is_some(),
@@ -370,18 +373,19 @@ impl RackTlp {
         step
     }
 
-    /// Sends what an ACK permits: new data alone if F-RTO asks for them and any can leave (Linux
+    /// Sends new data alone, as F-RTO asks; repairs losses if none can leave (Linux
     /// `tcp_xmit_recovery`).
-    fn send_after_ack(
+    #[cold]
+    #[inline(never)]
+    fn send_new_first(
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        sends_new: bool,
         config: &TcpConfig,
         out: &mut impl Output,
     ) -> Transmitted {
-        let sent = self.send(tcb, now_s, sends_new, config, out);
-        if !sends_new || tcb.highest_sent > tcb.recover {
+        let sent = self.send(tcb, now_s, true, config, out);
+        if tcb.highest_sent > tcb.recover {
             return sent;
         }
         self.frto.stop();
@@ -666,8 +670,7 @@ impl RackTlp {
         if self.rack.in_flight() >= tcb.send_window() {
             return None;
         }
-        let repair = if new_only { None } else { self.rack.next_to_retransmit() };
-        repair.or_else(|| new_data(tcb))
+        self.rack.next_to_retransmit().filter(|_| !new_only).or_else(|| new_data(tcb))
     }
 
     /// Sets the timer (Linux `tcp_set_xmit_timer`, RFC 8985 section 8) for reordering, a probe or
