@@ -381,7 +381,7 @@ impl Receiver {
     /// Whether a packet is a window probe: it has no data, and repeats a number. Only receivers
     /// with a reader tell one from a duplicate.
     pub fn is_window_probe(&self, number: i64, size_bytes: u32, config: &TcpConfig) -> bool {
-        self.offered.is_some() && number < self.rcv_nxt && size_bytes == config.wire_size_of(0)
+        number < self.rcv_nxt && self.offered.is_some() && size_bytes == config.wire_size_of(0)
     }
 
     /// A window probe arrives: the answer offers the window again.

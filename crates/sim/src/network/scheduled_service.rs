@@ -22,16 +22,15 @@ impl<T: Tracer> Network<T> {
             let waiting = &mut self.stations.list[station];
             let own_s = waiting.own_s;
             let limit_s = if own_s < until_s { own_s.next_up() } else { until_s };
-            let arrival = waiting.arrivals.peek_before(limit_s).copied();
             // Of an arrival and the end of a transmission at one instant, the one that was scheduled
             // first precedes.
-            let arrival = arrival.filter(|routed| {
+            let arrival = waiting.arrivals.peek_before(limit_s).filter(|routed| {
                 routed.packet.at_s < own_s
                     || routed.packet.tx_start_s <= self.links[link.index()].service_start_s()
             });
-            match arrival {
+            match arrival.copied() {
                 Some(routed) => {
-                    self.stations.list[station].arrivals.take();
+                    waiting.arrivals.take();
                     self.enter(routed);
                 }
                 None if own_s < until_s => self.start_transmission(link, own_s),
