@@ -586,8 +586,8 @@ impl RackTlp {
         let first = self.queue.first(left);
         let burst = quota.min(first).min(allowed);
         let allows = free.min(allowed);
-        // The rest of the data does not wait, nor does a single packet.
-        if pushes || first <= 1 || self.queue.is_last(left) {
+        // A single packet does not wait.
+        if pushes || first <= 1 {
             return burst;
         }
         if self.queue.first_is_closed() && allows >= first {

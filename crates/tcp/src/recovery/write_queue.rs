@@ -49,11 +49,6 @@ impl WriteQueue {
         self.first.packets + self.others.iter().map(|buffer| buffer.packets).sum::<i64>()
     }
 
-    /// Whether what waits is the rest of the application's data.
-    pub(crate) fn is_last(&self, left: i64) -> bool {
-        !self.writes_are_given && left <= self.written()
-    }
-
     /// Packets of the first buffer. `left`: packets of the application's data not sent yet.
     pub(crate) fn first(&self, left: i64) -> i64 {
         if self.writes_are_given { left } else { self.first.packets }
@@ -170,13 +165,11 @@ mod tests {
         assert_eq!(queue.write(1000, 10, 100, true, 1448), Written::Nothing);
     }
 
-    /// Writes that are given are no bulk application's: seven packets wait until they are sent, and
-    /// more may follow.
+    /// Writes that are given are no bulk application's: seven packets wait until they are sent.
     #[test]
     fn given_writes_wait_whole() {
         let mut queue = WriteQueue::default();
         queue.take_given_writes();
         assert_eq!((queue.write(7, 45, 45, false, 1448), queue.first(7)), (Written::Nothing, 7));
-        assert!(!queue.is_last(7));
     }
 }
