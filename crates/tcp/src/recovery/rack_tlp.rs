@@ -571,7 +571,7 @@ impl RackTlp {
 
     /// New packets that leave now as one, to be cut by the device (TSO); 0 if more may leave
     /// together soon (Linux `tcp_write_xmit`, `tcp_tso_should_defer`).
-    fn next_burst(&self, tcb: &Tcb, now_s: f64, pushes: bool, config: &TcpConfig) -> i64 {
+    fn next_burst(&mut self, tcb: &Tcb, now_s: f64, pushes: bool, config: &TcpConfig) -> i64 {
         // Packets that a pacing timer releases leave one by one, but for Linux's own.
         let is_paced = tcb.needs.pacing || config.growth.pacing;
         if !config.growth.tso || (is_paced && !tcb.is_paced_as_linux()) {
@@ -583,6 +583,7 @@ impl RackTlp {
         let quota = free.min((cwnd / 2).max(1)).min(most);
         let allowed = tcb.highest_ack + rwnd + 1 - tcb.snd_nxt;
         let left = tcb.data_end - tcb.snd_nxt;
+        self.queue.grow_first(quota);
         let first = self.queue.first(left);
         let burst = quota.min(first).min(allowed);
         let allows = free.min(allowed);

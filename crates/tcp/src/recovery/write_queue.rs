@@ -59,6 +59,20 @@ impl WriteQueue {
         !self.others.is_empty()
     }
 
+    /// The first buffer takes packets of the next one, as far as so many may leave at once (Linux
+    /// `tcp_grow_skb`).
+    pub(crate) fn grow_first(&mut self, quota: i64) {
+        let missing = quota - self.first.packets;
+        let Some(next) = self.others.first_mut().filter(|_| missing > 0) else { return };
+        let moved = missing.min(next.packets);
+        self.first.packets += moved;
+        next.packets -= moved;
+        if next.packets == 0 {
+            self.first.is_pushed |= next.is_pushed;
+            self.others.remove(0);
+        }
+    }
+
     /// A packet leaves. Returns whether it ends its buffer, with PSH.
     pub(crate) fn sent(&mut self) -> bool {
         let ends = self.first.packets == 1;
@@ -163,6 +177,22 @@ mod tests {
         assert_eq!(queue.write(1000, 10, 100, true, 1448), Written::Some);
         assert_eq!((queue.first(99), queue.first_is_closed(), queue.written()), (10, true, 20));
         assert_eq!(queue.write(1000, 10, 100, true, 1448), Written::Nothing);
+    }
+
+    /// Two buffers of ten packets, seven of the first one sent: for a burst of four it takes one
+    /// packet of the next, and for one of 15 all that is left.
+    #[test]
+    fn a_burst_takes_packets_of_the_next_buffer() {
+        let mut queue = WriteQueue::default();
+        queue.write(20, 10, 10, false, 1448);
+        queue.write(20, 10, 10, true, 1448);
+        (0..7).for_each(|_| assert!(!queue.sent()));
+        queue.grow_first(4);
+        assert_eq!((queue.first(99), queue.first_is_closed(), queue.written()), (4, true, 13));
+        queue.grow_first(15);
+        assert_eq!((queue.first(99), queue.first_is_closed()), (13, false));
+        // The end of the data has PSH.
+        assert_eq!([(); 13].map(|()| queue.sent()).iter().filter(|&&pushed| pushed).count(), 1);
     }
 
     /// Writes that are given are no bulk application's: seven packets wait until they are sent.
