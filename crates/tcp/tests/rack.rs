@@ -12,18 +12,16 @@ fn rack() -> TcpConfig {
     tcp_config!(rfc(), recovery.rack = true)
 }
 
-/// So few packets that their rest waits in one buffer, and does not wait for more to leave with it.
-const FEW: Option<u64> = Some(20);
-
+/// Profile `linux`; packets leave one by one.
 fn linux() -> TcpConfig {
-    tcp_config!(TcpConfig::profile(Profile::Linux), rto.timestamps = false)
+    tcp_config!(TcpConfig::profile(Profile::Linux), rto.timestamps = false, growth.tso = false)
 }
 
 #[test]
 fn three_reports_find_a_loss_at_once() {
     // Section 6.2 step 4: without reordering and with three packets SACKed the reordering window is
     // zero. In flight before the loss: 8 less the SACKed packets; each SACK releases new data.
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, rack());
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, rack());
     tcp.at(0.2)
         .sack(0, &[(2, 3)], &[9])
         .sack(0, &[(2, 4)], &[10])
@@ -40,7 +38,7 @@ fn three_reports_find_a_loss_at_once() {
 
 #[test]
 fn linux_repairs_one_loss() {
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, linux());
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     // As above, and by PRR the third SACK releases the retransmission: 6 in flight, ceil(1 x 4/8) =
     // 1.
     tcp.at(0.2)
@@ -66,7 +64,7 @@ fn two_reports_wait_for_a_quarter_of_the_round_trip() {
     // Ten packets, 1 is lost; 9 and 10 left at 0.15 s. With two SACKed packets 1 may only be
     // reordered, for min_rtt/4 = 25 ms (section 6.2 step 4). It was sent at 0.1, as were 2 and 3,
     // SACKed at 0.2: lost at 0.1 + 0.1 + 0.025, and Linux adds 2 ms.
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, linux());
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]);
     // The timer marks packet 1 lost and no other: 4 to 8 left after 3.
     tcp.expires(0.228, &[1]);
@@ -78,7 +76,7 @@ fn two_reports_wait_for_a_quarter_of_the_round_trip() {
 
 #[test]
 fn a_late_packet_is_not_lost() {
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, linux());
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]);
     // Packet 1 arrives 20 ms late, below a SACKed packet: reordering was seen. Nothing was reduced
     // or retransmitted.
@@ -92,7 +90,7 @@ fn a_late_packet_is_not_lost() {
 
 #[test]
 fn a_lost_retransmission_is_found_without_a_timeout() {
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, linux());
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     tcp.at(0.2).sack(0, &[(2, 3)], &[9]).sack(0, &[(2, 4)], &[10]).sack(0, &[(2, 5)], &[1]);
     tcp.at(0.21).sack(0, &[(2, 6)], &[]).sack(0, &[(2, 7)], &[11]);
     tcp.at(0.22).sack(0, &[(2, 8)], &[]).sack(0, &[(2, 9)], &[]).at(0.3).sack(
@@ -111,7 +109,7 @@ fn a_lost_retransmission_is_found_without_a_timeout() {
 fn silence_is_probed_with_new_data() {
     // Section 7.2: PTO = 2 x 0.1 s after the last ACK, and Linux's 2 ms. One packet of new data
     // leaves whatever the window.
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, linux());
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     tcp.expires(0.304, &[9]).window(8.0, 8.0);
     // Then the RTO: srtt 0.1 + max(4 x 0.05, 0.2).
     // 300 ticks from 0.304 on, and the next multiple of eight.
@@ -216,8 +214,11 @@ fn a_lost_probe_leaves_the_tail_to_the_timeout() {
 /// step 2).
 #[test]
 fn an_original_that_arrives_late_is_not_its_retransmission() {
-    let mut tcp =
-        Exchange::eight_packets(Recovery::Sack, FEW, tcp_config!(stamped(), recovery.undo = false));
+    let mut tcp = Exchange::eight_packets(
+        Recovery::Sack,
+        None,
+        tcp_config!(stamped(), recovery.undo = false),
+    );
     // The probe is new data and lost; the RTO retransmits 1.
     tcp.expires(0.304, &[9]).expires(0.608, &[1]);
     tcp.at(0.65).echo(1, &[], 0.1, &[2, 3]);
@@ -229,7 +230,7 @@ fn an_original_that_arrives_late_is_not_its_retransmission() {
 /// waits min_rtt/4 = 25 ms, and 2 ms, before it counts as lost.
 #[test]
 fn a_spurious_retransmission_proves_reordering() {
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, stamped());
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, stamped());
     tcp.at(0.2).echo(0, &[(2, 3)], 0.0, &[9]).echo(0, &[(2, 4)], 0.0, &[10]).echo(
         0,
         &[(2, 5)],
@@ -253,7 +254,7 @@ fn a_spurious_retransmission_proves_reordering() {
 fn a_timeout_loses_what_is_older_than_a_round_trip() {
     let mut tcp = Exchange::eight_packets(
         Recovery::Sack,
-        FEW,
+        None,
         tcp_config!(linux(), recovery.tlp = false, recovery.undo = false),
     );
     // No probe: RTO = 0.1 + max(4 x 0.05, 0.2) = 0.3 after the ACK. All eight are lost; one leaves.
@@ -271,7 +272,7 @@ fn a_timeout_loses_what_is_older_than_a_round_trip() {
 fn after_a_timeout_new_data_go_first() {
     for (block, sent, undone) in [((3, 4), vec![], 1), ((9, 10), vec![2], 0)] {
         let config = tcp_config!(linux(), recovery.tlp = false);
-        let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, config);
+        let mut tcp = Exchange::eight_packets(Recovery::Sack, None, config);
         tcp.expires(0.408, &[1]).window(1.0, 4.0);
         tcp.at(0.5).sack(1, &[], &[9, 10]).window(2.0, 4.0);
         tcp.at(0.51).sack(1, &[block], &sent);
@@ -283,7 +284,7 @@ fn after_a_timeout_new_data_go_first() {
 fn an_echo_is_answered_in_proportion_too() {
     // RFC 3168 section 6.1.2: once per window; cwnd approaches 4 from 8 as in recovery.
     let mut tcp =
-        Exchange::eight_packets(Recovery::Sack, FEW, tcp_config!(linux(), ecn.ecn = true));
+        Exchange::eight_packets(Recovery::Sack, None, tcp_config!(linux(), ecn.ecn = true));
     tcp.at(0.2).marked(1, &[9]).window(8.0, 4.0).cwr(&[9]);
     tcp.marked(2, &[]).window(7.0, 4.0).marked(3, &[10]).window(7.0, 4.0);
     assert_eq!(tcp.sender.counters(0.2).ecn_reductions, 1);
@@ -295,7 +296,7 @@ fn an_echo_is_answered_in_proportion_too() {
 fn growth_counts_packets() {
     // RFC 3465 section 2.1, and the same in congestion avoidance: two packets acknowledged at once
     // add 1/8 and 1/8.125.
-    let mut tcp = Exchange::eight_packets(Recovery::Sack, FEW, linux());
+    let mut tcp = Exchange::eight_packets(Recovery::Sack, None, linux());
     tcp.at(0.2).ack(2, &[9, 10]).window(8.0 + 1.0 / 8.0 + 1.0 / 8.125, 8.0);
 }
 

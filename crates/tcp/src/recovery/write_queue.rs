@@ -105,6 +105,8 @@ impl WriteQueue {
         let more = left - waiting;
         let last = self.others.last_mut().unwrap_or(&mut self.first);
         let added = if (1..most).contains(&last.packets) {
+            // What begins to fill up a buffer takes its PSH back.
+            last.is_pushed &= goes_on;
             more.min(most - last.packets)
         } else if bytes >= MANY_BYTES {
             // The write waits for room, and pushes what it has.
