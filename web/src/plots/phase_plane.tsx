@@ -6,8 +6,11 @@ import { windowTraces } from "./traces";
 
 const SIZE = 300;
 const MARGIN = 38;
-/** Share of the run that is drawn dark at its end; the path before is lighter. */
-const RECENT = 1 / 12;
+/** Parts of the path, each of one colour: from light at the beginning to dark at the end. */
+const PARTS = 40;
+/** Samples that the mean covers while a time is marked; without one, a share of the run. */
+const RECENT_SAMPLES = 400;
+const RECENT_SHARE = 1 / 12;
 
 /** Largest index whose time is not after `time`. */
 function indexAt(timesS: readonly number[], time: number): number {
@@ -20,7 +23,14 @@ function indexAt(timesS: readonly number[], time: number): number {
   return low - 1;
 }
 
-export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [number, number] }) {
+interface Props {
+  run: Run;
+  flows: [number, number];
+  /** Tops of both axes, packets; otherwise a little more than what link and buffer hold. */
+  top?: number | undefined;
+}
+
+export function PhasePlane({ run, flows: [first, second], top }: Props) {
   const { timesS, flows } = windowTraces(run, "cwnd_packets");
   const [xs, ys] = [flows[first] ?? [], flows[second] ?? []];
   const [a, b] = [run.result.flows[first], run.result.flows[second]];
@@ -28,14 +38,18 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
   if (!a || !b || !link) return null;
   const packetBits = 8 * (run.wireBytes[first] ?? 0);
   const bdp = (link.rate_bps * (a.base_rtt_s + b.base_rtt_s)) / 2 / packetBits;
-  const full = bdp + (link.limit_packets ?? 0);
+  const limit = link.limit_packets;
+  const full = bdp + (limit ?? 0);
   const end = markedS.value === null ? xs.length - 1 : indexAt(timesS, markedS.value);
-  const begin = Math.max(
-    0,
-    markedS.value === null ? indexAt(timesS, (timesS[end] ?? 0) * (1 - RECENT)) : end - 400,
-  );
+  const recent =
+    markedS.value === null
+      ? indexAt(timesS, (timesS[end] ?? 0) * (1 - RECENT_SHARE))
+      : Math.max(0, end - RECENT_SAMPLES);
+  // The path begins where both flows send.
+  const both = xs.findIndex((u, sample) => u !== null && ys[sample] != null);
+  const begin = both < 0 ? end : Math.min(both, end);
   // Slow start may overshoot the plane: its path leaves it, so that the rest stays legible.
-  const most = full * 1.08;
+  const most = top || full * 1.08;
   const highest = [...xs, ...ys].reduce<number>((top, value) => Math.max(top, value ?? 0), 0);
   const x = (value: number) => MARGIN + (value / most) * (SIZE - MARGIN - 8);
   const y = (value: number) => SIZE - MARGIN - (value / most) * (SIZE - MARGIN - 8);
@@ -48,11 +62,14 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
     return path;
   };
   const [u, v] = [xs[end] ?? 0, ys[end] ?? 0];
+  const edge = (part: number) => Math.round(begin + ((end - begin) * part) / PARTS);
+  const seconds = (sample: number) => `${(timesS[sample] ?? 0).toFixed(0)} s`;
   // Both windows multiplied by one factor stay on the line through the origin and their mean.
   const sum = (values: (number | null)[]) =>
-    values.slice(begin, end + 1).reduce<number>((total, value) => total + (value ?? 0), 0);
+    values.slice(recent, end + 1).reduce<number>((total, value) => total + (value ?? 0), 0);
   const meanRatio = sum(ys) / sum(xs);
-  const shownS = (timesS[end] ?? 0) - (timesS[begin] ?? 0);
+  const recentS = (timesS[end] ?? 0) - (timesS[recent] ?? 0);
+  const overflows = limit !== null && full < most;
   const line = (total: number) => ({ x1: x(0), y1: y(total), x2: x(total), y2: y(0) });
   return (
     <figure class="plot plane">
@@ -71,12 +88,18 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
         <g clip-path="url(#plane)">
           <line class="fair" x1={x(0)} y1={y(0)} x2={x(most)} y2={y(most)} />
           <line class="efficient" {...line(bdp)} />
-          {link.limit_packets !== null && <line class="overflow" {...line(full)} />}
+          {overflows && <line class="overflow" {...line(full)} />}
           {Number.isFinite(meanRatio) && (
             <line class="mean" x1={x(0)} y1={y(0)} x2={x(most)} y2={y(most * meanRatio)} />
           )}
-          <path class="past" d={points(0, begin)} />
-          <path class="orbit" d={points(begin, end)} />
+          {Array.from({ length: PARTS }, (_, part) => (
+            <path
+              key={part}
+              class="orbit"
+              style={{ "--share": `${(100 * part) / (PARTS - 1)}%` }}
+              d={points(edge(part), edge(part + 1))}
+            />
+          ))}
           <circle cx={x(u)} cy={y(v)} r={4} />
         </g>
         <text class="note" x={x(most * 0.9) - 12} y={y(most * 0.9)} text-anchor="end">
@@ -85,7 +108,7 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
         <text class="note" x={x(bdp) + 2} y={y(0) - 4}>
           full link
         </text>
-        {link.limit_packets !== null && (
+        {overflows && (
           <text class="note" x={x(0) + 4} y={y(full) - 3}>
             full queue
           </text>
@@ -103,8 +126,11 @@ export function PhasePlane({ run, flows: [first, second] }: { run: Run; flows: [
           {b.flow}
         </text>
       </svg>
+      <p class="aside times">
+        {seconds(begin)} <i /> {seconds(end)}, the point
+      </p>
       <p class="aside">
-        Dark: {shownS.toFixed(0)} s up to the point. Dotted: from the origin through their mean.
+        Dotted: from the origin through the mean of the last {recentS.toFixed(0)} s.
       </p>
       {highest > most && (
         <p class="aside">Windows reach {highest.toFixed(0)} packets, beyond the plane.</p>
