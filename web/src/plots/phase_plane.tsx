@@ -6,8 +6,6 @@ import { windowTraces } from "./traces";
 
 const SIZE = 300;
 const MARGIN = 38;
-/** Parts of the path, each of one colour: from light at the beginning to dark at the end. */
-const PARTS = 40;
 /** Samples that the mean covers while a time is marked; without one, a share of the run. */
 const RECENT_SAMPLES = 400;
 const RECENT_SHARE = 1 / 12;
@@ -21,6 +19,33 @@ function indexAt(timesS: readonly number[], time: number): number {
     else high = middle;
   }
   return low - 1;
+}
+
+/** A part of the path between two samples. */
+interface Stroke {
+  from: number;
+  to: number;
+  /** Whether no window becomes smaller. */
+  grows: boolean;
+  /** Of the path that lies before it: its colour. */
+  share: number;
+}
+
+/** The path from one sample to another, in strokes of so many samples. */
+function strokesOf(
+  xs: readonly (number | null)[],
+  ys: readonly (number | null)[],
+  begin: number,
+  end: number,
+  stride: number,
+): Stroke[] {
+  const strokes: Stroke[] = [];
+  for (let from = begin; from < end; from += stride) {
+    const to = Math.min(from + stride, end);
+    const grows = [xs, ys].every((values) => (values[to] ?? 0) >= (values[from] ?? 0));
+    strokes.push({ from, to, grows, share: (from - begin) / (end - begin) });
+  }
+  return strokes;
 }
 
 interface Props {
@@ -53,16 +78,13 @@ export function PhasePlane({ run, flows: [first, second], top }: Props) {
   const highest = [...xs, ...ys].reduce<number>((top, value) => Math.max(top, value ?? 0), 0);
   const x = (value: number) => MARGIN + (value / most) * (SIZE - MARGIN - 8);
   const y = (value: number) => SIZE - MARGIN - (value / most) * (SIZE - MARGIN - 8);
-  const points = (from: number, to: number) => {
-    let path = "";
-    for (let i = from; i <= to; i += 1) {
-      const [u, v] = [xs[i] ?? 0, ys[i] ?? 0];
-      path += `${path ? "L" : "M"}${x(u).toFixed(1)} ${y(v).toFixed(1)}`;
-    }
-    return path;
-  };
+  // A point per round trip, as in the model: what happens within one is in no order.
+  const sampleS = (timesS[1] ?? 1) - (timesS[0] ?? 0);
+  const stride = Math.max(1, Math.round(Math.max(a.base_rtt_s, b.base_rtt_s) / sampleS));
+  const strokes = strokesOf(xs, ys, begin, end, stride);
+  const place = (sample: number) =>
+    `${x(xs[sample] ?? 0).toFixed(1)} ${y(ys[sample] ?? 0).toFixed(1)}`;
   const [u, v] = [xs[end] ?? 0, ys[end] ?? 0];
-  const edge = (part: number) => Math.round(begin + ((end - begin) * part) / PARTS);
   const seconds = (sample: number) => `${(timesS[sample] ?? 0).toFixed(0)} s`;
   // Both windows multiplied by one factor stay on the line through the origin and their mean.
   const sum = (values: (number | null)[]) =>
@@ -92,12 +114,12 @@ export function PhasePlane({ run, flows: [first, second], top }: Props) {
           {Number.isFinite(meanRatio) && (
             <line class="mean" x1={x(0)} y1={y(0)} x2={x(most)} y2={y(most * meanRatio)} />
           )}
-          {Array.from({ length: PARTS }, (_, part) => (
+          {strokes.map(({ from, to, grows, share }) => (
             <path
-              key={part}
-              class="orbit"
-              style={{ "--share": `${(100 * part) / (PARTS - 1)}%` }}
-              d={points(edge(part), edge(part + 1))}
+              key={from}
+              class={grows ? "orbit" : "orbit reduced"}
+              style={{ "--share": `${100 * share}%` }}
+              d={`M${place(from)}L${place(to)}`}
             />
           ))}
           <circle cx={x(u)} cy={y(v)} r={4} />
@@ -130,7 +152,8 @@ export function PhasePlane({ run, flows: [first, second], top }: Props) {
         {seconds(begin)} <i /> {seconds(end)}, the point
       </p>
       <p class="aside">
-        Dotted: from the origin through the mean of the last {recentS.toFixed(0)} s.
+        Thick: both windows grow; thin: one shrinks, at least. Dotted: from the origin through the
+        mean of the last {recentS.toFixed(0)} s.
       </p>
       {highest > most && (
         <p class="aside">Windows reach {highest.toFixed(0)} packets, beyond the plane.</p>
