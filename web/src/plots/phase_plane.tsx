@@ -152,8 +152,8 @@ export function PhasePlane({ run, flows: [first, second], top }: Props) {
         {seconds(begin)} <i /> {seconds(end)}, the point
       </p>
       <p class="aside">
-        Thick: both windows grow; thin: one shrinks, at least. Dotted: from the origin through the
-        mean of the last {recentS.toFixed(0)} s.
+        Thick: both windows grow; thin: one or both shrink. Dotted: from the origin through the mean
+        of the last {recentS.toFixed(0)} s.
       </p>
       {highest > most && (
         <p class="aside">Windows reach {highest.toFixed(0)} packets, beyond the plane.</p>
