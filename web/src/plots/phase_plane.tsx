@@ -21,29 +21,29 @@ function indexAt(timesS: readonly number[], time: number): number {
   return low - 1;
 }
 
-/** A part of the path between two samples. */
-interface Stroke {
-  from: number;
-  to: number;
-  /** Whether no window becomes smaller. */
-  grows: boolean;
-  /** Of the path that lies before it: its colour. */
-  share: number;
+/** Colours of the path. A path element per colour, not per stroke: it is drawn anew while time plays. */
+const COLORS = 40;
+
+/** The strokes of one colour on which both windows grow, or on which they do not, as SVG paths. */
+interface Strokes {
+  growing: string;
+  shrinking: string;
 }
 
-/** The path from one sample to another, in strokes of so many samples. */
+/** The path from one sample to another, in strokes of so many samples, by colour. */
 function strokesOf(
   xs: readonly (number | null)[],
   ys: readonly (number | null)[],
-  begin: number,
-  end: number,
-  stride: number,
-): Stroke[] {
-  const strokes: Stroke[] = [];
+  [begin, end, stride]: [begin: number, end: number, stride: number],
+  place: (u: number, v: number) => string,
+): Strokes[] {
+  const strokes = Array.from({ length: COLORS }, (): Strokes => ({ growing: "", shrinking: "" }));
   for (let from = begin; from < end; from += stride) {
     const to = Math.min(from + stride, end);
-    const grows = [xs, ys].every((values) => (values[to] ?? 0) >= (values[from] ?? 0));
-    strokes.push({ from, to, grows, share: (from - begin) / (end - begin) });
+    const [u, v, nextU, nextV] = [xs[from] ?? 0, ys[from] ?? 0, xs[to] ?? 0, ys[to] ?? 0];
+    const color = Math.floor((COLORS * (from - begin)) / (end - begin));
+    const kind = nextU >= u && nextV >= v ? "growing" : "shrinking";
+    (strokes[color] as Strokes)[kind] += `M${place(u, v)}L${place(nextU, nextV)}`;
   }
   return strokes;
 }
@@ -81,9 +81,8 @@ export function PhasePlane({ run, flows: [first, second], top }: Props) {
   // A point per round trip, as in the model: what happens within one is in no order.
   const sampleS = (timesS[1] ?? 1) - (timesS[0] ?? 0);
   const stride = Math.max(1, Math.round(Math.max(a.base_rtt_s, b.base_rtt_s) / sampleS));
-  const strokes = strokesOf(xs, ys, begin, end, stride);
-  const place = (sample: number) =>
-    `${x(xs[sample] ?? 0).toFixed(1)} ${y(ys[sample] ?? 0).toFixed(1)}`;
+  const place = (u: number, v: number) => `${x(u).toFixed(1)} ${y(v).toFixed(1)}`;
+  const strokes = strokesOf(xs, ys, [begin, end, stride], place);
   const [u, v] = [xs[end] ?? 0, ys[end] ?? 0];
   const seconds = (sample: number) => `${(timesS[sample] ?? 0).toFixed(0)} s`;
   // Both windows multiplied by one factor stay on the line through the origin and their mean.
@@ -114,13 +113,11 @@ export function PhasePlane({ run, flows: [first, second], top }: Props) {
           {Number.isFinite(meanRatio) && (
             <line class="mean" x1={x(0)} y1={y(0)} x2={x(most)} y2={y(most * meanRatio)} />
           )}
-          {strokes.map(({ from, to, grows, share }) => (
-            <path
-              key={from}
-              class={grows ? "orbit" : "orbit reduced"}
-              style={{ "--share": `${100 * share}%` }}
-              d={`M${place(from)}L${place(to)}`}
-            />
+          {strokes.map(({ growing, shrinking }, color) => (
+            <g key={color} style={{ "--share": `${(100 * color) / (COLORS - 1)}%` }}>
+              <path class="orbit shrinking" d={shrinking} />
+              <path class="orbit" d={growing} />
+            </g>
           ))}
           <circle cx={x(u)} cy={y(v)} r={4} />
         </g>
