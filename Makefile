@@ -100,6 +100,8 @@ test: test-rust test-python test-web ## every test that a user should run (30 mi
 
 test-all: test test-live-all ## the rest, too: what takes minutes, every run of ns-2
 	@CWNDLAB_SCENARIOS=20000 $(STEP) "Rust tests, many scenarios" "2 min" cargo test --quiet
+	@[ ! -d web/node_modules ] || [ ! -f web/public/simulator.wasm ] || \
+		CWNDLAB_LESSONS=all $(STEP) "lessons of the studio, every seed" "5 min" npm --prefix web run --silent test -- tests/lessons.test.ts
 	@CWNDLAB_NS2_LIVE=1 $(STEP) "Python tests that take minutes" "10 min" $(PYTEST) -m nightly
 	@CWNDLAB_NS2_LIVE=1 $(STEP) "every run of ns-2" "3 min" $(PYTEST) tests/ns2/test_reference.py
 

@@ -4,9 +4,11 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { render } from "preact";
 import { START } from "./state/examples";
+import { keepHistory } from "./state/history";
 import { route } from "./state/route";
 import { keepRunning } from "./state/runs";
 import { keepAddress } from "./state/share";
+import { DamagedLink } from "./parts/damaged_link";
 import { Footer, Header } from "./parts/frame";
 import { Build } from "./views/build";
 import { GameView } from "./views/game";
@@ -37,11 +39,15 @@ function Page() {
   return (
     <>
       <Header />
+      <DamagedLink />
       <View />
       {!OWN_RUNS.includes(view) && <Footer />}
     </>
   );
 }
 
-void keepAddress(START).then(keepRunning);
+void keepAddress(START).then(() => {
+  keepHistory();
+  keepRunning();
+});
 render(<Page />, document.getElementById("page") as HTMLElement);

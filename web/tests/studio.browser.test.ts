@@ -170,9 +170,60 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.close();
   });
 
-  test("a damaged address opens the page all the same", async () => {
-    const page = await under.open("#/build?s=AAAA");
+  test("a damaged address says so, and the page works all the same", async () => {
+    const said = (page: Page) =>
+      page.getByRole("alert").filter({ hasText: "This link is damaged" });
+    const page = await under.open("");
     await hash(page);
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/s=/);
+    const whole = new URL(page.url()).hash;
+    await page.close();
+    // Cut off, as mail programs do; nonsense; and packed JSON without a scenario: {"a":1}.
+    for (const part of [
+      whole.slice(0, -20),
+      "#/build?s=AAAA",
+      "#/build?s=",
+      "#/build?s=q1ZKVLIyrAUA",
+    ]) {
+      const other = await under.open(part);
+      await said(other).waitFor();
+      await hash(other);
+      await other.getByRole("link", { name: "Look" }).click();
+      await said(other).waitFor({ state: "detached" });
+      await other.close();
+    }
+    const intact = await under.open(whole);
+    await hash(intact);
+    expect(await said(intact).count()).toBe(0);
+    await intact.close();
+  });
+
+  test("what is changed is undone and redone, a drag at once", async () => {
+    const page = await under.open("");
+    await hash(page);
+    const first = await toml(page);
+    const undo = page.getByRole("button", { name: "Undo" });
+    const redo = page.getByRole("button", { name: "Redo" });
+    expect(await undo.isDisabled()).toBe(true);
+    const box = (await page.getByLabel("Buffer").boundingBox())!;
+    await page.mouse.move(box.x + box.width * 0.63, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2, { steps: 5 });
+    await page.mouse.up();
+    const dragged = await toml(page);
+    expect(dragged).not.toBe(first);
+    await page.getByLabel("Start from").selectOption("web-traffic");
+    await expect.poll(() => toml(page)).toContain('name = "web-traffic"');
+    await undo.click();
+    await expect.poll(() => toml(page)).toBe(dragged);
+    await page.keyboard.press("Control+z");
+    await expect.poll(() => toml(page)).toBe(first);
+    expect(await undo.isDisabled()).toBe(true);
+    await redo.click();
+    await expect.poll(() => toml(page)).toBe(dragged);
+    await page.getByRole("combobox", { name: "Queue" }).selectOption("codel");
+    await expect.poll(() => toml(page)).toContain("codel");
+    expect(await redo.isDisabled()).toBe(true);
     await page.close();
   });
 

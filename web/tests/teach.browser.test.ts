@@ -83,6 +83,22 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.close();
   });
 
+  test("names of flows in the right answer are code; bands and marks have a legend", async () => {
+    const page = await under.open("#/lessons/8/1");
+    await page.getByRole("radio").first().check();
+    await page.getByRole("button", { name: "Show the run" }).click();
+    const verdict = page.locator(".verdict");
+    expect(await verdict.locator("code").first().innerText()).toBe("greedy");
+    expect(await verdict.innerText()).not.toContain("`");
+    await page.goto(page.url().replace("8/1", "2/1"));
+    await page.getByRole("radio").first().check();
+    await page.getByRole("button", { name: "Show the run" }).click();
+    const legend = page.locator(".step-plots .phases");
+    for (const label of ["slow start", "recovery", "dropped packet", "timeout"])
+      await legend.getByText(label).waitFor();
+    await page.close();
+  });
+
   test("ten seconds of the game: keys steer cwnd, and the simulated clock runs", async () => {
     const { page, pass } = await startGame("NewReno");
     for (let press = 0; press < 5; press += 1) await page.keyboard.press("ArrowUp");
@@ -120,24 +136,28 @@ describe.skipIf(missing)(`in a browser${missing && ` (${missing})`}`, () => {
     await page.close();
   });
 
-  test.each(["#/lessons", "#/lessons/10/1", "#/lessons/2/5", "#/game", "#/teacher"])(
-    "%s has no violation of axe-core and fits a phone",
-    async (hash) => {
-      for (const theme of ["light", "dark"] as const) {
-        const page = await under.open(hash, { width: 390, colorScheme: theme });
-        await page.getByRole("heading", { level: 2 }).waitFor();
-        const choice = page.getByRole("radio").first();
-        if (await choice.count()) {
-          await choice.check();
-          await page.getByRole("button", { name: "Show the run" }).click();
-          await page.locator(".findings td", { hasText: /\d/ }).first().waitFor();
-        }
-        expect(await violations(page)).toEqual([]);
-        expect(await overflow(page)).toBeLessThanOrEqual(0);
-        await page.close();
+  test.each([
+    "#/lessons",
+    "#/lessons/1/3",
+    "#/lessons/10/1",
+    "#/lessons/2/5",
+    "#/game",
+    "#/teacher",
+  ])("%s has no violation of axe-core and fits a phone", async (hash) => {
+    for (const theme of ["light", "dark"] as const) {
+      const page = await under.open(hash, { width: 390, colorScheme: theme });
+      await page.getByRole("heading", { level: 2 }).waitFor();
+      const choice = page.getByRole("radio").first();
+      if (await choice.count()) {
+        await choice.check();
+        await page.getByRole("button", { name: "Show the run" }).click();
+        await page.locator(".findings td", { hasText: /\d/ }).first().waitFor();
       }
-    },
-  );
+      expect(await violations(page)).toEqual([]);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      await page.close();
+    }
+  });
 
   test("a link that holds no game says so", async () => {
     const page = await under.open("#/game?against=CUBIC&inputs=nonsense");

@@ -19,8 +19,12 @@ export interface Measured {
   /** See `measure`. */
   value: string;
   unit?: string;
+  /** What theory gives, or runs over `over` and over twice the duration; a comment says which. */
   between: [number, number];
 }
+
+/** Dotted keys of the scenario, as in `flows.1.start`, and the values that each takes in turn. */
+export type Over = Record<string, unknown[]>;
 
 export interface Step {
   title: string;
@@ -32,7 +36,14 @@ export interface Step {
   /** Why the run is as it is; shown after the prediction. */
   why: string;
   measured: Measured[];
+  /** Runs over which the statements hold, too; without it, seeds 1 to 20. */
+  over?: Over;
+  /** The step is about the start of a run: its statements need not hold over twice the duration. */
+  transient?: boolean;
 }
+
+/** Tops of the axes that all steps of a lesson share, in the units of the plots. */
+export type Axes = Partial<Record<PlotName, number>>;
 
 export interface Lesson {
   title: string;
@@ -43,6 +54,7 @@ export interface Lesson {
   /** For the teacher: what to ask, and where students go wrong. */
   ask: string[];
   pitfalls: string[];
+  axes?: Axes;
   steps: Step[];
   questions: { ask: string; solution: string }[];
 }

@@ -2,11 +2,12 @@
 
 import type { FlowResult, Run } from "../engine/protocol";
 import { flowColor } from "../plots/colors";
+import { PhaseLegend } from "../plots/phase_legend";
 import { PhasePlane } from "../plots/phase_plane";
 import { bandsOf, drawBands, drawLosses } from "../plots/phases";
 import { TimePlot, type Line } from "../plots/time_plot";
-import { goodputTraces, queueTraces, windowTraces, type Traces } from "../plots/traces";
-import type { PlotName } from "./lesson";
+import type { Axes, PlotName } from "./lesson";
+import { highestOf, valuesOf } from "./plot_values";
 
 /** Flows beyond which a line's colour tells its group. */
 const MOST_COLORS = 5;
@@ -41,52 +42,50 @@ function entriesOf({ result: { flows, arrivals } }: Run): { entries: Entry[]; co
   return { entries, colors };
 }
 
-function flowLines(run: Run, { flows }: Traces, factor = 1): Line[] {
+function flowLines(run: Run, flows: (number | null)[][]): Line[] {
   const { colors } = entriesOf(run);
   return flows.map((values, flow) => ({
     label: run.result.flows[flow]?.flow ?? "",
     color: colors[flow] ?? flowColor(flow),
     width: flows.length <= MOST_COLORS ? 1.5 : 1,
-    values: values.map((value) => (value === null ? null : value * factor)),
+    values,
   }));
 }
 
-/** A plot over time: its title and unit, its values, and the factor from their unit. */
-const TIME_PLOTS = {
-  windows: ["Congestion window", "packets", (run: Run) => windowTraces(run, "cwnd_packets"), 1],
-  goodput: ["Goodput", "Mbit/s", goodputTraces, 1e-6],
-  rtt: ["Smoothed round trip time", "ms", (run: Run) => windowTraces(run, "srtt_s"), 1e3],
+/** Titles and units of the plots of a value per flow. */
+const TITLES = {
+  windows: ["Congestion window", "packets"],
+  goodput: ["Goodput", "Mbit/s"],
+  rtt: ["Smoothed round trip time", "ms"],
 } as const;
 
-function Plot({ run, name }: { run: Run; name: PlotName }) {
+function Plot({ run, name, top = 0 }: { run: Run; name: PlotName; top?: number | undefined }) {
   const { duration_s: durationS, links } = run.result;
-  if (name === "plane") return <PhasePlane run={run} flows={[0, 1]} />;
+  if (name === "plane") return <PhasePlane {...{ run, top }} flows={[0, 1]} />;
+  const { timesS, flows } = valuesOf(run, name);
   if (name === "queue") {
-    const { timesS, flows } = queueTraces(run);
     const lines = [{ label: "queue", color: flowColor(7), values: flows[0] ?? [] }];
-    const most = links[0]?.limit_packets ?? 0;
-    const highest = Math.max(...(flows[0] ?? []).map((packets) => packets ?? 0));
+    const limit = links[0]?.limit_packets ?? 0;
+    // A buffer that is never filled by half would leave the queue at the foot of the plot.
+    const most = top || (highestOf(run, name) > limit / 2 ? limit : 0);
     return (
-      <TimePlot
-        title="Bottleneck queue"
-        unit="packets"
-        // A buffer that is never filled by half would leave the queue at the foot of the plot.
-        {...{ durationS, timesS, lines, most: highest > most / 2 ? most : 0 }}
-      />
+      <TimePlot title="Bottleneck queue" unit="packets" {...{ durationS, timesS, lines, most }} />
     );
   }
-  const [title, unit, tracesOf, factor] = TIME_PLOTS[name];
-  const traces = tracesOf(run);
+  const [title, unit] = TITLES[name];
   // The phases of one flow are told by bands; those of several would hide each other.
   const isAlone = name === "windows" && run.result.flows.length === 1;
   return (
-    <TimePlot
-      {...{ title, unit, durationS, timesS: traces.timesS }}
-      {...(name === "windows" ? { height: 230 } : {})}
-      {...(isAlone ? { under: (plot: uPlot) => drawBands(plot, run, bandsOf(run, 0)) } : {})}
-      {...(isAlone ? { over: (plot: uPlot) => drawLosses(plot, run, 0) } : {})}
-      lines={flowLines(run, traces, factor)}
-    />
+    <>
+      <TimePlot
+        {...{ title, unit, durationS, timesS, most: top }}
+        {...(name === "windows" ? { height: 230 } : {})}
+        {...(isAlone ? { under: (plot: uPlot) => drawBands(plot, run, bandsOf(run, 0)) } : {})}
+        {...(isAlone ? { over: (plot: uPlot) => drawLosses(plot, run, 0) } : {})}
+        lines={flowLines(run, flows)}
+      />
+      {isAlone && <PhaseLegend run={run} />}
+    </>
   );
 }
 
@@ -103,12 +102,12 @@ function Legend({ run }: { run: Run }) {
   );
 }
 
-export function StepPlots({ run, show }: { run: Run; show: PlotName[] }) {
+export function StepPlots({ run, show, axes }: { run: Run; show: PlotName[]; axes: Axes }) {
   return (
     <div class="step-plots">
       <Legend run={run} />
       {show.map((name) => (
-        <Plot key={name} {...{ run, name }} />
+        <Plot key={name} {...{ run, name, top: axes[name] }} />
       ))}
     </div>
   );

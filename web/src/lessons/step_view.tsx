@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Run } from "../engine/protocol";
 import { cursorS, range } from "../plots/cursor";
 import { open } from "../state/scenario";
-import type { Prediction, Step } from "./lesson";
+import type { Axes, Prediction, Step } from "./lesson";
 import { measure, withUnit } from "./measure";
 import { Inline, Prose } from "./prose";
 import { StepPlots } from "./step_plots";
@@ -100,7 +100,7 @@ function Curtain() {
   );
 }
 
-export function StepView({ step }: { step: Step }) {
+export function StepView({ step, axes }: { step: Step; axes: Axes }) {
   const { predict, scenario } = step;
   const [answer, setAnswer] = useState(answers.get(scenario) ?? null);
   const shown = useRun(scenario);
@@ -118,9 +118,15 @@ export function StepView({ step }: { step: Step }) {
         <div role="status">
           {answer !== null && (
             <p class="verdict">
-              {answer === predict.right
-                ? "Your prediction is right."
-                : `The run says otherwise: “${predict.choices[predict.right - 1]}”.`}
+              {answer === predict.right ? (
+                "Your prediction is right."
+              ) : (
+                <>
+                  The run says otherwise: “
+                  <Inline text={predict.choices[predict.right - 1] ?? ""} />
+                  ”.
+                </>
+              )}
             </p>
           )}
         </div>
@@ -134,7 +140,11 @@ export function StepView({ step }: { step: Step }) {
         )}
         {shown.error && <p role="alert">{shown.error}</p>}
       </div>
-      {answer !== null && shown.run ? <StepPlots run={shown.run} show={step.show} /> : <Curtain />}
+      {answer !== null && shown.run ? (
+        <StepPlots run={shown.run} {...{ axes, show: step.show }} />
+      ) : (
+        <Curtain />
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** The scenario of the page: its text is the state, all controls edit the text. */
 
-import { computed, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { headComment, parseDocument, withValue, type Path } from "./document";
 import { examples } from "./examples";
 
@@ -28,6 +28,8 @@ export function edit(path: Path, value: unknown): void {
 
 /** Replaces the scenario. */
 export function open(text: string, named: Record<string, string> = {}): void {
-  files.value = named;
-  toml.value = text;
+  batch(() => {
+    files.value = named;
+    toml.value = text;
+  });
 }

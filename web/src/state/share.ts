@@ -1,6 +1,6 @@
 /** The address holds the scenario: TOML, deflated, in base64url after `s=`; and the comparison. */
 
-import { effect, untracked } from "@preact/signals";
+import { effect, signal, untracked } from "@preact/signals";
 import { change, changed, differ } from "./comparison";
 import { exampleFiles } from "./examples";
 import { read, route } from "./route";
@@ -30,10 +30,16 @@ export async function decode(part: string): Promise<string | null> {
   try {
     const binary = atob(part.replaceAll("-", "+").replaceAll("_", "/"));
     const packed = Uint8Array.from(binary, (char) => char.charCodeAt(0));
-    return new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw")));
+    const whole = new TextDecoder("utf-8", { fatal: true });
+    return whole.decode(await through(packed, new DecompressionStream("deflate-raw")));
   } catch {
     return null;
   }
+}
+
+interface Payload {
+  toml: string;
+  files: Record<string, string>;
 }
 
 /** What an address holds: a scenario alone, or with files that only it has. No TOML begins with {. */
@@ -61,24 +67,35 @@ export async function address(view: string): Promise<string> {
   return `${location.href.replace(/#.*$/, "")}#/${view}?${await query(view)}`;
 }
 
+/** What `payload` held; null where it is damaged. */
+async function unpacked(part: string): Promise<Payload | null> {
+  const text = await decode(part);
+  if (!text?.startsWith("{")) return text === null ? null : { toml: text, files: {} };
+  try {
+    const { toml, files = {} } = JSON.parse(text) as Partial<Payload>;
+    return typeof toml === "string" ? { toml, files } : null;
+  } catch {
+    return null;
+  }
+}
+
 let shown = "";
+
+/** Whether the address that was opened last holds no scenario where it should. */
+export const isDamaged = signal(false);
 
 /** Opens the scenario of the address, if it has one; says whether it did. */
 async function openAddress(): Promise<boolean> {
   const held = route.value.query;
   const part = held.get("s");
-  if (!part || held.toString() === shown) return false;
-  const text = await decode(part);
-  if (text === null) return false;
+  if (held.toString() === shown) return false;
+  isDamaged.value = false;
+  if (part === null) return false;
+  const found = await unpacked(part);
+  isDamaged.value = found === null;
+  if (found === null) return false;
   shown = held.toString();
-  if (!text.startsWith("{")) open(text, exampleFiles);
-  else {
-    const { toml: scenario, files: own } = JSON.parse(text) as {
-      toml: string;
-      files: Record<string, string>;
-    };
-    open(scenario, { ...exampleFiles, ...own });
-  }
+  open(found.toml, { ...exampleFiles, ...found.files });
   const [key, to] = [held.get("change"), held.get("to")];
   if (key !== null && to !== null)
     differ(

@@ -3,6 +3,7 @@
 import { FlowControls } from "../parts/flow_controls";
 import { NetworkControls } from "../parts/network_controls";
 import { Source } from "../parts/source";
+import { Undo } from "../parts/undo";
 import { FlowTable, Summary } from "../parts/summary";
 import { pairsWithin, Why } from "../parts/why";
 import { Choice } from "../parts/choice";
@@ -58,6 +59,7 @@ export function Build() {
   return (
     <main class="build">
       <div class="controls">
+        <Undo />
         <NetworkControls />
         <FlowControls />
         <ScenarioControls />

@@ -106,7 +106,11 @@ function LessonPage({
       <h2>{lesson.title}</h2>
       <Steps {...{ lesson, number, current }} />
       <h3>{step ? step.title : "Questions"}</h3>
-      {step ? <StepView key={step.scenario} step={step} /> : <Questions lesson={lesson} />}
+      {step ? (
+        <StepView key={step.scenario} {...{ step, axes: lesson.axes ?? {} }} />
+      ) : (
+        <Questions lesson={lesson} />
+      )}
       <p class="onwards">
         {nextTitle && (
           <a href={next}>{step ? `Next: ${nextTitle}` : `Next lesson: ${nextTitle}`}</a>

@@ -11,8 +11,9 @@ import { playedS, range } from "../plots/cursor";
 import { bottleneckOf, queueTitle } from "../plots/panels";
 import { PacketPath } from "../plots/packet_path";
 import { transmissionsOf, type PathTimes, type Transmission } from "../plots/packets";
+import { PhaseLegend } from "../plots/phase_legend";
 import { PhasePlane } from "../plots/phase_plane";
-import { bandsOf, drawBands, drawLosses, phaseTint } from "../plots/phases";
+import { bandsOf, drawBands, drawLosses } from "../plots/phases";
 import { TimePlot } from "../plots/time_plot";
 import { goodputTraces, queueTraces, windowTraces } from "../plots/traces";
 import { at } from "../state/document";
@@ -75,21 +76,6 @@ function FlowPanel({ shown, flow }: { shown: Run; flow: number }) {
 }
 
 /** What the grounds and the marks of the windows mean. */
-function PhaseLegend({ shown }: { shown: Run }) {
-  return (
-    <p class="aside phases">
-      {shown.phases.map((phase) => (
-        <span key={phase}>
-          <i style={{ background: phaseTint(shown, phase) }} />
-          {phase}
-        </span>
-      ))}
-      <span>▲ dropped packet</span>
-      <span>✕ timeout</span>
-    </p>
-  );
-}
-
 function QueuePlots({ shown }: { shown: Run }) {
   const durationS = shown.result.duration_s;
   const link = bottleneckOf(shown);
@@ -227,7 +213,7 @@ export function Look() {
                 set={(value) => setOnly(value === "" ? null : Number(value))}
               />
             )}
-            <PhaseLegend shown={shown} />
+            <PhaseLegend run={shown} />
             <p class="aside">
               Solid: cwnd, dashed: ssthresh, dotted: outstanding, which leaves the plot during
               recovery: it includes packets that arrived after a lost one.
