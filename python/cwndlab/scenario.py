@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cwndlab import native, tomltext
 from cwndlab.arguments import keywords, listed
 from cwndlab.documents import is_list, is_mapping, is_table, is_whole
-from cwndlab.errors import ScenarioError
-from cwndlab.foreign_files import instead
+from cwndlab.errors import RuleError, ScenarioError
+from cwndlab.foreign_files import instead, other_kind
 from cwndlab.message import invalid, same_name
 from cwndlab.names import queues
 from cwndlab.patching import patched, plain
@@ -21,6 +22,8 @@ from cwndlab.quantities import Quantity, seconds
 if TYPE_CHECKING:
     from cwndlab.custom_rules import Rule
 
+Source: TypeAlias = "Scenario | Mapping[str, Any] | str | Path"
+"""What describes a scenario."""
 SEEDS = 2**63
 """Upper bound of seeds: integers of TOML and of tables are below it."""
 
@@ -126,6 +129,47 @@ class Scenario:
             return cls.from_text(text, "json" if path.suffix == ".json" else "toml", path.parent)
         except ScenarioError as error:
             raise type(error)(f"{path}: {error}") from None
+
+    @classmethod
+    def of(cls, source: Source) -> Scenario:
+        """Return what describes a scenario as one: itself, a mapping, a path or text.
+
+        Raises
+        ------
+        ScenarioError
+            If it is no scenario; a message says what a sweep, a design or a rule is instead.
+        OSError
+            If a file cannot be read.
+
+        Examples
+        --------
+        >>> Scenario.of("CUBIC")
+        Traceback (most recent call last):
+        ...
+        cwndlab.ScenarioError: scenario: "CUBIC" is a rule: expected a scenario, such as \
+dumbbell("10Mbit", "20ms", flows="CUBIC")
+        """
+        if isinstance(source, Scenario):
+            return source
+        is_named = isinstance(source, str | Path)
+        if not is_named and not isinstance(source, Mapping):
+            shown = _rule(source)
+            if shown is None:
+                expected = "a Scenario, a mapping, a path or text"
+                raise ScenarioError(invalid("scenario", repr(source), expected))
+            raise ScenarioError(f"scenario: {shown}")
+        try:
+            return cls.load(source) if is_named else cls.from_dict(source)
+        except FileNotFoundError:
+            if shown := _rule(source):
+                raise ScenarioError(f"scenario: {shown}") from None
+            raise
+        except ScenarioError as error:
+            found = re.search(r'scenario: key "(\w+)" is not known', str(error))
+            other = other_kind(found.groups(), "scenario") if found is not None else None
+            if other is None:
+                raise
+            raise ScenarioError(f"{source if is_named else 'the mapping'} {other}") from None
 
     @classmethod
     def from_text(
@@ -260,6 +304,18 @@ class Scenario:
         )
 
 
+def _rule(source: Any) -> str | None:
+    """Say that what should describe a scenario is a rule; None if it is none."""
+    try:
+        name = native.rule(source)
+    except RuleError:
+        return None
+    return (
+        f'"{name}" is a rule: expected a scenario, such as '
+        f'dumbbell("10Mbit", "20ms", flows={source if callable(source) else json.dumps(name)})'
+    )
+
+
 def _json(document: Mapping[str, Any]) -> str:
     try:
         return json.dumps(document)
@@ -300,7 +356,13 @@ def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
     return None
 
 
-@keywords(lambda: native.schema()["properties"])
+def _instead() -> dict[str, str]:
+    link = native.schema()["$defs"]["Dumbbell"]["properties"]
+    words = {"rtt": "delay, one way", "rule": "flows", "cc": "flows", "buffer": "queue"}
+    return {**{name: f'link={{"{name}": ...}}' for name in link}, **words}
+
+
+@keywords(lambda: native.schema()["properties"], _instead)
 def dumbbell(
     rate: Quantity | Mapping[str, Any],
     delay: Quantity,

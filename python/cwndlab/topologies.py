@@ -21,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cwndlab import native
+from cwndlab.arguments import keywords
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.quantities import Quantity
@@ -31,6 +33,7 @@ __all__ = ["dumbbell", "parking_lot", "ring", "second_topology"]
 Table = Mapping[str, Any]
 
 
+@keywords(lambda: native.schema()["properties"])
 def parking_lot(
     hops: int,
     rate: Quantity | Table,
@@ -82,6 +85,7 @@ def parking_lot(
     return _scenario("parking-lot", links, flows, duration, settings)
 
 
+@keywords(lambda: native.schema()["properties"])
 def ring(
     size: int,
     rate: Quantity | Table,
@@ -133,6 +137,7 @@ def ring(
     return _scenario("ring", links, flows, duration, settings)
 
 
+@keywords(lambda: native.schema()["properties"])
 def second_topology(
     rate: Quantity,
     delay: Quantity,

@@ -10,15 +10,11 @@ import click
 
 from cwndlab.cli.output import warn
 from cwndlab.documents import is_list, is_mapping
+from cwndlab.foreign_files import RUNS, kind_of
 from cwndlab.message import quoted
+from cwndlab.names import KEYS
 
-SWEEP_KEYS = ("axes", "base", "zip", "replicates")
-SCENARIO_KEYS = ("flows", "dumbbell", "links")
-DESIGN_KEYS = ("family", "formulas", "objectives", "training")
-KEYS_OF_OPTIONS = {
-    "--rule": "flows.*.rule", "--recovery": "flows.*.recovery", "--duration": "duration",
-    "--rate": "dumbbell.rate", "--delay": "dumbbell.delay", "--queue": "dumbbell.queue.kind",
-}  # fmt: skip
+KEYS_OF_OPTIONS = {f"--{name}": key for name, key in KEYS.items()}
 """Options of `compare` and those that are tried on a file, to the keys of a scenario."""
 LEAST_BPS = 1000.0
 """Bare rates below it were probably meant in Mbit/s."""
@@ -37,22 +33,9 @@ def refuse_other(file: Path, kind: str) -> None:
     kind : str
         What is expected: a "scenario", a "sweep" or a "design".
     """
-    keys = _keys(file)
-    if keys.intersection(DESIGN_KEYS):
-        found = "design"
-    else:
-        is_sweep, is_scenario = keys.intersection(SWEEP_KEYS), keys.intersection(SCENARIO_KEYS)
-        if bool(is_sweep) == bool(is_scenario):
-            return
-        found = "sweep" if is_sweep else "scenario"
-    if found != kind:
-        command = "run" if found == "scenario" else found
-        raise click.UsageError(f"{file} is a {found}: run it with `cwndlab {command} {file}`")
-
-
-def _keys(file: Path) -> set[str]:
-    """Keys of a file at its top; none if it cannot be read, which another message says."""
-    return set(document(file))
+    found = kind_of(document(file))
+    if found not in (None, kind):
+        raise click.UsageError(f"{file} is a {found}: run it with `cwndlab {RUNS[found]} {file}`")
 
 
 def document(file: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwndlab.arguments import Progress
+from cwndlab.arguments import Progress, keywords
 from cwndlab.assessment import adversary
 from cwndlab.designs import optimiser
 from cwndlab.designs.aims import Aim, Constraint
@@ -23,6 +24,8 @@ from cwndlab.designs.searching import (
     with_size,
 )
 from cwndlab.designs.specification import HIDDEN, VALIDATION, Specification
+from cwndlab.errors import ScenarioError
+from cwndlab.message import invalid
 from cwndlab.runs.execution import opened
 from cwndlab.statistics import difference_bounds, estimate
 
@@ -37,6 +40,7 @@ ATTACKED = 3
 """Rules of the frontier that the adversary attacks."""
 
 
+@keywords(lambda: [entry.name for entry in dataclasses.fields(Specification)])
 def design(
     specification: Specification | str | Path | None = None,
     *,
@@ -71,7 +75,9 @@ def design(
     Raises
     ------
     ScenarioError
-        If the specification is not valid, or pymoo is not installed.
+        If the specification is not valid.
+    MissingPackageError
+        If pymoo is not installed.
 
     Examples
     --------
@@ -80,6 +86,10 @@ def design(
     >>> len(found.tried), [one.rule for one in found.references]
     (8, ['AIMD(1, 0.5)', 'AIAD(1, 3)', 'CUBIC'])
     """
+    if isinstance(specification, str) and "(" in specification and not Path(specification).exists():
+        raise ScenarioError(
+            invalid("specification", specification, "a file", f'family="{specification}"')
+        )
     if specification is None:
         given = Specification.from_dict(changes)
     elif isinstance(specification, Specification):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-import re
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,24 +15,23 @@ from cwndlab.columns import tables_from
 from cwndlab.errors import ScenarioError
 from cwndlab.files import written_whole
 from cwndlab.kernel_runs import outcomes, virtual
+from cwndlab.names import KEYS
 from cwndlab.results import Result
 from cwndlab.runs import solo
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import Scenario, Source
 
-Source = Scenario | Mapping[str, Any] | str | Path
 Key = TypeVar("Key")
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
-OTHERS = {
-    **dict.fromkeys(("axes", "base", "compare", "metrics", "replicates", "zip"), "sweep"),
-    **dict.fromkeys(("against", "family", "formulas", "objectives", "training"), "design"),
-}
-"""Keys of other files, and the function that takes these."""
+def _instead() -> dict[str, str]:
+    repeated = "cwndlab.sweep(scenario, axes={}, replicates=...)"
+    changed = {name: f'patch={{"{key}": ...}}, or cwndlab.dumbbell' for name, key in KEYS.items()}
+    return {"replicates": repeated, "jobs": repeated, "flows": "cwndlab.dumbbell", **changed}
 
 
-@keywords()
+@keywords(instead=_instead)
 def run(
     scenario: Source,
     *,
@@ -85,7 +83,7 @@ def run(
     >>> run(scenario, seed=3).trace_hash == run(scenario.with_seed(3)).trace_hash
     True
     """
-    found = as_scenario(scenario)
+    found = Scenario.of(scenario)
     given = {"profile": profile, "home": home}
     changes = {**(patch or {}), **{key: text for key, text in given.items() if text is not None}}
     if changes:
@@ -262,21 +260,3 @@ def _stoppable(
             seen = packets
 
     return work(task, progress)
-
-
-def as_scenario(source: Source) -> Scenario:
-    """Return what describes a scenario as one."""
-    if isinstance(source, Scenario):
-        return source
-    if isinstance(source, Mapping):
-        return Scenario.from_dict(source)
-    try:
-        return Scenario.load(source)
-    except ScenarioError as error:
-        found = re.search(r'scenario: key "(\w+)" is not known', str(error))
-        kind = OTHERS.get(found[1]) if found is not None else None
-        if kind is None:
-            raise
-        raise ScenarioError(
-            f'{source} is a {kind}: expected a scenario (`cwndlab.{kind}("{source}")` runs it)'
-        ) from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import environments, native
 from cwndlab.arguments import Progress, keywords, listed, some
-from cwndlab.environments.profile import assumed
+from cwndlab.environments.profile import assumed, words
 from cwndlab.errors import ScenarioError
 from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.message import invalid
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cwndlab.runs.store import Store
 
 
-@keywords()
+@keywords(instead=words)
 def search(
     *,
     best: Rule | None = None,

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import custom_rules
+from cwndlab.arguments import keywords
 from cwndlab.errors import ScenarioError
+from cwndlab.foreign_files import other_kind
 from cwndlab.message import same_name, unknown
 from cwndlab.metrics import BY_KEY
 from cwndlab.runs import until as targets
@@ -55,6 +57,7 @@ ENDPOINT_KEYS = ("profile", "recovery", "rack")
 """Last parts of the keys that `Sweep.endpoints` names."""
 
 
+@keywords()
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
     """A base scenario, axes, replicates, and metrics.
@@ -208,6 +211,8 @@ class Sweep:
         Its paths are relative to `folder`.
         """
         known = [entry.name for entry in dataclasses.fields(cls)]
+        if other := other_kind(data, "sweep"):
+            raise ScenarioError(f"it {other}")
         for key in data:
             if key not in (*known, "set"):
                 raise ScenarioError(unknown("key", key, [*known, "set"]))
