@@ -85,6 +85,18 @@ def same_name(value: str, known: Iterable[str]) -> str:
     return next((name for name in known if name.lower() == value.lower()), value)
 
 
+def no_attribute(module: str, name: str, known: Iterable[str], suggestion: str | None) -> str:
+    """Say that a module has no such name, and suggest the nearest, or what is given.
+
+    Examples
+    --------
+    >>> print(no_attribute("cwndlab", "compar", ["compare", "run"], None))
+    module 'cwndlab' has no attribute 'compar' (did you mean compare?)
+    """
+    hint = _hint(suggestion or nearest(name, known))
+    return f"module {module!r} has no attribute {name!r}{hint}"
+
+
 def one_of(names: Iterable[str]) -> str:
     """Join choices: ``A, B or C``; ``nothing`` if there is no choice."""
     *first, last = list(names) or ["nothing"]

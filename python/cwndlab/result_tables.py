@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cwndlab import markup
 from cwndlab.arguments import keywords
 from cwndlab.errors import MissingPackageError
-from cwndlab.files import write_parquet, write_whole
+from cwndlab.files import made_folder, write_parquet, write_whole
 from cwndlab.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -103,8 +103,7 @@ class ResultTables:
         Path
             The directory, which is made if needed.
         """
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = made_folder(directory)
         for name, table in self.tables.items():
             write_parquet(folder / f"{name}.parquet", table)
         write_whole(folder / self.FILE, f"{self.to_json()}\n".encode())

@@ -26,7 +26,7 @@ from cwndlab.columns import (
     tables_of,
     traces_of,
 )
-from cwndlab.files import write_parquet, write_whole
+from cwndlab.files import made_folder, write_parquet, write_whole
 from cwndlab.groups import Solo, groups_of
 from cwndlab.jsontext import dumps
 from cwndlab.message import nearest
@@ -210,8 +210,7 @@ class Result(ResultTables):
         Path
             The directory.
         """
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = made_folder(directory)
         marker = folder / "run.json"
         marker.unlink(missing_ok=True)
         for stale in [

@@ -32,6 +32,22 @@ DEFAULT_PROFILE: str = native.schema()["properties"]["profile"]["default"]
 """Profile of a scenario that names none."""
 
 
+def check_seed(seed: object) -> None:
+    """Refuse what is no seed.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not a whole number from 0 to 2^63 - 1.
+
+    Examples
+    --------
+    >>> check_seed(7)
+    """
+    if not is_whole(seed) or not 0 <= seed < SEEDS:
+        raise ScenarioError(invalid("seed", seed, "a whole number from 0 to 2^63 - 1"))
+
+
 def check_rule(rule: str, home: str, key: str = "rule") -> None:
     """Refuse a rule that a home cannot run; whether its kernel is built is another question.
 
@@ -81,6 +97,8 @@ class Scenario:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document: dict[str, Any] = copy.deepcopy(dict(document))
+        if is_whole(seed := self._document.get("seed")):
+            check_seed(seed)
         try:
             text = json.dumps(self._document, allow_nan=False)
         except (TypeError, ValueError):
@@ -146,30 +164,33 @@ class Scenario:
         >>> Scenario.of("CUBIC")
         Traceback (most recent call last):
         ...
-        cwndlab.ScenarioError: scenario: "CUBIC" is a rule: expected a scenario, such as \
+        cwndlab.ScenarioError: scenario: 'CUBIC' is a rule: expected a scenario, such as \
 dumbbell("10Mbit", "20ms", flows="CUBIC")
         """
-        if isinstance(source, Scenario):
-            return source
-        is_named = isinstance(source, str | Path)
-        if not is_named and not isinstance(source, Mapping):
-            shown = _rule(source)
-            if shown is None:
-                expected = "a Scenario, a mapping, a path or text"
-                raise ScenarioError(invalid("scenario", repr(source), expected))
-            raise ScenarioError(f"scenario: {shown}")
+        given: Any = source
+        if isinstance(given, Scenario):
+            return given
+        is_named = isinstance(given, str | Path)
         try:
-            return cls.load(source) if is_named else cls.from_dict(source)
+            if is_named:
+                return cls.load(given)
+            if is_mapping(given):
+                return cls.from_dict(given)
         except FileNotFoundError:
-            if shown := _rule(source):
-                raise ScenarioError(f"scenario: {shown}") from None
-            raise
+            if not _is_rule(given):
+                raise
         except ScenarioError as error:
             found = re.search(r'scenario: key "(\w+)" is not known', str(error))
             other = other_kind(found.groups(), "scenario") if found is not None else None
             if other is None:
                 raise
-            raise ScenarioError(f"{source if is_named else 'the mapping'} {other}") from None
+            raise ScenarioError(f"{given if is_named else 'the mapping'} {other}") from None
+        if _is_rule(given):
+            name = getattr(given, "__name__", repr(given))
+            such = f'such as dumbbell("10Mbit", "20ms", flows={name})'.replace("'", '"')
+            raise ScenarioError(f"scenario: {name} is a rule: expected a scenario, {such}")
+        expected = "a Scenario, a mapping, a path or text"
+        raise ScenarioError(f"scenario: {given!r} is not valid: expected {expected}")
 
     @classmethod
     def from_text(
@@ -234,8 +255,7 @@ dumbbell("10Mbit", "20ms", flows="CUBIC")
         >>> dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)").with_seed(7)["seed"]
         7
         """
-        if not is_whole(seed) or not 0 <= seed < SEEDS:
-            raise ScenarioError(invalid("seed", seed, "a whole number from 0 to 2^63 - 1"))
+        check_seed(seed)
         return self._of(self.core.with_seed(seed), {**self._document, "seed": seed})
 
     @property
@@ -304,16 +324,12 @@ dumbbell("10Mbit", "20ms", flows="CUBIC")
         )
 
 
-def _rule(source: Any) -> str | None:
-    """Say that what should describe a scenario is a rule; None if it is none."""
+def _is_rule(given: Any) -> bool:
     try:
-        name = native.rule(source)
-    except RuleError:
-        return None
-    return (
-        f'"{name}" is a rule: expected a scenario, such as '
-        f'dumbbell("10Mbit", "20ms", flows={source if callable(source) else json.dumps(name)})'
-    )
+        native.rule(given)
+    except (RuleError, TypeError):
+        return False
+    return True
 
 
 def _json(document: Mapping[str, Any]) -> str:

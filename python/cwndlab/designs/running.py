@@ -24,8 +24,6 @@ from cwndlab.designs.searching import (
     with_size,
 )
 from cwndlab.designs.specification import HIDDEN, VALIDATION, Specification
-from cwndlab.errors import ScenarioError
-from cwndlab.message import invalid
 from cwndlab.runs.execution import opened
 from cwndlab.statistics import difference_bounds, estimate
 
@@ -42,7 +40,7 @@ ATTACKED = 3
 
 @keywords(lambda: [entry.name for entry in dataclasses.fields(Specification)])
 def design(
-    specification: Specification | str | Path | None = None,
+    specification: Specification | Mapping[str, Any] | str | Path | None = None,
     *,
     store: Store | str | Path | None = None,
     jobs: int | None = None,
@@ -54,7 +52,7 @@ def design(
 
     Parameters
     ----------
-    specification : Specification, str or Path, optional
+    specification : Specification, mapping, str or Path, optional
         What is searched, or its TOML file; by default made of `changes`.
     store : Store, str or Path, optional
         Keeps finished runs, so that the same call continues where it was interrupted.
@@ -86,16 +84,12 @@ def design(
     >>> len(found.tried), [one.rule for one in found.references]
     (8, ['AIMD(1, 0.5)', 'AIAD(1, 3)', 'CUBIC'])
     """
-    if isinstance(specification, str) and "(" in specification and not Path(specification).exists():
-        raise ScenarioError(
-            invalid("specification", specification, "a file", f'family="{specification}"')
-        )
-    if specification is None:
-        given = Specification.from_dict(changes)
-    elif isinstance(specification, Specification):
-        given = Specification.from_dict({**specification.to_dict(), **changes})
-    else:
+    if isinstance(specification, str | Path):
         given = Specification.load(specification, **changes)
+    else:
+        is_made = isinstance(specification, Specification)
+        keys = specification.to_dict() if is_made else dict(specification or {})
+        given = Specification.from_dict({**keys, **changes})
     began_s = time.perf_counter()
     with opened(store) as (kept, _):
         meter = Meter(kept, jobs, on)
