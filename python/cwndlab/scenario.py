@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from cwndlab import native, tomltext
 from cwndlab.arguments import keywords, listed
@@ -22,8 +22,6 @@ from cwndlab.quantities import Quantity, seconds
 if TYPE_CHECKING:
     from cwndlab.custom_rules import Rule
 
-Source: TypeAlias = "Scenario | Mapping[str, Any] | str | Path"
-"""What describes a scenario."""
 SEEDS = 2**63
 """Upper bound of seeds: integers of TOML and of tables are below it."""
 
@@ -322,6 +320,10 @@ dumbbell("10Mbit", "20ms", flows="CUBIC")
             f"<Scenario {self._document.get('name') or 'unnamed'}: {rules} for "
             f"{self._document['duration']}>"
         )
+
+
+Source = Scenario | Mapping[str, Any] | str | Path
+"""What describes a scenario."""
 
 
 def _is_rule(given: Any) -> bool:

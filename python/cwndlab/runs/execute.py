@@ -15,6 +15,7 @@ from cwndlab.columns import tables_from
 from cwndlab.errors import ScenarioError
 from cwndlab.files import written_whole
 from cwndlab.kernel_runs import outcomes, virtual
+from cwndlab.message import invalid
 from cwndlab.names import KEYS
 from cwndlab.results import Result
 from cwndlab.runs import solo
@@ -125,7 +126,7 @@ def _performed(
 
 @keywords()
 def run_many(
-    scenarios: Iterable[tuple[Key, Source]],
+    scenarios: Iterable[tuple[Key, Source]] | Mapping[Key, Source],
     *,
     jobs: int | None = None,
     progress: Callable[[int], object] | None = None,
@@ -134,7 +135,7 @@ def run_many(
 
     Parameters
     ----------
-    scenarios : iterable of (key, scenario)
+    scenarios : iterable of (key, scenario), or mapping
         The key is returned with the result; scenarios start in order, as threads become free.
     jobs : int, optional
         Threads; by default one for each processor this process may use.
@@ -155,7 +156,17 @@ def run_many(
     >>> sorted(key for key, _ in run_many([("a", base), ("b", base.set("seed", 2))], jobs=2))
     ['a', 'b']
     """
-    return side_by_side(_run, scenarios, threads_of(jobs), progress)
+    pairs = scenarios.items() if isinstance(scenarios, Mapping) else scenarios
+    return side_by_side(_run, _checked(pairs), threads_of(jobs), progress)
+
+
+def _checked(pairs: Iterable[tuple[Key, Source]]) -> Iterator[tuple[Key, Source]]:
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:  # pyright: ignore
+            raise ScenarioError(
+                invalid("scenarios", repr(pair), "pairs of a key, which comes back, and a scenario")
+            )
+        yield pair
 
 
 def _run(scenario: Source, progress: Simulated) -> Result:

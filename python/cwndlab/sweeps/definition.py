@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import custom_rules
 from cwndlab.arguments import keywords
+from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.foreign_files import other_kind
 from cwndlab.message import same_name, unknown
@@ -150,6 +151,8 @@ class Sweep:
         base: Any = self.base
         if isinstance(base, Scenario):
             object.__setattr__(self, "base", base.to_dict())
+        if is_mapping(self.zip):
+            object.__setattr__(self, "zip", [self.zip])
         for key in ("metrics", "distributions", "over_time"):
             if isinstance(text := getattr(self, key), str):
                 object.__setattr__(self, key, [name.strip() for name in text.split(",")])

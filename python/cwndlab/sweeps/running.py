@@ -166,10 +166,7 @@ def as_sweep(
     changes = {key: value for key, value in keys.items() if value is not None}
     if axes is not None:
         base = source.to_dict() if isinstance(source, Scenario) else source
-        given: dict[str, Any] = {
-            "base": str(base) if isinstance(base, Path) else base or {},
-            "axes": axes,
-        }
+        given: dict[str, Any] = {"base": base or {}, "axes": axes}
     elif isinstance(source, str | Path):
         return Sweep.load(source, patch=patch, **changes)
     elif source is None or isinstance(source, Scenario):

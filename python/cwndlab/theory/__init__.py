@@ -83,7 +83,7 @@ __all__ = [
 if not TYPE_CHECKING:  # A type checker would take every name for one of these.
 
     def __getattr__(name: str) -> object:
-        parts = {"binomial": binomial, "friendly": friendly, "gaimd": gaimd, "growth": growth}
+        parts = {"binomial": binomial, "gaimd": gaimd, "growth": growth}
         found = [f"{part}.{name}" for part, module in parts.items() if hasattr(module, name)]
         hint = one_of(found) if found else None
         raise AttributeError(no_attribute(__name__, name, __all__, hint))
