@@ -132,7 +132,8 @@ def keywords(
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if len(args) > code.co_argcount:
-                after = ", ".join(own[code.co_argcount :] or (more() if more is not None else ()))
+                others = [*own[code.co_argcount :], *(more() if more is not None else ())]
+                after = ", ".join(dict.fromkeys(others))
                 last = own[code.co_argcount - 1] if code.co_argcount > bound else ""
                 several = f"; several {last} are one list" if last.endswith("s") else ""
                 raise TypeError(

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from cwndlab.arguments import MOST_JOBS, Simulated, keywords, whole
 from cwndlab.columns import tables_from
+from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.files import written_whole
 from cwndlab.kernel_runs import outcomes, virtual
@@ -156,7 +157,8 @@ def run_many(
     >>> sorted(key for key, _ in run_many([("a", base), ("b", base.set("seed", 2))], jobs=2))
     ['a', 'b']
     """
-    pairs = scenarios.items() if isinstance(scenarios, Mapping) else scenarios
+    given: Any = scenarios
+    pairs: Iterable[tuple[Key, Source]] = given.items() if is_mapping(given) else given
     return side_by_side(_run, _checked(pairs), threads_of(jobs), progress)
 
 

@@ -15,7 +15,7 @@ from cwndlab.arguments import keywords
 from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.foreign_files import other_kind
-from cwndlab.message import same_name, unknown
+from cwndlab.message import plural, same_name, unknown
 from cwndlab.metrics import BY_KEY
 from cwndlab.runs import until as targets
 from cwndlab.runs.plan import MAX_RUNS, Plan
@@ -59,7 +59,7 @@ ENDPOINT_KEYS = ("profile", "recovery", "rack")
 
 
 @keywords()
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Sweep:
     """A base scenario, axes, replicates, and metrics.
 
@@ -151,8 +151,9 @@ class Sweep:
         base: Any = self.base
         if isinstance(base, Scenario):
             object.__setattr__(self, "base", base.to_dict())
-        if is_mapping(self.zip):
-            object.__setattr__(self, "zip", [self.zip])
+        columns: Any = self.zip
+        if is_mapping(columns):
+            object.__setattr__(self, "zip", [columns])
         for key in ("metrics", "distributions", "over_time"):
             if isinstance(text := getattr(self, key), str):
                 object.__setattr__(self, key, [name.strip() for name in text.split(",")])
@@ -246,6 +247,10 @@ class Sweep:
             and value is not False
             and value not in ([], {})
         }
+
+    def __repr__(self) -> str:
+        axes = " x ".join(self.plan.axes) or "no axes"
+        return f"<Sweep {self.name}: {axes}, {plural(self.plan.count, 'run')}>"
 
     @property
     def plan(self) -> Plan:
