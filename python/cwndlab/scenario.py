@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +18,7 @@ from cwndlab.foreign_files import instead, other_kind
 from cwndlab.message import invalid, same_name
 from cwndlab.names import queues
 from cwndlab.patching import patched, plain
-from cwndlab.quantities import Quantity, seconds
+from cwndlab.quantities import Quantity, bare_rates, seconds
 
 if TYPE_CHECKING:
     from cwndlab.custom_rules import Rule
@@ -422,11 +423,18 @@ def dumbbell(
     ScenarioError
         If a key or value is not valid.
 
+    Warns
+    -----
+    UserWarning
+        Of a bare rate below 1 kbit/s, which was probably meant in Mbit/s.
+
     Examples
     --------
     >>> dumbbell("10Mbit", "20ms", flows=["AIMD(1, 0.5)", {"rule": "AIAD(1, 3)", "count": 4}])
     <Scenario unnamed: AIMD(1, 0.5), AIAD(1, 3) for 60s>
     """
+    for text in bare_rates({"rate": rate, **(link or {})}):
+        warnings.warn(text, stacklevel=3)
     tables = [
         dict(entry) if is_mapping(entry) else {"rule": native.rule(entry)}
         for entry in listed(flows)
