@@ -190,6 +190,14 @@ class DesignResult(ResultTables):
         ------
         ScenarioError
             If the baseline is none of them.
+
+        Examples
+        --------
+        >>> from cwndlab import design
+        >>> found = design(family="AIMD(?, ?)", objectives="goodput, delay", budget=4, population=4,
+        ...                replicates=1, validate=2, confirm=2, duration="2s", robustness=False)
+        >>> found.differences(baseline="CUBIC")["other"].unique().to_list()
+        ['CUBIC']
         """
         known = list(self.specification.against)
         name = known[0] if baseline is None else native.rule(baseline)

@@ -300,9 +300,9 @@ class SweepResult(ResultTables):
         --------
         >>> from cwndlab import dumbbell, sweep
         >>> base = dumbbell("2Mbit", "10ms", flows="CUBIC", duration="5s")
-        >>> found = sweep(base, axes={"rule": ["CUBIC", "Vegas"]}, replicates=2, metrics="goodput")
-        >>> found.differences(baseline="Vegas").select("rule", "baseline").rows()
-        [('CUBIC', 'Vegas')]
+        >>> found = sweep(base, axes={"rule": ["CUBIC", "BBR1"]}, replicates=2, metrics="goodput")
+        >>> found.differences(baseline="BBR1").select("rule", "baseline").rows()
+        [('CUBIC', 'BBR1')]
         """
         first = self._baseline(baseline)
         measures = self.sweep.measures
