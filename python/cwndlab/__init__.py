@@ -122,7 +122,6 @@ _MODULES = (
 _ELSEWHERE = {
     "Contest": "Pairwise",
     "load": "Result.load",
-    "reproduce": "cwndlab_papers.reproduce",
 }
 """Names that the package had, or that one expects, and those that there are."""
 

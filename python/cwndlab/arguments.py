@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from cwndlab.documents import is_whole
@@ -133,13 +133,7 @@ def keywords(
         def call(*args: Any, **kwargs: Any) -> Any:
             if len(args) > code.co_argcount:
                 others = [*own[code.co_argcount :], *(more() if more is not None else ())]
-                after = ", ".join(dict.fromkeys(others))
-                last = own[code.co_argcount - 1] if code.co_argcount > bound else ""
-                several = f"; several {last} are one list" if last.endswith("s") else ""
-                raise TypeError(
-                    invalid(shown, args[code.co_argcount], f"a keyword in front of it: {after}")
-                    + several
-                )
+                raise TypeError(_needs_keyword(shown, args, own[bound : code.co_argcount], others))
             if any(name not in own for name in kwargs):
                 known = dict.fromkeys((*own[bound:], *(more() if more is not None else ())))
                 for name in kwargs:
@@ -154,3 +148,13 @@ def keywords(
         return cast("Function", call)
 
     return of
+
+
+def _needs_keyword(
+    function: str, given: Sequence[object], first: Sequence[str], others: Sequence[str]
+) -> str:
+    """Say that a function takes these arguments by place, and those by keyword."""
+    names = ", ".join(dict.fromkeys(others))
+    expected = f"a keyword in front of it: {names}" if names else f"only {' and '.join(first)}"
+    several = f"; several {first[-1]} are one list" if first and first[-1].endswith("s") else ""
+    return invalid(function, given[-1], expected) + several

@@ -1,4 +1,4 @@
-"""What results of many runs share: their tables as data frames, files, JSON and HTML."""
+"""What results share: their tables as data frames, files, JSON and HTML."""
 
 from __future__ import annotations
 

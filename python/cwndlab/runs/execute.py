@@ -158,7 +158,7 @@ def run_many(
     ['a', 'b']
     """
     given: Any = scenarios
-    pairs: Iterable[tuple[Key, Source]] = given.items() if is_mapping(given) else given
+    pairs: Any = given.items() if is_mapping(given) else given
     return side_by_side(_run, _checked(pairs), threads_of(jobs), progress)
 
 
