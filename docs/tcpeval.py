@@ -65,7 +65,7 @@ def rows(test: Test, found: Beside) -> list[dict[str, Any]]:
     measures = {measure.key: measure for measure in found.ours.sweep.measures}
     return [
         {**row, "test": test, "metric": measures[row["metric"]]}
-        for row in found.differences.to_dicts()
+        for row in found.differences().to_dicts()
     ]
 
 

@@ -119,7 +119,11 @@ _MODULES = (
     "environments", "gym", "known_results", "metrics", "ns2", "outputs", "plots", "plugins",
     "searches", "statistics", "sweeps", "theory",
 )  # fmt: skip
-_RENAMED = {"Contest": "Pairwise"}
+_ELSEWHERE = {
+    "Contest": "Pairwise",
+    "load": "Result.load",
+}
+"""Names that the package had, or that one expects, and those that there are."""
 
 __all__ = [
     "Ack",
@@ -192,8 +196,8 @@ def __getattr__(name: str) -> object:
     elif name in _MODULES:
         value = importlib.import_module(f"cwndlab.{name}")
     else:
-        now = f": its name is `{_RENAMED[name]}`" if name in _RENAMED else ""
-        raise AttributeError(f"module 'cwndlab' has no attribute {name!r}{now}")
+        message = importlib.import_module("cwndlab.message")
+        raise AttributeError(message.no_attribute("cwndlab", name, __all__, _ELSEWHERE.get(name)))
     globals()[name] = value
     return value
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ParamSpec, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 from cwndlab.documents import is_whole
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, unknown
 
-Given = ParamSpec("Given")
-Found = TypeVar("Found")
+Function = TypeVar("Function", bound=Callable[..., Any])
 MOST_JOBS = 1024
 Progress = Callable[[str, int, int], object]
 """Gets what is being done, how much of it is done, and of how much: the argument `progress`."""
@@ -90,17 +89,23 @@ def whole(key: str, value: Any, least: int, most: int | None = None) -> int:
 
 def keywords(
     more: Callable[[], Iterable[str]] | None = None,
-) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
-    """Let a function refuse an unknown keyword with the nearest known one.
+    instead: Callable[[], Mapping[str, str]] | None = None,
+) -> Callable[[Function], Function]:
+    """Let a function, or a class, refuse wrong arguments with what would be right.
+
+    These are an unknown keyword, an argument that needs a keyword, and a `progress` that is no
+    function.
 
     Parameters
     ----------
     more : callable, optional
         Returns the names that ``**keywords`` of the function may have.
+    instead : callable, optional
+        Returns words of other packages, and what is written here instead.
 
     Examples
     --------
-    >>> @keywords()
+    >>> @keywords(instead=lambda: {"rows": "height"})
     ... def area(width, *, height=1):
     ...     return width * height
     >>> area(2, height=3)
@@ -109,22 +114,47 @@ def keywords(
     Traceback (most recent call last):
     ...
     TypeError: area: "heigth" is not known: expected width or height (did you mean height?)
+    >>> area(2, 3)
+    Traceback (most recent call last):
+    ...
+    TypeError: area: 3 is not valid: expected a keyword in front of it: height
     """
 
-    def of(function: Callable[Given, Found]) -> Callable[Given, Found]:
+    def of(function: Function) -> Function:
+        if isinstance(function, type):
+            setattr(function, "__init__", of(getattr(function, "__init__")))  # noqa: B009, B010
+            return cast("Function", function)
         code: Any = getattr(function, "__code__")  # noqa: B009
         own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        bound = own[:1] in (("self",), ("cls",))
+        *_, shown = function.__qualname__.removesuffix(".__init__").split(".")
 
         @functools.wraps(function)
-        def call(*args: Given.args, **kwargs: Given.kwargs) -> Found:
-            other = [name for name in kwargs if name not in own]
-            if other:
-                known = list(dict.fromkeys((*own, *(more() if more is not None else ()))))
-                for name in other:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > code.co_argcount:
+                others = [*own[code.co_argcount :], *(more() if more is not None else ())]
+                raise TypeError(_needs_keyword(shown, args, own[bound : code.co_argcount], others))
+            if any(name not in own for name in kwargs):
+                known = dict.fromkeys((*own[bound:], *(more() if more is not None else ())))
+                for name in kwargs:
                     if name not in known:
-                        raise TypeError(unknown(function.__name__, name, known))
+                        hint = instead().get(name) if instead is not None else None
+                        raise TypeError(unknown(shown, name, known, hint))
+            progress = kwargs.get("progress")
+            if progress is not None and not callable(progress):
+                raise TypeError(invalid("progress", progress, "a function, or None"))
             return function(*args, **kwargs)
 
-        return call
+        return cast("Function", call)
 
     return of
+
+
+def _needs_keyword(
+    function: str, given: Sequence[object], first: Sequence[str], others: Sequence[str]
+) -> str:
+    """Say that a function takes these arguments by place, and those by keyword."""
+    names = ", ".join(dict.fromkeys(others))
+    expected = f"a keyword in front of it: {names}" if names else f"only {' and '.join(first)}"
+    several = f"; several {first[-1]} are one list" if first and first[-1].endswith("s") else ""
+    return invalid(function, given[-1], expected) + several

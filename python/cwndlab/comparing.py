@@ -12,7 +12,7 @@ from cwndlab import environments, native
 from cwndlab.arguments import Progress, keywords, listed, some, whole
 from cwndlab.comparison import Comparison, plan_rules
 from cwndlab.environments import Assumptions
-from cwndlab.environments.profile import assumed
+from cwndlab.environments.profile import assumed, words
 from cwndlab.metrics import BY_KEY, Metric, chosen
 from cwndlab.quantities import Quantity
 from cwndlab.runs.collection import collect
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cwndlab.runs.store import Store
 
 
-@keywords()
+@keywords(instead=words)
 def compare(
     rules: Rule | Sequence[Rule],
     *,

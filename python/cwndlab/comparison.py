@@ -16,7 +16,7 @@ from cwndlab.errors import ScenarioError
 from cwndlab.message import unknown
 from cwndlab.metrics import Metric, chosen, measure, patch_of
 from cwndlab.names import shown_environment
-from cwndlab.result_tables import html_of
+from cwndlab.result_tables import html_of, plotting_over
 from cwndlab.runs.collection import Collection
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.scores import AXES, scores
@@ -174,6 +174,7 @@ class Comparison(Collection):
         """What figures call it: nothing."""
         return ""
 
+    @plotting_over
     def plot(
         self,
         *,

@@ -297,7 +297,10 @@ def find(text: str, folder: str | Path | None = None) -> tuple[str, Callable[[],
         rule = _class(place, name)
     for method in METHODS:
         if not callable(getattr(rule, method, None)):
-            raise Unusable(f"has no method {method}")
+            raise Unusable(
+                f"has no method {method}: expected increase(cwnd, ack) and decrease(cwnd, signal) "
+                "(`cwndlab.WindowRule` says more)"
+            )
     return _written(place, name, values, named), lambda: rule(*values, **named)
 
 

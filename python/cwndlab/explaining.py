@@ -13,13 +13,13 @@ from cwndlab import environments, native, theory
 from cwndlab.arguments import Simulated, keywords, listed
 from cwndlab.comparison import plan_rules
 from cwndlab.environments import Assumptions
-from cwndlab.environments.profile import assumed
+from cwndlab.environments.profile import assumed, words
 from cwndlab.errors import RuleError, ScenarioError
 from cwndlab.explanation import CAPACITY, PREDICTED, Divergence, Explanation
 from cwndlab.message import invalid, missing, unknown
 from cwndlab.quantities import Quantity
-from cwndlab.runs.execute import Source, as_scenario, run
-from cwndlab.scenario import Scenario
+from cwndlab.runs.execute import run
+from cwndlab.scenario import Scenario, Source
 from cwndlab.theory import binomial, cubic, gaimd
 from cwndlab.topology import topology
 
@@ -85,7 +85,7 @@ def explain(
     short gets 8.85 Mbit/s less than the link's capacity: 8.68 are missing while it is absent \
 (not started, or done) 89.9 % of the time
     """
-    found = as_scenario(scenario)
+    found = Scenario.of(scenario)
     if profile is not None:
         found = found.patch({"profile": profile})
     found = found.patch({**(patch or {}), "trace": {"account": True}})
@@ -104,7 +104,7 @@ def explain(
     return _explanation((names[0], names[1]), (sides[0], sides[1]), (found, found))
 
 
-@keywords()
+@keywords(instead=words)
 def explain_rules(
     first: Rule,
     second: Rule,

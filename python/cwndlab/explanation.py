@@ -22,7 +22,7 @@ import polars as pl
 from cwndlab import native
 from cwndlab.jsontext import dumps
 from cwndlab.outputs import stamped
-from cwndlab.result_tables import ResultTables
+from cwndlab.result_tables import ResultTables, plotting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -225,6 +225,7 @@ while limited by the receiver's window
         """Return `to_dict` as JSON text, with its schema; numbers that are not finite are null."""
         return dumps(stamped("explanation", self.to_dict()), indent)
 
+    @plotting
     def plot(self, **figure: Any) -> Figure:
         """Draw the parts of the difference, and the phases of each side over time (matplotlib).
 

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.errors import CwndlabError, StoreError
+from cwndlab.errors import CwndlabError, ScenarioError, StoreError
+from cwndlab.message import invalid
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,6 +27,30 @@ def write_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
     """Write a file atomically, if `synced` also across a power cut."""
     with written_whole(path, synced=synced) as part:
         part.write_bytes(data)
+
+
+def made_folder(path: str | Path) -> Path:
+    """Make the directory for a result's files, if needed.
+
+    Raises
+    ------
+    ScenarioError
+        If the path looks like a file's.
+
+    Examples
+    --------
+    >>> made_folder("runs.csv")
+    Traceback (most recent call last):
+    ...
+    cwndlab.ScenarioError: directory: "runs.csv" is not valid: expected a directory, for a file of \
+each table
+    """
+    folder = Path(path)
+    if folder.suffix in (".parquet", ".csv", ".json") and not folder.is_dir():
+        expected = "a directory, for a file of each table"
+        raise ScenarioError(invalid("directory", folder, expected))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def write_parquet(path: Path, table: pl.DataFrame, *, synced: bool = True, **options: Any) -> None:

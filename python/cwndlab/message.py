@@ -28,21 +28,21 @@ def invalid_value(value: object, expected: str, suggestion: str | None = None) -
     return f"{quoted(value)} is not valid: expected {expected}{_hint(suggestion)}"
 
 
-def unknown(key: str, value: object, known: Iterable[str]) -> str:
-    """Say that a name is none of the known ones, and suggest the nearest.
+def unknown(key: str, value: object, known: Iterable[str], suggestion: str | None = None) -> str:
+    """Say that a name is none of the known ones, and suggest the nearest, or what is given.
 
     Examples
     --------
     >>> print(unknown("queue", "rad", ["red", "codel"]))
     queue: "rad" is not known: expected red or codel (did you mean red?)
     """
-    return f"{key}: {unknown_value(value, known)}"
+    return f"{key}: {unknown_value(value, known, suggestion)}"
 
 
-def unknown_value(value: object, known: Iterable[str]) -> str:
+def unknown_value(value: object, known: Iterable[str], suggestion: str | None = None) -> str:
     """Say that a name is none of the known ones; the caller puts the key in front."""
     names = list(known)
-    hint = _hint(nearest(str(value), names))
+    hint = _hint(suggestion or nearest(str(value), names))
     return f"{quoted(value)} is not known: expected {one_of(names)}{hint}"
 
 
@@ -83,6 +83,18 @@ def same_name(value: str, known: Iterable[str]) -> str:
     ('red', 'rad')
     """
     return next((name for name in known if name.lower() == value.lower()), value)
+
+
+def no_attribute(module: str, name: str, known: Iterable[str], suggestion: str | None) -> str:
+    """Say that a module has no such name, and suggest the nearest, or what is given.
+
+    Examples
+    --------
+    >>> print(no_attribute("cwndlab", "compar", ["compare", "run"], None))
+    module 'cwndlab' has no attribute 'compar' (did you mean compare?)
+    """
+    hint = _hint(suggestion or nearest(name, known))
+    return f"module {module!r} has no attribute {name!r}{hint}"
 
 
 def one_of(names: Iterable[str]) -> str:

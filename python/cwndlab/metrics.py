@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cwndlab.arguments import listed
 from cwndlab.columns import COLUMNS, RUN, Column
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, same_name, unknown
@@ -337,7 +338,7 @@ USUAL = (
 
 
 def chosen(
-    names: str | Sequence[str] | None, also: Iterable[str] = (), option: str = "metrics"
+    names: str | Sequence[str] | None, also: str | Iterable[str] = (), option: str = "metrics"
 ) -> tuple[Metric, ...]:
     """Return metrics by their names, in the order given; the usual ones for None.
 
@@ -345,7 +346,7 @@ def chosen(
     ----------
     names : str or sequence of str, optional
         The metrics, or one text with commas between them.
-    also : iterable of str
+    also : str or iterable of str
         Metrics that conditions name; they come last.
     option : str
         What a message calls `names`.
@@ -368,7 +369,7 @@ def chosen(
             raise ScenarioError(unknown(option, name, BY_KEY))
     if not asked:
         raise ScenarioError(invalid(option, [], "one or more metrics"))
-    return tuple(BY_KEY[name] for name in dict.fromkeys([*asked, *also]) if name in BY_KEY)
+    return tuple(BY_KEY[name] for name in dict.fromkeys([*asked, *listed(also)]) if name in BY_KEY)
 
 
 def measure(

@@ -11,6 +11,11 @@ from cwndlab.message import same_name
 
 TRACE = "trace:"
 """Begins the name of an environment that is a file: delivery opportunities in mahimahi's format."""
+KEYS = {
+    "rule": "flows.*.rule", "recovery": "flows.*.recovery", "duration": "duration",
+    "rate": "dumbbell.rate", "delay": "dumbbell.delay", "queue": "dumbbell.queue.kind",
+}  # fmt: skip
+"""Words for what is asked most, and its key in a scenario with a dumbbell."""
 
 HERE = "/./"
 """In the name of a recorded link, separates the directory of a sweep's file from the path in it."""

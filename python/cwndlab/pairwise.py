@@ -29,12 +29,13 @@ import polars as pl
 from cwndlab import environments, native
 from cwndlab.arguments import Progress, keywords, listed, some, whole
 from cwndlab.documents import is_whole
-from cwndlab.environments.profile import assumed
+from cwndlab.environments.profile import assumed, words
 from cwndlab.errors import ScenarioError
 from cwndlab.groups import harm
 from cwndlab.message import invalid
 from cwndlab.metrics import Metric
 from cwndlab.quantities import Quantity, bits_per_second
+from cwndlab.result_tables import plotting
 from cwndlab.runs.collection import Collection, collect
 from cwndlab.runs.plan import Joint, Level, Plan
 from cwndlab.runs.until import MOST, targets_of
@@ -132,6 +133,7 @@ class Pairwise(Collection):
         """One row per cell, a column per measure: mean with its interval, as in the terminal."""
         return by_cell(self.summary, AXES, "measure", BY_KEY.values())
 
+    @plotting
     def plot(self, **figure: Any) -> Figure:
         """Plot share and harm over the number of flows (matplotlib).
 
@@ -157,7 +159,7 @@ _RUN_SCHEMA: dict[str, Any] = {
 }
 
 
-@keywords()
+@keywords(instead=words)
 def against(
     rules: Rule | Sequence[Rule],
     other: Rule,

@@ -21,6 +21,7 @@ written whole or not at all:
 
 from __future__ import annotations
 
+from cwndlab.arguments import keywords, listed
 from cwndlab.columns import ESTIMATE
 from cwndlab.documents import is_mapping
 from cwndlab.files import write_parquet, write_whole
@@ -50,6 +51,8 @@ __all__ = [
     "dumps",
     "invalid",
     "is_mapping",
+    "keywords",
+    "listed",
     "missing",
     "one_of",
     "opened",

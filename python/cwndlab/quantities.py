@@ -6,7 +6,11 @@ The native core reads the quantities of scenarios.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cwndlab.documents import is_list, is_mapping
+from cwndlab.message import quoted
 
 Quantity = str | float
 """A number with a unit (``"10Mbit"``, ``"50ms"``), or a bare number in bit/s or seconds."""
@@ -61,3 +65,45 @@ def _read(quantity: Quantity, units: Mapping[str, float], usual: str) -> float |
     except (KeyError, ValueError):
         return None
     return value if math.isfinite(value) else None
+
+
+LEAST_BPS = 1000.0
+"""Bare rates below it were probably meant in Mbit/s."""
+
+
+def bare_rates(document: Any, key: str = "") -> Iterator[str]:
+    """Say which rates have no unit and are below a kbit/s: most were meant in Mbit/s.
+
+    Parameters
+    ----------
+    document : Any
+        A scenario or a sweep as it was given, or a part of one.
+    key : str
+        The dotted key of the part.
+
+    Examples
+    --------
+    >>> list(bare_rates({"dumbbell": {"rate": 10, "delay": "20ms"}}))
+    ['dumbbell.rate: 10 is 10 bit/s: did you mean "10Mbit"?']
+    """
+    if is_mapping(document):
+        for name, value in document.items():
+            yield from bare_rates(value, f"{key}.{name}" if key else str(name))
+    elif is_list(document):
+        for at, value in enumerate(document):
+            # The values of an axis have its key.
+            is_axis = key.rsplit(".", 1)[-1].endswith("rate")
+            yield from bare_rates(value, key if is_axis else f"{key}.{at}")
+    elif key.rsplit(".", 1)[-1].endswith("rate") and (rate := _bare(document)) is not None:
+        yield f'{key}: {quoted(document)} is {rate:g} bit/s: did you mean "{rate:g}Mbit"?'
+
+
+def _bare(value: Any) -> float | None:
+    """Return a rate without a unit that is below `LEAST_BPS`."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        rate = float(value)
+    except ValueError:
+        return None
+    return rate if 0 < rate < LEAST_BPS else None

@@ -1,15 +1,18 @@
-"""What results of many runs share: their tables as data frames, files, JSON and HTML."""
+"""What results share: their tables as data frames, files, JSON and HTML."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwndlab import markup
+from cwndlab.arguments import keywords
 from cwndlab.errors import MissingPackageError
-from cwndlab.files import write_parquet, write_whole
+from cwndlab.files import made_folder, write_parquet, write_whole
 from cwndlab.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -18,6 +21,21 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"[≤≥=<>▲▼ ]*[-\N{MINUS SIGN}+]?\d")
 PANDAS = "pip install 'pandas>=2.0,<4' 'pyarrow>=14'"
+
+
+def _of_figures() -> Iterable[str]:
+    from cwndlab.plots import FigureStyle
+
+    return inspect.signature(FigureStyle.of).parameters
+
+
+plotting = keywords(_of_figures, lambda: {"figsize": "width", "size": "width"})
+"""Lets a method that plots refuse what `cwndlab.plots.FigureStyle.of` does not take."""
+plotting_over = keywords(
+    _of_figures,
+    lambda: {"figsize": "width", "size": "width", "col": "panel", "row": "panel", "color": "hue"},
+)
+"""The same for a method that takes axes, which has other words than seaborn's."""
 
 
 class ResultTables:
@@ -85,8 +103,7 @@ class ResultTables:
         Path
             The directory, which is made if needed.
         """
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = made_folder(directory)
         for name, table in self.tables.items():
             write_parquet(folder / f"{name}.parquet", table)
         write_whole(folder / self.FILE, f"{self.to_json()}\n".encode())

@@ -26,15 +26,14 @@ from cwndlab.columns import (
     tables_of,
     traces_of,
 )
-from cwndlab.files import write_parquet, write_whole
+from cwndlab.files import made_folder, write_parquet, write_whole
 from cwndlab.groups import Solo, groups_of
 from cwndlab.jsontext import dumps
 from cwndlab.message import nearest
 from cwndlab.outputs import stamped
-from cwndlab.result_tables import latex_of, markdown_of, pandas_of
+from cwndlab.result_tables import ResultTables, plotting
 
 if TYPE_CHECKING:
-    import pandas as pd  # pyright: ignore[reportMissingTypeStubs]
     from matplotlib.figure import Figure
 
 
@@ -65,7 +64,7 @@ FLOW_COLUMNS = (
 """Main columns of flows."""
 
 
-class Result:
+class Result(ResultTables):
     """The result of one run.
 
     The run's own fields (``trace_hash``, ``aggregate_goodput_bps``, ``jain_index``, ...) are
@@ -176,9 +175,14 @@ class Result:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._run]
 
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """``flows``, ``groups``, ``links`` and the others by name."""
+        return {name: getattr(self, name) for name in SCHEMAS}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the run's fields and its tables (``flows``, ``links``, ...) as rows."""
-        return {**self._run, **{table: getattr(self, table).to_dicts() for table in SCHEMAS}}
+        return {**self._run, **{name: table.to_dicts() for name, table in self.tables.items()}}
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON text, with its schema; numbers that are not finite are null."""
@@ -193,18 +197,6 @@ class Result:
         """One row per flow: names, goodput, loss rate, RTT, window, timeouts."""
         return self.flows.select(FLOW_COLUMNS)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return `flows` as a pandas data frame."""
-        return pandas_of(self.flows)
-
-    def to_latex(self, title: str = "") -> str:
-        """Return `table` as LaTeX, with the rules of the package booktabs."""
-        return latex_of(self.table(), title)
-
-    def to_markdown(self, title: str = "") -> str:
-        """Return `table` in the Markdown of GitHub."""
-        return markdown_of(self.table(), title)
-
     def save(self, directory: str | Path) -> Path:
         """Write ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.
 
@@ -218,8 +210,7 @@ class Result:
         Path
             The directory.
         """
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = made_folder(directory)
         marker = folder / "run.json"
         marker.unlink(missing_ok=True)
         for stale in [
@@ -227,8 +218,7 @@ class Result:
             *(folder / f"{table}.parquet" for table in _OPTIONAL),
         ]:
             stale.unlink(missing_ok=True)
-        for table in SCHEMAS:
-            frame = getattr(self, table)
+        for table, frame in self.tables.items():
             if frame.height > 0 or table not in _OPTIONAL:
                 about = _definitions(COLUMNS[table], frame)
                 write_parquet(folder / f"{table}.parquet", frame, synced=False, metadata=about)
@@ -265,6 +255,7 @@ class Result:
         frames = {table: pl.read_parquet(folder / f"{table}.parquet") for table in present}
         return cls(record["run"], traces=traces, scenario=record["scenario"], **frames)
 
+    @plotting
     def plot(self, **figure: Any) -> Figure:
         """Plot the traced windows, goodput and queue over time (matplotlib).
 

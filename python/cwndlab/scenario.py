@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from cwndlab import native, tomltext
 from cwndlab.arguments import keywords, listed
 from cwndlab.documents import is_list, is_mapping, is_table, is_whole
-from cwndlab.errors import ScenarioError
-from cwndlab.foreign_files import instead
+from cwndlab.errors import RuleError, ScenarioError
+from cwndlab.foreign_files import instead, other_kind
 from cwndlab.message import invalid, same_name
 from cwndlab.names import queues
 from cwndlab.patching import patched, plain
-from cwndlab.quantities import Quantity, seconds
+from cwndlab.quantities import Quantity, bare_rates, seconds
 
 if TYPE_CHECKING:
     from cwndlab.custom_rules import Rule
@@ -27,6 +29,22 @@ SEEDS = 2**63
 
 DEFAULT_PROFILE: str = native.schema()["properties"]["profile"]["default"]
 """Profile of a scenario that names none."""
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what is no seed.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not a whole number from 0 to 2^63 - 1.
+
+    Examples
+    --------
+    >>> check_seed(7)
+    """
+    if not is_whole(seed) or not 0 <= seed < SEEDS:
+        raise ScenarioError(invalid("seed", seed, "a whole number from 0 to 2^63 - 1"))
 
 
 def check_rule(rule: str, home: str, key: str = "rule") -> None:
@@ -78,6 +96,8 @@ class Scenario:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document: dict[str, Any] = copy.deepcopy(dict(document))
+        if is_whole(seed := self._document.get("seed")):
+            check_seed(seed)
         try:
             text = json.dumps(self._document, allow_nan=False)
         except (TypeError, ValueError):
@@ -126,6 +146,50 @@ class Scenario:
             return cls.from_text(text, "json" if path.suffix == ".json" else "toml", path.parent)
         except ScenarioError as error:
             raise type(error)(f"{path}: {error}") from None
+
+    @classmethod
+    def of(cls, source: Source) -> Scenario:
+        """Return what describes a scenario as one: itself, a mapping, a path or text.
+
+        Raises
+        ------
+        ScenarioError
+            If it is no scenario; a message says what a sweep, a design or a rule is instead.
+        OSError
+            If a file cannot be read.
+
+        Examples
+        --------
+        >>> Scenario.of("CUBIC")
+        Traceback (most recent call last):
+        ...
+        cwndlab.ScenarioError: scenario: 'CUBIC' is a rule: expected a scenario, such as \
+dumbbell("10Mbit", "20ms", flows="CUBIC")
+        """
+        given: Any = source
+        if isinstance(given, Scenario):
+            return given
+        is_named = isinstance(given, str | Path)
+        try:
+            if is_named:
+                return cls.load(given)
+            if is_mapping(given):
+                return cls.from_dict(given)
+        except FileNotFoundError:
+            if not _is_rule(given):
+                raise
+        except ScenarioError as error:
+            found = re.search(r'scenario: key "(\w+)" is not known', str(error))
+            other = other_kind(found.groups(), "scenario") if found is not None else None
+            if other is None:
+                raise
+            raise ScenarioError(f"{given if is_named else 'the mapping'} {other}") from None
+        if _is_rule(given):
+            name = getattr(given, "__name__", repr(given))
+            such = f'such as dumbbell("10Mbit", "20ms", flows={name})'.replace("'", '"')
+            raise ScenarioError(f"scenario: {name} is a rule: expected a scenario, {such}")
+        expected = "a Scenario, a mapping, a path or text"
+        raise ScenarioError(f"scenario: {given!r} is not valid: expected {expected}")
 
     @classmethod
     def from_text(
@@ -190,8 +254,7 @@ class Scenario:
         >>> dumbbell("10Mbit", "20ms", flows="AIMD(1, 0.5)").with_seed(7)["seed"]
         7
         """
-        if not is_whole(seed) or not 0 <= seed < SEEDS:
-            raise ScenarioError(invalid("seed", seed, "a whole number from 0 to 2^63 - 1"))
+        check_seed(seed)
         return self._of(self.core.with_seed(seed), {**self._document, "seed": seed})
 
     @property
@@ -260,6 +323,18 @@ class Scenario:
         )
 
 
+Source = Scenario | Mapping[str, Any] | str | Path
+"""What describes a scenario."""
+
+
+def _is_rule(given: Any) -> bool:
+    try:
+        native.rule(given)
+    except (RuleError, TypeError):
+        return False
+    return True
+
+
 def _json(document: Mapping[str, Any]) -> str:
     try:
         return json.dumps(document)
@@ -300,7 +375,13 @@ def _keys_of_kind(before: Any, kind: Any) -> set[str] | None:
     return None
 
 
-@keywords(lambda: native.schema()["properties"])
+def _instead() -> dict[str, str]:
+    link = native.schema()["$defs"]["Dumbbell"]["properties"]
+    words = {"rtt": "delay, one way", "rule": "flows", "cc": "flows", "buffer": "queue"}
+    return {**{name: f'link={{"{name}": ...}}' for name in link}, **words}
+
+
+@keywords(lambda: native.schema()["properties"], _instead)
 def dumbbell(
     rate: Quantity | Mapping[str, Any],
     delay: Quantity,
@@ -342,11 +423,18 @@ def dumbbell(
     ScenarioError
         If a key or value is not valid.
 
+    Warns
+    -----
+    UserWarning
+        Of a bare rate below 1 kbit/s, which was probably meant in Mbit/s.
+
     Examples
     --------
     >>> dumbbell("10Mbit", "20ms", flows=["AIMD(1, 0.5)", {"rule": "AIAD(1, 3)", "count": 4}])
     <Scenario unnamed: AIMD(1, 0.5), AIAD(1, 3) for 60s>
     """
+    for text in bare_rates({"rate": rate, **(link or {})}):
+        warnings.warn(text, stacklevel=3)
     tables = [
         dict(entry) if is_mapping(entry) else {"rule": native.rule(entry)}
         for entry in listed(flows)

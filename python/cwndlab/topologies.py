@@ -19,26 +19,34 @@ an `access_delay` each, or one interval for all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+from cwndlab import native
+from cwndlab.arguments import keywords
+from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
-from cwndlab.message import invalid
+from cwndlab.message import invalid, same_name
+from cwndlab.names import queues
 from cwndlab.quantities import Quantity
 from cwndlab.scenario import Scenario, dumbbell
+
+if TYPE_CHECKING:
+    from cwndlab.custom_rules import Rule
 
 __all__ = ["dumbbell", "parking_lot", "ring", "second_topology"]
 
 Table = Mapping[str, Any]
 
 
+@keywords(lambda: native.schema()["properties"])
 def parking_lot(
     hops: int,
     rate: Quantity | Table,
     delay: Quantity,
     *,
-    rule: str | Table,
-    short: str | Table | None = None,
-    queue: Table | None = None,
+    rule: Rule | Table,
+    short: Rule | Table | None = None,
+    queue: str | Table | None = None,
     duration: Quantity = "60s",
     **settings: Any,
 ) -> Scenario:
@@ -50,12 +58,12 @@ def parking_lot(
         Links, at least 1; from node ``R0`` to node ``R1`` and so on.
     rate, delay : str, float or mapping
         Of every link (bit/s and seconds if bare numbers).
-    rule : str or mapping
+    rule : rule or mapping
         The long flow: a rule, or a table of flow keys with one.
-    short : str or mapping, optional
+    short : rule or mapping, optional
         The flow of each single link; by default the long flow's rule.
-    queue : mapping, optional
-        Queue of every link; by default drop-tail, one bandwidth-delay product.
+    queue : str or mapping, optional
+        Queue, or its kind, of every link; by default drop-tail, one bandwidth-delay product.
     duration : str or float
         Simulated time.
     **settings
@@ -82,13 +90,14 @@ def parking_lot(
     return _scenario("parking-lot", links, flows, duration, settings)
 
 
+@keywords(lambda: native.schema()["properties"])
 def ring(
     size: int,
     rate: Quantity | Table,
     delay: Quantity,
     *,
-    rule: str | Table,
-    queue: Table | None = None,
+    rule: Rule | Table,
+    queue: str | Table | None = None,
     duration: Quantity = "60s",
     **settings: Any,
 ) -> Scenario:
@@ -103,10 +112,10 @@ def ring(
         Links, nodes and flows, at least 3.
     rate, delay : str, float or mapping
         Of every link (bit/s and seconds if bare numbers).
-    rule : str or mapping
+    rule : rule or mapping
         The flows: a rule, or a table of flow keys with one; ``count`` makes several per node.
-    queue : mapping, optional
-        Queue of every link; by default drop-tail, one bandwidth-delay product.
+    queue : str or mapping, optional
+        Queue, or its kind, of every link; by default drop-tail, one bandwidth-delay product.
     duration : str or float
         How long to simulate.
     **settings
@@ -133,15 +142,16 @@ def ring(
     return _scenario("ring", links, flows, duration, settings)
 
 
+@keywords(lambda: native.schema()["properties"])
 def second_topology(
     rate: Quantity,
     delay: Quantity,
     *,
-    rule: str | Table,
+    rule: Rule | Table,
     arrivals: Table,
-    placeholder: str | Table = "AIMD(1, 0.5)",
-    queue: Table | None = None,
-    entry_queue: Table | None = None,
+    placeholder: Rule | Table = "AIMD(1, 0.5)",
+    queue: str | Table | None = None,
+    entry_queue: str | Table | None = None,
     entry_delay: Quantity = "1ms",
     duration: Quantity = "60s",
     **settings: Any,
@@ -164,16 +174,16 @@ def second_topology(
         Of both links.
     delay : str or float
         Of the bottleneck.
-    rule : str or mapping
+    rule : rule or mapping
         The test flows, named ``flow``: a rule, or a table of flow keys with one, such as ``count``.
     arrivals : mapping
         Keys of ``[[arrivals]]``: at least ``rule``, ``size`` and ``gap`` or ``phases``.
-    placeholder : str or mapping
+    placeholder : rule or mapping
         The placeholder flows; as many as test flows if it has no ``count``.
-    queue : mapping, optional
-        Queue of the bottleneck; by default RIO.
-    entry_queue : mapping, optional
-        Queue of the link from R0 to R1; by default DRR.
+    queue : str or mapping, optional
+        Queue, or its kind, of the bottleneck; by default RIO.
+    entry_queue : str or mapping, optional
+        Queue, or its kind, of the link from R0 to R1; by default DRR.
     entry_delay : str or float
         Delay of that link.
     duration : str or float
@@ -203,8 +213,8 @@ def second_topology(
     )
 
 
-def _flow(given: str | Table) -> dict[str, Any]:
-    return {"rule": given} if isinstance(given, str) else dict(given)
+def _flow(given: Rule | Table) -> dict[str, Any]:
+    return dict(given) if is_mapping(given) else {"rule": native.rule(cast("Rule", given))}
 
 
 def _link(
@@ -212,7 +222,7 @@ def _link(
     end: str,
     rate: Quantity | Table,
     delay: Quantity,
-    queue: Table | None,
+    queue: str | Table | None,
     name: str = "",
 ) -> dict[str, Any]:
     link: dict[str, Any] = {
@@ -222,6 +232,8 @@ def _link(
         "rate": rate,
         "delay": delay,
     }
+    if isinstance(queue, str):
+        queue = {"kind": same_name(queue, queues())}
     return {**link, "queue": dict(queue)} if queue else link
 
 

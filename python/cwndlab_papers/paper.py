@@ -28,7 +28,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import ScenarioError
-from cwndlab.plugins import unknown
+from cwndlab.plugins import listed, unknown
 from cwndlab_papers import waveforms
 from cwndlab_papers.claims import Claim, claims_hash, read_claims
 from cwndlab_papers.published import Printed, read_published
@@ -326,7 +326,7 @@ def register() -> None:
     path.write_text("".join(lines), encoding="utf-8")
 
 
-def choose(targets: Sequence[str]) -> dict[str, list[str]]:
+def choose(targets: str | Sequence[str]) -> dict[str, list[str]]:
     """Read targets such as ``akella2002`` and ``akella2002/fig4`` as papers with experiment IDs.
 
     Without targets: all papers, all IDs.
@@ -342,7 +342,7 @@ def choose(targets: Sequence[str]) -> dict[str, list[str]]:
     {'akella2002': ['fig4', 'ring']}
     """
     chosen: dict[str, list[str]] = {}
-    for target in targets or names():
+    for target in listed(targets) or names():
         key, slash, single = target.partition("/")
         known = load(key).experiments
         if slash and single not in known:

@@ -16,6 +16,8 @@ from cwndlab.plugins import (
     CellScenarios,
     ResultTables,
     built,
+    keywords,
+    listed,
     one_of,
     opened,
     write_parquet,
@@ -217,9 +219,10 @@ class Reproduction(ResultTables):
         return stamped("reproduce", found)
 
 
+@keywords()
 def reproduce(
     paper: str,
-    ids: Sequence[str] | None = None,
+    ids: str | Sequence[str] | None = None,
     *,
     quick: bool = False,
     out: str | Path = "out/reproduce",
@@ -243,7 +246,7 @@ def reproduce(
     ----------
     paper : str
         The paper, or one of its experiments: ``"akella2002"``, ``"akella2002/fig4"``.
-    ids : sequence of str, optional
+    ids : str or sequence of str, optional
         Its experiments; by default all.
     quick : bool
         Few and short runs: a test, too little for most verdicts.
@@ -298,7 +301,7 @@ def reproduce(
     from cwndlab_papers import open_values, page
 
     began_s = time.perf_counter()
-    targets = [paper] if ids is None else [f"{paper}/{name}" for name in ids]
+    targets = [paper] if ids is None else [f"{paper}/{name}" for name in listed(ids)]
     ((key, chosen),) = choose(targets).items()
     about = load(key)
     axes: dict[str, dict[str, Any]] = {}

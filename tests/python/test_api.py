@@ -64,6 +64,10 @@ RESULTS = {
     ),
     "explain": lambda _: cwndlab.explain(_base()),
     "sweep": lambda _: cwndlab.sweep(_base(), axes={"rule": RULES}, replicates=2),
+    "design": lambda _: cwndlab.design(
+        family="AIMD(?, ?)", objectives="goodput, delay", budget=8, population=4, replicates=1,
+        validate=2, confirm=2, duration="5s", robustness=False,
+    ),
     "search": lambda _: cwndlab.search(
         best=RULES[1], rules=RULES, budget=5, duration="2s", replicates=1, confirm=2
     ),
@@ -71,7 +75,7 @@ RESULTS = {
     "assess": lambda _: cwndlab.assess(
         RULES[1], against=["Reno"], sections=["5.1.2"], quick=True, replicates=2
     ),
-}
+}  # fmt: skip
 
 
 def _base() -> cwndlab.Scenario:

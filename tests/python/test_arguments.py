@@ -11,8 +11,19 @@ import numpy as np
 import pytest
 
 import cwndlab
+import cwndlab_papers
 from conftest import ROOT
-from cwndlab import CwndlabError, WindowRule, against, assess, compare, dumbbell, search, sweep
+from cwndlab import (
+    CwndlabError,
+    WindowRule,
+    against,
+    assess,
+    compare,
+    dumbbell,
+    search,
+    sweep,
+    topologies,
+)
 
 EXAMPLES = ROOT / "examples"
 SHORT = {"replicates": 2, "duration": "2s"}
@@ -174,10 +185,88 @@ REFUSED = {
         lambda: against("CUBIC", "Reno", queue=()), CwndlabError,
         "queue: [] is not valid: expected one or more queues",
     ),
+    "seed of a path": (
+        lambda: path(seed=2**70), CwndlabError,
+        "seed: 1180591620717411303424 is not valid: expected a whole number from 0 to 2^63 - 1",
+    ),
+    "seed below 0": (
+        lambda: path().set("seed", -1), CwndlabError,
+        "seed: -1 is not valid: expected a whole number from 0 to 2^63 - 1",
+    ),
+    "seed of a sweep": (
+        lambda: sweep(path(), axes={"rule": "CUBIC"}, seed=2**70), CwndlabError,
+        "expected a whole number from 0 to 2^63 - 1",
+    ),
+    "file of a scenario as a sweep": (
+        lambda: sweep(EXAMPLES / "one-flow-sawtooth.toml"), CwndlabError,
+        "it is a scenario: expected a sweep (`cwndlab.run(...)` runs it)",
+    ),
+    "file of a sweep as a design": (
+        lambda: cwndlab.design(EXAMPLES / "sweep-buffers.toml"), CwndlabError,
+        "it is a sweep: expected a design (`cwndlab.sweep(...)` runs it)",
+    ),
+    "keyword of a design": (
+        lambda: cwndlab.design(objectve="goodput"), TypeError, "did you mean objectives?",
+    ),
+    "keyword of a sweep's class": (
+        lambda: cwndlab.Sweep(base=path(), axis={}), TypeError, "did you mean axes?",
+    ),
+    "keyword of an environment": (
+        lambda: cwndlab.gym.make(path(), rewrd="power"), TypeError, "did you mean reward?",
+    ),
+    "keyword of a ring": (
+        lambda: topologies.ring(3, "1Mbit", "1ms", rul="CUBIC"), TypeError, "did you mean rule?",
+    ),
+    "keyword of a report": (
+        lambda: cwndlab.write_report("out", titel="x"), TypeError, "did you mean title?",
+    ),
+    "keyword of a paper": (
+        lambda: cwndlab_papers.reproduce("akella2002", quik=True), TypeError, "did you mean quick?",
+    ),
+    "keyword of a live run": (
+        lambda: cwndlab.live(path(), besides=True), TypeError, "did you mean beside?",
+    ),
+    "an assumption": (
+        lambda: compare("CUBIC", rtt="40ms"), TypeError, 'did you mean assume={"rtt": ...}?',
+    ),
+    "a key of the link": (
+        lambda: path(loss=0.01), TypeError, 'did you mean link={"loss": ...}?',
+    ),
+    "axis": (
+        lambda: sweep(path(), axes={"rul": ["CUBIC"]}), CwndlabError,
+        'axis: "rul" is not known: expected rule, recovery, queue, env or a dotted key of the '
+        "scenario such as dumbbell.rate (did you mean rule?)",
+    ),
+    "axis by its last part": (
+        lambda: sweep(path(), axes={"rate": ["1Mbit"]}), CwndlabError,
+        "did you mean dumbbell.rate?",
+    ),
+    "no function of progress": (
+        lambda: compare("CUBIC", progress=True), TypeError,
+        "progress: true is not valid: expected a function, or None",
+    ),
+    "scenarios without keys": (
+        lambda: list(cwndlab.run_many([path()])), CwndlabError,
+        "is not valid: expected pairs of a key, which comes back, and a scenario",
+    ),
+    "name of the package": (
+        lambda: cwndlab.compar, AttributeError, "did you mean compare?",
+    ),
+    "name of theory": (
+        lambda: cwndlab.theory.simulat, AttributeError, "did you mean simulate?",
+    ),
     "a scenario for its name": (
         lambda: compare("CUBIC", env=path()), CwndlabError, "expected names of environments",
     ),
 }  # fmt: skip
+
+
+def test_bare_rates_that_were_meant_in_mbit_are_warned_of():
+    with pytest.warns(UserWarning, match=r'rate: 10 is 10 bit/s: did you mean "10Mbit"\?') as found:
+        dumbbell(10, "20ms", flows="CUBIC")
+    assert found[0].filename == __file__
+    with pytest.warns(UserWarning, match=r'back_rate: 5 is 5 bit/s: did you mean "5Mbit"\?'):
+        path(link={"back_rate": 5})
 
 
 @pytest.mark.parametrize("what", REFUSED)

@@ -103,7 +103,7 @@ def test_differences_are_those_of_a_sweep_of_the_same_runs(comparison):
         *ordered, "mean", "ci95_low", "ci95_high", "replicates"
     ).sort(ordered)
     assert found.height == 2 * len(USUAL)
-    assert found.equals(sweep.differences.select(found.columns).sort(ordered))
+    assert found.equals(sweep.differences().select(found.columns).sort(ordered))
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ def test_intervals_and_differences_are_those_of_the_findings(limits_store, table
         means, differences = _of(tables, measure.key)
         for rows, table, columns, sign in (
             (means, findings.summary, RULES, ""),
-            (differences, findings.differences, RULES[1:], "+"),
+            (differences, findings.differences(), RULES[1:], "+"),
         ):  # fmt: skip
             cells = {
                 (row["rule"], row["dumbbell.queue.limit"]): row
@@ -138,8 +138,10 @@ def test_verdicts_follow_from_the_interval_and_the_direction(limits_store, table
         "links.bottleneck.utilization": ("better", "worse"),
     }.items():
         _, differences = _of(tables, metric)
-        rows = findings.differences.filter(metric=metric).rows_by_key(
-            ["dumbbell.queue.limit", "rule"], named=True
+        rows = (
+            findings.differences()
+            .filter(metric=metric)
+            .rows_by_key(["dumbbell.queue.limit", "rule"], named=True)
         )
         for row in differences[1:]:
             for (_, about), rule in zip(row[1:], RULES[1:], strict=True):

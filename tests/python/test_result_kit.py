@@ -31,6 +31,11 @@ def test_every_result_is_latex_and_markdown_and_says_what_it_is_in_a_line(name, 
     assert len(repr(found)) < 100
     assert "object at" not in repr(found)
     assert type(found).__name__ in repr(found)
+    if name != "reproduce":  # Its plot is an experiment's own.
+        with pytest.raises(TypeError, match=r"did you mean width\?"):
+            found.plot(widht="column")
+        with pytest.raises(TypeError, match=r"expected a keyword in front of it: .*width, "):
+            found.plot("column")
 
 
 def test_differences_of_a_comparison(comparison):
@@ -47,6 +52,46 @@ def test_differences_of_a_comparison(comparison):
     assert opposite == pytest.approx(-difference)
     with pytest.raises(ScenarioError, match=r'baseline: "CUBIC" is not known: expected AIMD'):
         comparison.differences(baseline="CUBIC")
+
+
+def test_differences_of_a_sweep_are_from_any_level():
+    base = cwndlab.dumbbell("2Mbit", "10ms", flows="CUBIC", duration="2s")
+    rates = ["1Mbit", "2Mbit", "4Mbit"]
+    found = cwndlab.sweep(base, axes={"dumbbell.rate": rates}, replicates=2, metrics="goodput")
+    of_first, of_second = found.differences(), found.differences(baseline="2Mbit")
+    assert of_first["dumbbell.rate"].to_list() == rates[1:]
+    assert of_second["dumbbell.rate"].to_list() == ["1Mbit", "4Mbit"]
+    assert of_second["baseline"].unique().to_list() == ["2Mbit"]
+    assert of_second["mean"][0] == pytest.approx(-of_first["mean"][0])
+    with pytest.raises(ScenarioError, match=r'baseline: "3Mbit" is not known: expected 1Mbit, '):
+        found.differences(baseline="3Mbit")
+    by_rule = cwndlab.sweep(base, axes={"rule": RULES}, replicates=2, metrics="goodput")
+    assert by_rule.differences(baseline="AIAD(1,3)")["rule"].to_list() == [RULES[0]]
+    with pytest.raises(cwndlab.RuleError, match=r"did you mean AIMD\?"):
+        by_rule.differences(baseline="AIMDD(1, 0.5)")
+
+
+@pytest.mark.slow
+def test_differences_of_a_design_are_from_a_reference(tmp_path):
+    found = RESULTS["design"](tmp_path)
+    rules = {one.rule for one in found.frontier}
+    assert found.differences()["other"].unique().to_list() == ["AIMD(1, 0.5)"]
+    of_cubic = found.differences(baseline="CUBIC")
+    assert of_cubic.height == len(rules) * len(found.aims)
+    assert set(of_cubic["rule"]) == rules
+    with pytest.raises(
+        ScenarioError, match=r'baseline: "AIMD\(1, 0.6\)" is not known: expected AIMD'
+    ):
+        found.differences(baseline="AIMD(1, 0.6)")
+
+
+def test_sweeps_and_stores_say_what_they_are_in_a_line(tmp_path):
+    base = cwndlab.dumbbell("2Mbit", "10ms", flows="CUBIC", duration="2s")
+    axes = {"rule": RULES, "dumbbell.rate": ["1Mbit"]}
+    sweep = cwndlab.Sweep(name="rates", base=base, axes=axes, replicates=2)
+    assert repr(sweep) == "<Sweep rates: rule x dumbbell.rate, 4 runs>"
+    with cwndlab.Store(tmp_path) as store:
+        assert repr(store) == f"<Store {tmp_path}>"
 
 
 def test_a_metric_of_a_comparison_is_a_table_to_paste(comparison):

@@ -194,7 +194,7 @@ def test_paired_differences_against_hand_arithmetic():
     pairs = [b - a for a, b in zip(one, two, strict=True)]
     mean = sum(pairs) / 3
     deviation = math.sqrt(sum((value - mean) ** 2 for value in pairs) / 2)
-    (row,) = found.differences.to_dicts()
+    (row,) = found.differences().to_dicts()
     assert row["mean"] == pytest.approx(mean)
     # Student's t for 2 degrees of freedom, from a printed table.
     half_width = 4.302653 * deviation / math.sqrt(3)
@@ -207,7 +207,7 @@ def test_the_baseline_and_the_compared_axis_can_be_chosen():
     sweep = small_sweep(
         compare="dumbbell.queue.limit", baseline="20pkt", metrics=["loss_rate"], replicates=2
     )
-    found = sweep.run().differences
+    found = sweep.run().differences()
     assert found.select("rule", "dumbbell.queue.limit", "baseline").rows() == [
         ("AIMD(1, 0.5)", "5pkt", "20pkt"), ("AIAD(1, 3)", "5pkt", "20pkt"),
     ]  # fmt: skip

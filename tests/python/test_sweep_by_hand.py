@@ -99,7 +99,7 @@ def test_intervals_and_paired_differences_by_another_way(name, tmp_path, capsys)
         else:
             _agrees(row, known, np.log, np.exp, cut=_of_count)
     expected = 0
-    for row in found.differences.to_dicts():
+    for row in found.differences().to_dicts():
         cell = {axis: row[axis] for axis in axes}
         assert any(cell[axis] != baseline[axis] for axis in compared)
         own, other = (

@@ -61,7 +61,7 @@ def test_replicates_that_are_one_run_have_no_interval(tmp_path):
     assert found.runs.height == 2 * LEAST
     assert found.runs["trace_hash"].n_unique() == 2
     assert found.summary["ci95_low"].to_list() == [None, None]
-    assert found.differences["ci95_high"].to_list() == [None]
+    assert found.differences()["ci95_high"].to_list() == [None]
     assert found.unmet == []
     (note,) = found.notes
     assert note.startswith(
@@ -97,7 +97,7 @@ def test_a_fixed_cell_beside_one_that_is_drawn():
     assert none["ci95_low"] is None
     assert some["ci95_low"] < some["mean"] < some["ci95_high"]
     # A difference from something fixed varies as the other does.
-    assert found.differences["ci95_high"][0] > found.differences["ci95_low"][0]
+    assert found.differences()["ci95_high"][0] > found.differences()["ci95_low"][0]
     assert found.notes[0].startswith(
         "1 cell gave the same run with every seed, the first: spread = none, in 4 repl"
     )
@@ -185,7 +185,7 @@ def test_rules_that_go_with_something_else_are_compared_with_it():
         (row["dumbbell.queue.limit"], row["rule"], row["replicate"]): row[metrics[0]]
         for row in found.runs.to_dicts()
     }
-    rows = found.differences.to_dicts()
+    rows = found.differences().to_dicts()
     assert [row["dumbbell.queue.limit"] for row in rows] == ["5pkt", "20pkt"]
     for row in rows:
         assert (row["dumbbell.rate"], row["rule"], row["baseline"]) == (

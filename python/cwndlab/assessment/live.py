@@ -17,7 +17,7 @@ from cwndlab.errors import CwndlabError
 from cwndlab.live_runs.running import live
 from cwndlab.patching import patched
 from cwndlab.results import Result
-from cwndlab.runs.execute import as_scenario
+from cwndlab.scenario import Scenario
 from cwndlab.statistics import estimate
 from cwndlab.sweeps.base import parse
 
@@ -76,7 +76,7 @@ def _run(rule: str, kind: Literal["linux", "quic"], test: Mapping[str, Any]) -> 
     document = patched(test["base"], {"flows.test.rule": rule})
     about = LiveRun(kind, test["name"], test["title"], test["what"])
     try:
-        done = live(as_scenario(document), kind, beside=True)
+        done = live(Scenario.of(document), kind, beside=True)
     except CwndlabError as error:
         return replace(about, refused=str(error))
     run = done.to_dict()["live"]

@@ -20,7 +20,7 @@ from cwndlab.assessment.suite import Criterion, Test, criteria, left_out, within
 from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.metrics import Metric
 from cwndlab.outputs import stamped
-from cwndlab.result_tables import ResultTables
+from cwndlab.result_tables import ResultTables, plotting
 from cwndlab.scenario import DEFAULT_PROFILE
 from cwndlab.sweeps import SweepResult
 from cwndlab.tables import brief
@@ -233,6 +233,7 @@ class Assessment(ResultTables):
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
+    @plotting
     def plot(self, **figure: Any) -> Figure:
         """Plot every comparison: its disadvantage in margins of relevance (matplotlib).
 

@@ -33,7 +33,7 @@ VECTORS = "tcpeval"
 """The suite whose traffic may be recorded connections."""
 
 
-@keywords()
+@keywords(instead=lambda: {"criteria": "sections"})
 def assess(
     rule: Rule,
     *,

@@ -13,7 +13,7 @@ from cwndlab.captures.exchange import FloatArray, at_times
 from cwndlab.captures.scenarios import FLOW
 from cwndlab.outputs import stamped
 from cwndlab.quantities import bits_per_second, seconds
-from cwndlab.result_tables import ResultTables
+from cwndlab.result_tables import ResultTables, plotting
 from cwndlab.runs.execute import run
 from cwndlab.scenario import Scenario
 
@@ -155,6 +155,7 @@ class Imported(ResultTables):
 
         return dumps(stamped("imported", self.to_dict()), indent)
 
+    @plotting
     def plot(self, **figure: Any) -> Figure:
         """Plot the recorded and the simulated window over time (matplotlib).
 

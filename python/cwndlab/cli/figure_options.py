@@ -129,10 +129,13 @@ def check(look: FigureStyle | None, names: Iterable[str], series: Iterable[str])
         refused(look.check, names, series)
 
 
-def check_run(look: FigureStyle | None, scenario: Scenario) -> FigureStyle | None:
+def check_run(
+    look: FigureStyle | None, scenario: Scenario, *, has_tables: bool = True
+) -> FigureStyle | None:
     """Refuse a label or an order of what a run will not have, before it; return the figure's style.
 
-    A run has flows, rules, links, queues, and the columns of its tables; its figure has the flows.
+    A run has flows, rules, links, queues, and the columns of its tables, which a topology has not;
+    its figure has the flows.
     """
     if look is None:
         return None
@@ -145,8 +148,9 @@ def check_run(look: FigureStyle | None, scenario: Scenario) -> FigureStyle | Non
         name for path in found.paths for name in (path.name, path.what, f"{path.name}: {path.what}")
     )
     links = [name for link in found.links for name in (link.name, link.queue)]
-    columns = {name: one.heading for table in COLUMNS.values() for name, one in table.items()}
-    check(look, [*flows, *links, *columns], flows)
+    tables = COLUMNS if has_tables else {}
+    columns = {name: one.heading for table in tables.values() for name, one in table.items()}
+    check(look, dict.fromkeys([*flows, *links, *columns]), flows)
     display.labels = {columns.get(key, key): label for key, label in display.labels.items()}
     own = {key: label for key, label in look.labels.items() if same(key) in map(same, flows)}
     return dataclasses.replace(look, labels=own)

@@ -9,19 +9,12 @@ from typing import Any
 import click
 
 from cwndlab.cli.output import warn
-from cwndlab.documents import is_list, is_mapping
-from cwndlab.message import quoted
+from cwndlab.foreign_files import RUNS, kind_of
+from cwndlab.names import KEYS
+from cwndlab.quantities import bare_rates
 
-SWEEP_KEYS = ("axes", "base", "zip", "replicates")
-SCENARIO_KEYS = ("flows", "dumbbell", "links")
-DESIGN_KEYS = ("family", "formulas", "objectives", "training")
-KEYS_OF_OPTIONS = {
-    "--rule": "flows.*.rule", "--recovery": "flows.*.recovery", "--duration": "duration",
-    "--rate": "dumbbell.rate", "--delay": "dumbbell.delay", "--queue": "dumbbell.queue.kind",
-}  # fmt: skip
+KEYS_OF_OPTIONS = {f"--{name}": key for name, key in KEYS.items()}
 """Options of `compare` and those that are tried on a file, to the keys of a scenario."""
-LEAST_BPS = 1000.0
-"""Bare rates below it were probably meant in Mbit/s."""
 _WINDOW = re.compile(
     r"measure: \[(?P<start>\S+), (?P<end>\S+)\] is not valid: expected .* <= (?P<duration>\S+)$"
 )
@@ -37,22 +30,9 @@ def refuse_other(file: Path, kind: str) -> None:
     kind : str
         What is expected: a "scenario", a "sweep" or a "design".
     """
-    keys = _keys(file)
-    if keys.intersection(DESIGN_KEYS):
-        found = "design"
-    else:
-        is_sweep, is_scenario = keys.intersection(SWEEP_KEYS), keys.intersection(SCENARIO_KEYS)
-        if bool(is_sweep) == bool(is_scenario):
-            return
-        found = "sweep" if is_sweep else "scenario"
-    if found != kind:
-        command = "run" if found == "scenario" else found
-        raise click.UsageError(f"{file} is a {found}: run it with `cwndlab {command} {file}`")
-
-
-def _keys(file: Path) -> set[str]:
-    """Keys of a file at its top; none if it cannot be read, which another message says."""
-    return set(document(file))
+    found = kind_of(document(file))
+    if found not in (None, kind):
+        raise click.UsageError(f"{file} is a {found}: run it with `cwndlab {RUNS[found]} {file}`")
 
 
 def document(file: Path) -> dict[str, Any]:
@@ -105,34 +85,7 @@ def with_window(message: str, is_shortened: bool) -> str:
     return f"{message}: set the window, too, such as --set 'measure={window}'"
 
 
-def warn_of_bare_rates(document: Any, key: str = "") -> None:
-    """Warn of rates without a unit that are below a kbit/s: most were meant in Mbit/s.
-
-    Parameters
-    ----------
-    document : Any
-        A scenario or a sweep as it was given, or a part of one.
-    key : str
-        The dotted key of the part.
-    """
-    if is_mapping(document):
-        for name, value in document.items():
-            warn_of_bare_rates(value, f"{key}.{name}" if key else str(name))
-    elif is_list(document):
-        for at, value in enumerate(document):
-            # The values of an axis have its key.
-            is_axis = key.rsplit(".", 1)[-1].endswith("rate")
-            warn_of_bare_rates(value, key if is_axis else f"{key}.{at}")
-    elif key.rsplit(".", 1)[-1].endswith("rate") and (rate := _bare(document)) is not None:
-        warn(f'warning: {key}: {quoted(document)} is {rate:g} bit/s: did you mean "{rate:g}Mbit"?')
-
-
-def _bare(value: Any) -> float | None:
-    """Return a rate without a unit that is below `LEAST_BPS`."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        rate = float(value)
-    except ValueError:
-        return None
-    return rate if 0 < rate < LEAST_BPS else None
+def warn_of_bare_rates(document: Any) -> None:
+    """Warn of rates in a scenario or a sweep that were probably meant in Mbit/s."""
+    for text in bare_rates(document):
+        warn(f"warning: {text}")

@@ -26,7 +26,7 @@ def print_findings(findings: SweepResult) -> None:
         from cwndlab.differences import with_differences
 
         baseline = next(iter(sweep.compared_labels), None)
-        differences = findings.differences.drop("baseline")
+        differences = findings.differences().drop("baseline")
         print_frame(with_differences(findings.summary, differences, baseline))
         return
     import numpy as np
@@ -40,7 +40,7 @@ def print_findings(findings: SweepResult) -> None:
     _say_more(len(cells))
     pairs = findings.pairs(cells)
     if pairs:
-        differences = findings.differences_of(np.array([cell for cell, _ in pairs[:MOST_ROWS]]))
+        differences = findings.differences(cells=np.array([cell for cell, _ in pairs[:MOST_ROWS]]))
         _print(
             f"Difference from {_baseline(sweep)}, paired by replicate: {INTERVAL} "
             "(▲ better, ▼ worse, = no significant difference)",

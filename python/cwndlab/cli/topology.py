@@ -52,6 +52,7 @@ def topology(
     scenario = Scenario.load(file)
     patch = options.patch_of(settings)
     scenario = scenario.patch(patch) if patch else scenario
+    look = figure_options.check_run(look, scenario, has_tables=False)
     found = topology_of(scenario.core)
     built = run(_for_an_instant(scenario))
     if plot is not None:

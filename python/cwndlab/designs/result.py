@@ -7,18 +7,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cwndlab import native
 from cwndlab.designs.aims import SIZE, Aim
 from cwndlab.designs.specification import Specification
 from cwndlab.errors import ScenarioError
 from cwndlab.files import write_whole
-from cwndlab.message import invalid
+from cwndlab.message import invalid, unknown
 from cwndlab.outputs import stamped
-from cwndlab.result_tables import ResultTables
+from cwndlab.result_tables import ResultTables, plotting
 from cwndlab.statistics import Estimate
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
+
+    from cwndlab.custom_rules import Rule
 
 BETTER, WORSE, EQUAL, UNKNOWN = "better", "worse", "=", "-"
 
@@ -169,6 +172,39 @@ class DesignResult(ResultTables):
             "tried": pl.DataFrame(self.tried),
         }
 
+    def differences(self, baseline: Rule | None = None) -> pl.DataFrame:
+        """Return the differences of the rules found from a reference, by rule and objective.
+
+        Parameters
+        ----------
+        baseline : rule, optional
+            The rule to compare with, one of `Specification.against`; by default the first.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``mean`` of the differences on the hidden conditions, its interval from ``low`` to
+            ``high``, ``count`` of pairs, and ``verdict``.
+
+        Raises
+        ------
+        ScenarioError
+            If the baseline is none of them.
+
+        Examples
+        --------
+        >>> from cwndlab import design
+        >>> found = design(family="AIMD(?, ?)", objectives="goodput, delay", budget=4, population=4,
+        ...                replicates=1, validate=2, confirm=2, duration="2s", robustness=False)
+        >>> found.differences(baseline="CUBIC")["other"].unique().to_list()
+        ['CUBIC']
+        """
+        known = list(self.specification.against)
+        name = known[0] if baseline is None else native.rule(baseline)
+        if name not in known:
+            raise ScenarioError(unknown("baseline", name, known))
+        return self.tables["differences"].filter(other=name)
+
     def table(self) -> pl.DataFrame:
         """One row per rule, those found first: mean and interval on the hidden conditions."""
         import polars as pl
@@ -203,6 +239,7 @@ class DesignResult(ResultTables):
             },
         )
 
+    @plotting
     def plot(self, **figure: Any) -> Figure:
         """Plot the first two objectives: what was tried, the frontier, and the references.
 

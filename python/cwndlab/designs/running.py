@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwndlab.arguments import Progress
+from cwndlab.arguments import Progress, keywords
 from cwndlab.assessment import adversary
 from cwndlab.designs import optimiser
 from cwndlab.designs.aims import Aim, Constraint
@@ -37,8 +38,9 @@ ATTACKED = 3
 """Rules of the frontier that the adversary attacks."""
 
 
+@keywords(lambda: [entry.name for entry in dataclasses.fields(Specification)])
 def design(
-    specification: Specification | str | Path | None = None,
+    specification: Specification | Mapping[str, Any] | str | Path | None = None,
     *,
     store: Store | str | Path | None = None,
     jobs: int | None = None,
@@ -50,7 +52,7 @@ def design(
 
     Parameters
     ----------
-    specification : Specification, str or Path, optional
+    specification : Specification, mapping, str or Path, optional
         What is searched, or its TOML file; by default made of `changes`.
     store : Store, str or Path, optional
         Keeps finished runs, so that the same call continues where it was interrupted.
@@ -71,7 +73,9 @@ def design(
     Raises
     ------
     ScenarioError
-        If the specification is not valid, or pymoo is not installed.
+        If the specification is not valid.
+    MissingPackageError
+        If pymoo is not installed.
 
     Examples
     --------
@@ -80,12 +84,12 @@ def design(
     >>> len(found.tried), [one.rule for one in found.references]
     (8, ['AIMD(1, 0.5)', 'AIAD(1, 3)', 'CUBIC'])
     """
-    if specification is None:
-        given = Specification.from_dict(changes)
-    elif isinstance(specification, Specification):
-        given = Specification.from_dict({**specification.to_dict(), **changes})
-    else:
+    if isinstance(specification, str | Path):
         given = Specification.load(specification, **changes)
+    else:
+        is_made = isinstance(specification, Specification)
+        keys = specification.to_dict() if is_made else dict(specification or {})
+        given = Specification.from_dict({**keys, **changes})
     began_s = time.perf_counter()
     with opened(store) as (kept, _):
         meter = Meter(kept, jobs, on)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from cwndlab.designs.conditions import Conditions
 from cwndlab.designs.space import Family, Formulas, Space
 from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
+from cwndlab.foreign_files import other_kind
 from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.message import invalid, missing, unknown
 from cwndlab.quantities import seconds
@@ -153,6 +155,9 @@ class Specification:
             If it cannot be read.
         """
         file = Path(path)
+        if "(" in file.name and not file.exists():
+            family = re.sub(r"\b[a-z]\w*", "?", file.name)
+            raise ScenarioError(invalid("specification", path, "a file", f'family="{family}"'))
         try:
             with custom_rules.data_beside(file.parent):
                 return cls.from_dict({"name": file.stem, **read(file), **changes})
@@ -163,6 +168,8 @@ class Specification:
     def from_dict(cls, data: Mapping[str, Any]) -> Specification:
         """Make a specification from a dictionary shaped like its file."""
         known = [entry.name for entry in dataclasses.fields(cls)]
+        if other := other_kind(data, "design"):
+            raise ScenarioError(f"it {other}")
         for key in data:
             if key not in known:
                 raise ScenarioError(unknown("key", key, known))

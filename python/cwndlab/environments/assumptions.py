@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
+from cwndlab.arguments import listed
 from cwndlab.documents import is_number, is_whole
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, unknown
@@ -199,7 +200,7 @@ class Assumptions:
         return replace(self, **values)
 
     @classmethod
-    def from_texts(cls, texts: Iterable[str]) -> Assumptions:
+    def from_texts(cls, texts: str | Iterable[str]) -> Assumptions:
         """Read ``key=value`` texts, as `--assume` takes them.
 
         Examples
@@ -208,7 +209,7 @@ class Assumptions:
         20
         """
         values = {}
-        for text in texts:
+        for text in listed(texts):
             key, equals, value = text.partition("=")
             if not equals or not key.strip():
                 raise ScenarioError(invalid("--assume", text, "key=value"))

@@ -9,9 +9,10 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from cwndlab import native
+from cwndlab.arguments import listed
 from cwndlab.environments.assumptions import Assumptions
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, same_name, unknown
@@ -293,7 +294,7 @@ def mean_bps(file: str) -> float:
         raise ScenarioError(str(error).replace("dumbbell.rate.file", "env")) from None
 
 
-def names(chosen: Iterable[str]) -> list[str]:
+def names(chosen: str | Iterable[str]) -> list[str]:
     """Return names of environments, groups expanded, each once.
 
     Raises
@@ -303,11 +304,11 @@ def names(chosen: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> len(names(["all"])), names(["CL", "demo", "CL"])
+    >>> len(names("all")), names(["CL", "demo", "CL"])
     (13, ['CL', 'constant', 'square', 'saw-tooth', 'walk'])
     """
     found: dict[str, None] = {}
-    for given in cast("Iterable[object]", chosen):
+    for given in listed(chosen):
         if not isinstance(given, str):
             raise ScenarioError(invalid("env", given, "names of environments"))
         place, home = split_home(given)

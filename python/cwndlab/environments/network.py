@@ -9,8 +9,9 @@ arriving flows are the cross traffic, with priority at the bottleneck.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cwndlab import native
 from cwndlab.environments.assumptions import Assumptions
 from cwndlab.environments.catalogue import DEMO, DRAWN, Environment, environment
 from cwndlab.environments.queues import BOTTLENECK, FAIR, PRIORITY, check_queue
@@ -19,6 +20,9 @@ from cwndlab.message import invalid, one_of
 from cwndlab.quantities import rate_text
 from cwndlab.scenario import Scenario
 from cwndlab.topologies import second_topology
+
+if TYPE_CHECKING:
+    from cwndlab.custom_rules import Rule
 
 # No window limit may bind: rules with multiplicative increase reach thousands of packets.
 UNBOUNDED_PACKETS = 1_000_000
@@ -35,7 +39,7 @@ RECOVERIES = ("reno", "sack")
 def scenario(
     name: str,
     *,
-    rule: str = "AIMD(1, 0.5)",
+    rule: Rule = "AIMD(1, 0.5)",
     recovery: str = "sack",
     queue: str = "drop-tail",
     assume: Assumptions | None = None,
@@ -47,7 +51,7 @@ def scenario(
     ----------
     name : str
         Name of the environment.
-    rule : str
+    rule : rule
         Rule of the test flows, which are named ``flow``.
     recovery : str
         Loss recovery of the test flows.
@@ -70,7 +74,7 @@ def scenario(
     """
     chosen = assume or Assumptions()
     tables = network(name, queue, chosen, seed)
-    test = {**tables["flows"][0], "rule": rule, "recovery": recovery}
+    test = {**tables["flows"][0], "rule": native.rule(rule), "recovery": recovery}
     return document(
         {**tables, "name": f"{name}-{recovery}-{queue}", "flows": [test, *tables["flows"][1:]]},
         chosen,

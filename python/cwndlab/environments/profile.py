@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,19 @@ from cwndlab.environments.assumptions import Assumptions
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid
 from cwndlab.quantities import Quantity, seconds
+
+
+def words() -> dict[str, str]:
+    """Return what comparisons have under another word: assumptions, and a scenario of one's own.
+
+    Examples
+    --------
+    >>> words()["rtt"]
+    'assume={"rtt": ...}'
+    """
+    own = {"scenario": 'cwndlab.sweep(scenario, axes={"rule": [...]})'}
+    fields = dataclasses.fields(Assumptions)
+    return {**own, **{one.name: f'assume={{"{one.name}": ...}}' for one in fields}}
 
 
 def assumed(

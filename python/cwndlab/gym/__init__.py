@@ -22,6 +22,7 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cwndlab.arguments import keywords
 from cwndlab.errors import MissingPackageError
 from cwndlab.gym.actions import ACTIONS
 from cwndlab.gym.interface import Interface
@@ -54,6 +55,7 @@ PACKAGES = {"gymnasium": "gymnasium>=1.3,<2", "pettingzoo": "pettingzoo>=1.26,<2
 """What the environments need, as pyproject.toml has it."""
 
 
+@keywords()
 def make(
     scenario: Scenarios,
     *,
@@ -97,6 +99,7 @@ def make(
     return CwndEnv(scenario, Interface.of(observe, action, every, limits), reward, flows)
 
 
+@keywords()
 def make_vec(
     scenario: Scenarios,
     num_envs: int,
@@ -131,6 +134,7 @@ def make_vec(
     return CwndVectorEnv(scenario, interface, reward, flows, count=num_envs, threads=threads)
 
 
+@keywords()
 def make_parallel(
     scenario: Scenarios,
     *,

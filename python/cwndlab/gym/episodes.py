@@ -15,8 +15,7 @@ from cwndlab.gym.rewards import REWARDS
 from cwndlab.gym.step import STATISTICS, Step, Values
 from cwndlab.message import invalid, missing, one_of, unknown
 from cwndlab.results import Result
-from cwndlab.runs.execute import Source, as_scenario
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import Scenario, Source
 
 AGENT = "cwndlab.gym:Agent"
 """The rule of a flow that an agent controls."""
@@ -50,7 +49,7 @@ class Episodes:
 
     def _controlled(self, source: Source) -> tuple[Scenario, list[str]]:
         """Give the controlled flows the rule of agents, which the scenario is checked with."""
-        scenario = as_scenario(source)
+        scenario = Scenario.of(source)
         flows = controlled(scenario, self._flows)
         if self._flows is not None:
             scenario = scenario.patch({f"flows.{name}.rule": AGENT for name in flows})

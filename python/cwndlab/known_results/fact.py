@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
+from cwndlab.arguments import listed
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, nearest, unknown
 from cwndlab.scenario import Scenario
@@ -256,12 +257,12 @@ def _fact(name: str, entry: Mapping[str, Any]) -> Fact:
         raise ScenarioError(f"{name}/{entry.get('name')}: {error}") from None
 
 
-def select(names: Iterable[str] = (), *, quick: bool = False) -> list[Fact]:
+def select(names: str | Iterable[str] = (), *, quick: bool = False) -> list[Fact]:
     """Return facts by their names or themes, in the order of the page; all without a name.
 
     Parameters
     ----------
-    names : iterable of str
+    names : str or iterable of str
         Facts (``"slow-start/initial-window"``) or themes (``"slow-start"``).
     quick : bool
         Whether only those of the quick part count.
@@ -273,11 +274,11 @@ def select(names: Iterable[str] = (), *, quick: bool = False) -> list[Fact]:
 
     Examples
     --------
-    >>> len(select()) >= 60, {fact.theme for fact in select(["slow-start"])}
+    >>> len(select()) >= 60, {fact.theme for fact in select("slow-start")}
     (True, {'slow-start'})
     """
     known = [fact for name in THEMES for fact in theme(name).facts]
-    wanted = list(names)
+    wanted = listed(names)
     ids = {fact.id for fact in known}
     for name in wanted:
         if name not in ids and name not in THEMES:

@@ -9,8 +9,7 @@ from typing import Any
 from cwndlab.arguments import Simulated
 from cwndlab.live_runs.result import LiveResult
 from cwndlab.live_runs.run import play
-from cwndlab.runs.execute import Source, as_scenario
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import Scenario, Source
 
 OVERHEAD_BYTES = 61
 """Headers of a packet with data, bytes.
@@ -62,7 +61,7 @@ def quic(
         folder = Path(qlog).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         more["qlog"] = str(folder)
-    return play("quic", as_scenario(scenario), more, progress)
+    return play("quic", Scenario.of(scenario), more, progress)
 
 
 def counterpart(scenario: Scenario, packet_bytes: int) -> Scenario:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from cwndlab.live_runs.ensemble import Ensemble, Judged, sentence
+from cwndlab.result_tables import plotting
 from cwndlab.results import Result
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class LiveResult(Result):
     def _output(self) -> str:
         return "live" if self.simulated is None else "live-beside"
 
+    @plotting
     def plot(self, **figure: Any) -> Figure:
         """Plot windows, goodput and queue over time, also of simulated runs.
 

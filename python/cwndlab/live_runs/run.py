@@ -11,8 +11,7 @@ from cwndlab.columns import tables_from
 from cwndlab.kernel_runs import outcomes, protocol, virtual
 from cwndlab.kernel_runs.kernels import Kernel
 from cwndlab.live_runs.result import LiveResult
-from cwndlab.runs.execute import Source, as_scenario
-from cwndlab.scenario import DEFAULT_PROFILE, Scenario
+from cwndlab.scenario import DEFAULT_PROFILE, Scenario, Source
 
 
 def linux(
@@ -48,8 +47,8 @@ def linux(
         If the run fails.
     """
     if kernel is None:
-        return play("linux", as_scenario(scenario), {}, progress)
-    asked = as_scenario(scenario)
+        return play("linux", Scenario.of(scenario), {}, progress)
+    asked = Scenario.of(scenario)
     return _result(*virtual.perform(asked.to_dict(), kernel, progress), asked)
 
 

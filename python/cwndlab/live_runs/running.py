@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from cwndlab.arguments import Simulated
+from cwndlab.arguments import Simulated, keywords
 from cwndlab.errors import ScenarioError
 from cwndlab.kernel_runs import kernels
 from cwndlab.live_runs import quic, run
 from cwndlab.live_runs.ensemble import REPLICATES, Ensemble
 from cwndlab.live_runs.result import LiveResult
 from cwndlab.message import invalid
-from cwndlab.runs import execute
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import Scenario, Source
 
 TRACES = {"cwnd": "20ms", "queue": "20ms", "rate": "500ms"}
 """Traces that a plot needs; the scenario's own take precedence."""
 
 
+@keywords()
 def live(
-    scenario: execute.Source,
+    scenario: Source,
     kind: Literal["linux", "quic"] = "linux",
     *,
     virtual: bool = False,
@@ -98,7 +98,7 @@ def live(
         raise ScenarioError('`virtual` and `kernel` are for `kind="linux"`')
     if beside and replicates < 2:
         raise ScenarioError(invalid("replicates", replicates, "at least 2: one says no spread"))
-    asked = execute.as_scenario(scenario)
+    asked = Scenario.of(scenario)
     asked = asked.patch({**(patch or {}), **({} if seed is None else {"seed": seed})})
     traces = {**(trace or (TRACES if beside else {})), **asked.to_dict().get("trace", {})}
     asked = asked.set("trace", traces) if traces else asked

@@ -31,7 +31,7 @@ from cwndlab.ns2.script import export
 from cwndlab.ns2.tcl import name
 from cwndlab.ns2.transfers import arrival_rows
 from cwndlab.quantities import seconds
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import Scenario, Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +44,7 @@ TABLES = {"flow": "flows", "source": "cross", "link": "links", "group": "arrival
 
 
 def run(
-    scenario: Scenario | Mapping[str, Any] | str | Path,
+    scenario: Source,
     *,
     ns: Ns2 | str | Path | None = None,
     seed: int | None = None,
@@ -79,7 +79,7 @@ def run(
     """
     from cwndlab.results import Result
 
-    found = _as_scenario(scenario)
+    found = Scenario.of(scenario)
     found = found if seed is None else found.with_seed(seed)
     program = ns if isinstance(ns, Ns2) else Ns2(ns)
     text, traces = perform(found, export(found), program, progress)
@@ -164,12 +164,6 @@ def read(printed: str, scenario: Scenario) -> Row:
         "wall_s": None,
         "packets_per_wall_s": None,
     }  # fmt: skip
-
-
-def _as_scenario(source: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
-    if isinstance(source, Scenario):
-        return source
-    return Scenario.from_dict(source) if isinstance(source, Mapping) else Scenario.load(source)
 
 
 def _tables(printed: str) -> dict[str, list[Row]]:

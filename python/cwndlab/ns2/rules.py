@@ -8,11 +8,15 @@ linear families too: an ACK adds ``increase_num_``/(w w^``k_parameter_``), a los
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from cwndlab import native
 from cwndlab.errors import ScenarioError
 from cwndlab.ns2.refusals import refused
 from cwndlab.ns2.tcl import Variable, number
+
+if TYPE_CHECKING:
+    from cwndlab.custom_rules import Rule
 
 EXPRESSED = (
     "AIMD, AIAD, MIMD, MIAD, a Linear of one of them, GAIMD, Binomial, IIAD, SQRT, NewReno or CUBIC"
@@ -23,13 +27,13 @@ HALF, NEARLY_HALF = "0.5", "0.49999999999999994"
 """ns-2 halves the window where ``decrease_num_`` is exactly 0.5, whatever the rule."""
 
 
-def rule_variables(rule: str, key: str = "rule", *, halves_if_half: bool = True) -> list[Variable]:
+def rule_variables(rule: Rule, key: str = "rule", *, halves_if_half: bool = True) -> list[Variable]:
     """Return the variables of a sender with this rule.
 
     Parameters
     ----------
-    rule : str
-        Its notation.
+    rule : rule
+        Its notation, its class, or an instance.
     key : str
         Key of the scenario that has it, for errors.
     halves_if_half : bool
@@ -46,7 +50,7 @@ def rule_variables(rule: str, key: str = "rule", *, halves_if_half: bool = True)
     >>> [(variable.name, variable.value) for variable in rule_variables("AIMD(1, 0.5)")]
     [('windowOption_', '1'), ('increase_num_', '1'), ('decrease_num_', '0.5')]
     """
-    variables = _of(rule, key)
+    variables = _of(native.rule(rule), key)
     is_binomial = variables["windowOption_"] == "6"
     if is_binomial and not halves_if_half and variables["decrease_num_"] == HALF:
         variables["decrease_num_"] = NEARLY_HALF

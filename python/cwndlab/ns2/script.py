@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
+from cwndlab.arguments import keywords
 from cwndlab.documents import is_mapping
 from cwndlab.ns2 import linux, tcl
 from cwndlab.ns2.agents import defaults
@@ -18,7 +18,7 @@ from cwndlab.ns2.refusals import refused, refused_key
 from cwndlab.ns2.routes import Routes, routes
 from cwndlab.ns2.traffic import INSTANT, flow_lines, source_lines
 from cwndlab.quantities import seconds
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import Scenario, Source
 
 PROFILES = "an ns-2 profile, such as ns2-2.35 (`--profile ns2-2.35`)"
 OPPORTUNITIES = ("trace", "cellular", "grants")
@@ -27,7 +27,8 @@ LARGEST_SEED = 2**31 - 1
 RUN = "$ns run\n"
 
 
-def export(scenario: Scenario | Mapping[str, Any] | str | Path) -> str:
+@keywords()
+def export(scenario: Source) -> str:
     """Write a scenario as a Tcl script that stock ns-2 2.35 runs.
 
     The script builds the same network, with the starts and delays that the scenario's seed draws,
@@ -60,10 +61,7 @@ def export(scenario: Scenario | Mapping[str, Any] | str | Path) -> str:
     cwndlab.ScenarioError: flows[0].rule: "BBR1" is not valid: expected AIMD, AIAD, MIMD, MIAD, a
     Linear of one of them, GAIMD, Binomial, IIAD, SQRT, NewReno or CUBIC (what ns-2 can express)
     """
-    if isinstance(scenario, Mapping):
-        scenario = Scenario.from_dict(scenario)
-    elif not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
+    scenario = Scenario.of(scenario)
     document = scenario.canonical()
     _check(document)
     found = network(scenario)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from cwndlab.arguments import listed
 from cwndlab.plots.drawing import figure_legend, name, points
 from cwndlab.plots.style import REFERENCE, panels, styled
 
@@ -64,14 +65,15 @@ def verdicts(found: Assessed) -> Figure:
 
 
 @styled
-def league(found: Sequence[Assessed]) -> Figure:
+def league(found: Assessed | Sequence[Assessed]) -> Figure:
     """Draw a table of criteria and rules: a sign and a colour for each verdict.
 
     Parameters
     ----------
-    found : sequence of Assessment
+    found : Assessment or sequence of Assessment
         One per rule, with the same tests.
     """
+    found = cast("list[Assessed]", listed(found))
     sections = [
         one.criterion for one in found[0].judged() if any(
             each.comparisons for entry in found for each in entry.judged()

@@ -9,6 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cwndlab.arguments import listed
 from cwndlab.custom_rules import shown
 from cwndlab.message import invalid
 from cwndlab.plots.drawing import figure_legend, name, ordered, points
@@ -39,7 +40,8 @@ TRACES = tuple(panel.trace for panel in PANELS)
 
 @styled
 def bands(
-    replicates: Sequence[Run] | Mapping[str, Sequence[Run]], traces: Sequence[str] = TRACES
+    replicates: Sequence[Run] | Mapping[str, Sequence[Run]],
+    traces: str | Sequence[str] = TRACES,
 ) -> Figure:
     """Draw the median over replicates of what was traced, and a band between its quartiles.
 
@@ -51,7 +53,7 @@ def bands(
     replicates : sequence of Result, or mapping of str to it
         Runs that differ in their seeds, with the same intervals of the traces ``cwnd``, ``rate``
         and ``queue``, or of some of these.
-    traces : sequence of str
+    traces : str or sequence of str
         What has a panel, where it was traced.
 
     Raises
@@ -74,7 +76,7 @@ def bands(
     if fewest < 2:
         raise ValueError(invalid("replicates", fewest, "two runs or more with their own seeds"))
     every = [run for own in runs.values() for run in own]
-    asked = [panel for panel in PANELS if panel.trace in traces]
+    asked = [panel for panel in PANELS if panel.trace in listed(traces)]
     traced = [panel for panel in asked if all(panel.trace in run.traces for run in every)]
     if not traced:
         expected = f"runs with a trace {', '.join(panel.trace for panel in PANELS)}"

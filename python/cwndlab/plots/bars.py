@@ -14,6 +14,7 @@ from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from cwndlab.arguments import listed
 from cwndlab.metrics import BY_KEY, Metric
 from cwndlab.plots.drawing import (
     figure_legend,
@@ -38,7 +39,7 @@ def comparison_bars(
     comparison: Measured,
     *,
     setting: tuple[str, str] | None = None,
-    metrics: Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
 ) -> Figure:
     """Draw bars per environment and rule, whiskers for the 95 % confidence interval.
 
@@ -50,13 +51,13 @@ def comparison_bars(
         The runs.
     setting : (recovery, queue), optional
         By default every setting gets a column.
-    metrics : sequence of str
+    metrics : str or sequence of str
         One row of panels each; by default the first four of `SHOWN` that the summary has, else of
         the summary.
     """
     summary = comparison.summary
     has = summary["metric"].unique(maintain_order=True).to_list()
-    metrics = metrics or [key for key in SHOWN if key in has] or has[: len(SHOWN)]
+    metrics = listed(metrics) or [key for key in SHOWN if key in has] or has[: len(SHOWN)]
     know(comparison.levels, comparison.measures)
     settings = summary.select("recovery", "queue").unique(maintain_order=True).rows()
     if setting is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from cwndlab.arguments import listed
 from cwndlab.message import invalid_value, unknown_value
 
 Arguments = ParamSpec("Arguments")
@@ -87,7 +88,7 @@ class FigureStyle:
         height: str | float | None = None,
         style: str = "screen",
         labels: Mapping[str, str] | None = None,
-        order: Sequence[str] = (),
+        order: str | Sequence[str] = (),
         baseline: str | None = None,
         title: str | None = None,
     ) -> FigureStyle:
@@ -113,7 +114,7 @@ class FigureStyle:
             None if height is None else _inches("height", height, {}),
             style,
             dict(labels or {}),
-            (order,) if isinstance(order, str) else tuple(order),
+            tuple(listed(order)),
             baseline,
             title,
         )

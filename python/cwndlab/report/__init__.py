@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cwndlab.arguments import Progress
+from cwndlab.arguments import Progress, keywords
 from cwndlab.errors import StoreError
 from cwndlab.message import invalid, missing
 from cwndlab.report import page
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cwndlab.runs.store import Store
 
 
+@keywords()
 def write_report(
     what: Comparison | Store | str | Path,
     path: str | Path | None = None,

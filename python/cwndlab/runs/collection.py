@@ -13,7 +13,7 @@ import polars as pl
 from cwndlab.arguments import Progress
 from cwndlab.columns import ESTIMATE
 from cwndlab.errors import RunError, ScenarioError
-from cwndlab.files import write_parquet, write_whole
+from cwndlab.files import made_folder, write_parquet, write_whole
 from cwndlab.jsontext import dumps
 from cwndlab.message import unknown
 from cwndlab.metrics import Metric
@@ -184,8 +184,7 @@ class Collection(ResultTables):
         Path
             The directory, which is made if needed.
         """
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = made_folder(directory)
         self.save_plan(folder)
         for name, table in self.tables.items():
             write_parquet(folder / f"{name}.parquet", table)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-import re
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -13,27 +12,28 @@ from typing import Any, TypeVar
 
 from cwndlab.arguments import MOST_JOBS, Simulated, keywords, whole
 from cwndlab.columns import tables_from
+from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.files import written_whole
 from cwndlab.kernel_runs import outcomes, virtual
+from cwndlab.message import invalid
+from cwndlab.names import KEYS
 from cwndlab.results import Result
 from cwndlab.runs import solo
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import Scenario, Source
 
-Source = Scenario | Mapping[str, Any] | str | Path
 Key = TypeVar("Key")
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
-OTHERS = {
-    **dict.fromkeys(("axes", "base", "compare", "metrics", "replicates", "zip"), "sweep"),
-    **dict.fromkeys(("against", "family", "formulas", "objectives", "training"), "design"),
-}
-"""Keys of other files, and the function that takes these."""
+def _instead() -> dict[str, str]:
+    repeated = "cwndlab.sweep(scenario, axes={}, replicates=...)"
+    changed = {name: f'patch={{"{key}": ...}}, or cwndlab.dumbbell' for name, key in KEYS.items()}
+    return {"replicates": repeated, "jobs": repeated, "flows": "cwndlab.dumbbell", **changed}
 
 
-@keywords()
+@keywords(instead=_instead)
 def run(
     scenario: Source,
     *,
@@ -85,7 +85,7 @@ def run(
     >>> run(scenario, seed=3).trace_hash == run(scenario.with_seed(3)).trace_hash
     True
     """
-    found = as_scenario(scenario)
+    found = Scenario.of(scenario)
     given = {"profile": profile, "home": home}
     changes = {**(patch or {}), **{key: text for key, text in given.items() if text is not None}}
     if changes:
@@ -127,7 +127,7 @@ def _performed(
 
 @keywords()
 def run_many(
-    scenarios: Iterable[tuple[Key, Source]],
+    scenarios: Iterable[tuple[Key, Source]] | Mapping[Key, Source],
     *,
     jobs: int | None = None,
     progress: Callable[[int], object] | None = None,
@@ -136,7 +136,7 @@ def run_many(
 
     Parameters
     ----------
-    scenarios : iterable of (key, scenario)
+    scenarios : iterable of (key, scenario), or mapping
         The key is returned with the result; scenarios start in order, as threads become free.
     jobs : int, optional
         Threads; by default one for each processor this process may use.
@@ -157,7 +157,18 @@ def run_many(
     >>> sorted(key for key, _ in run_many([("a", base), ("b", base.set("seed", 2))], jobs=2))
     ['a', 'b']
     """
-    return side_by_side(_run, scenarios, threads_of(jobs), progress)
+    given: Any = scenarios
+    pairs: Any = given.items() if is_mapping(given) else given
+    return side_by_side(_run, _checked(pairs), threads_of(jobs), progress)
+
+
+def _checked(pairs: Iterable[tuple[Key, Source]]) -> Iterator[tuple[Key, Source]]:
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:  # pyright: ignore
+            raise ScenarioError(
+                invalid("scenarios", repr(pair), "pairs of a key, which comes back, and a scenario")
+            )
+        yield pair
 
 
 def _run(scenario: Source, progress: Simulated) -> Result:
@@ -262,21 +273,3 @@ def _stoppable(
             seen = packets
 
     return work(task, progress)
-
-
-def as_scenario(source: Source) -> Scenario:
-    """Return what describes a scenario as one."""
-    if isinstance(source, Scenario):
-        return source
-    if isinstance(source, Mapping):
-        return Scenario.from_dict(source)
-    try:
-        return Scenario.load(source)
-    except ScenarioError as error:
-        found = re.search(r'scenario: key "(\w+)" is not known', str(error))
-        kind = OTHERS.get(found[1]) if found is not None else None
-        if kind is None:
-            raise
-        raise ScenarioError(
-            f'{source} is a {kind}: expected a scenario (`cwndlab.{kind}("{source}")` runs it)'
-        ) from None

@@ -11,6 +11,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cwndlab.arguments import keywords
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, plural
 from cwndlab.patching import patched
@@ -20,6 +21,7 @@ MAX_RUNS = 10_000_000
 REPLICATE = "replicate"
 
 
+@keywords()
 @dataclass(frozen=True)
 class Level:
     """One value of an axis: its label in tables, and the dotted keys it sets.
@@ -100,6 +102,7 @@ class Run:
         return Scenario(self.document)
 
 
+@keywords()
 @dataclass(frozen=True)
 class Plan:
     """Base scenario, axes, replicates and seeds.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cwndlab.arguments import listed
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, one_of, unknown
 from cwndlab.quantities import bits_per_second, seconds
@@ -208,7 +209,7 @@ def bounds_of(
     return {**pairs, **read_bounds(name, texts)}
 
 
-def read_bounds(name: str, texts: Sequence[str]) -> dict[str, tuple[float, float]]:
+def read_bounds(name: str, texts: str | Sequence[str]) -> dict[str, tuple[float, float]]:
     """Read bounds such as ``high=2Mbit..8Mbit`` for a family; one value alone fixes the parameter.
 
     Raises
@@ -223,7 +224,7 @@ def read_bounds(name: str, texts: Sequence[str]) -> dict[str, tuple[float, float
     """
     known = {parameter.name: parameter for parameter in family(name).parameters}
     found: dict[str, tuple[float, float]] = {}
-    for text in texts:
+    for text in listed(texts):
         key, equals, span = (part.strip() for part in text.partition("="))
         if not equals or key not in known:
             raise ScenarioError(

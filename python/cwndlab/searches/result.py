@@ -11,7 +11,7 @@ from cwndlab.columns import ESTIMATE
 from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.metrics import BY_KEY
 from cwndlab.outputs import stamped
-from cwndlab.result_tables import ResultTables
+from cwndlab.result_tables import ResultTables, plotting
 from cwndlab.searches.objective import Objective
 from cwndlab.statistics import Estimate
 from cwndlab.tables import by_cell
@@ -128,6 +128,7 @@ class SearchResult(ResultTables):
         rules = self.tables["rules"].sort("mean", descending=metric.more_is_better is not False)
         return by_cell(rules, ["rule"], "metric", [metric])
 
+    @plotting
     def plot(self, **figure: Any) -> Figure:
         """Plot the waveform, and below it the metric of each rule (matplotlib).
 

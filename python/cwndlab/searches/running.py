@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import environments, native
 from cwndlab.arguments import Progress, keywords, listed, some
-from cwndlab.environments.profile import assumed
+from cwndlab.environments.profile import assumed, words
 from cwndlab.errors import ScenarioError
 from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.message import invalid
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cwndlab.runs.store import Store
 
 
-@keywords()
+@keywords(instead=words)
 def search(
     *,
     best: Rule | None = None,
@@ -155,13 +155,13 @@ def search(
 
 def sweep_of(
     shapes: Mapping[str, Mapping[str, Any]],
-    rules: Sequence[str],
+    rules: Rule | Sequence[Rule],
     setting: tuple[str, str],
     chosen: environments.Assumptions,
     *,
     replicates: int,
     seed: int = 1,
-    metrics: Sequence[str] = ("goodput",),
+    metrics: str | Sequence[str] = "goodput",
     name: str = "search",
 ) -> Sweep:
     """Make the sweep of some rules over some waveforms.
@@ -171,7 +171,7 @@ def sweep_of(
     shapes : mapping of str to mapping
         Label to waveform, rates in bit/s per test flow; each is a level of the axis ``case``. The
         axis ``recovery`` has one level.
-    rules : sequence of str
+    rules : rule or sequence of rules
         Levels of the axis ``rule``.
     setting : (str, str)
         Recovery and queue.
@@ -179,7 +179,7 @@ def sweep_of(
         Assumptions of the network.
     replicates, seed : int
         Runs of each rule, and the seed of the first.
-    metrics : sequence of str
+    metrics : str or sequence of str
         The metrics.
     name : str
         Name of the sweep.
@@ -201,6 +201,6 @@ def sweep_of(
     flows = [{**first["flows"][0], "recovery": recovery}]
     base = environments.document({**first, "flows": flows}, chosen, seed).to_dict()
     return Sweep(
-        name=name, base=base, axes={"recovery": [recovery], "case": cases, "rule": list(rules)},
-        replicates=replicates, seed=seed, metrics=list(metrics), group="flow",
+        name=name, base=base, axes={"recovery": [recovery], "case": cases, "rule": listed(rules)},
+        replicates=replicates, seed=seed, metrics=metrics, group="flow",
     )  # fmt: skip

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from cwndlab import custom_rules, native, tomltext
 from cwndlab.documents import is_list, is_mapping, is_sequence
 from cwndlab.errors import ScenarioError
-from cwndlab.message import invalid
-from cwndlab.names import known_value
+from cwndlab.message import invalid, nearest, unknown
+from cwndlab.names import KEYS, known_value
 from cwndlab.runs.plan import Level
 from cwndlab.scenario import Scenario
 
@@ -43,6 +43,13 @@ def level(name: str, value: Any, base: Scenario, group: str | None, link: str) -
         return Level(scheme, {f"flows.{group or '*'}.recovery": scheme})
     if name == "queue":
         return _queue(known_value(name, value), base, link)
+    top = native.schema()["properties"]
+    if "." not in name and name not in top:
+        others = (*SHORT, ENVIRONMENT, *top)
+        near = nearest(name, (*KEYS, *others))
+        known = (*SHORT, ENVIRONMENT, "a dotted key of the scenario such as dumbbell.rate")
+        key = near if near in others else KEYS.get(near or "")
+        raise ScenarioError(unknown("axis", name, known, key))
     known = known_value(name, value)
     return Level(label(known), {name: known})
 

@@ -90,8 +90,8 @@ def _base(given: Any, folder: Path | None) -> dict[str, Any]:
     where = Path() if folder is None else folder
     if isinstance(given, Scenario):
         return given.to_dict()
-    if isinstance(given, str):
-        return Scenario.load(where / given).to_dict()
+    if isinstance(given, str | Path):
+        return Scenario.load(given if folder is None else where / given).to_dict()
     if not is_mapping(given):
         raise ScenarioError(
             invalid("base", label(given), "a scenario as a table, or the path of its file")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ScenarioError
-from cwndlab.jsontext import dumps
 from cwndlab.outputs import stamped
+from cwndlab.result_tables import ResultTables
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.result import SweepResult
 from cwndlab.sweeps.running import execute
@@ -25,8 +25,8 @@ SUFFIX = "-ns2"
 """Ending of the name under which a store keeps the runs of ns-2."""
 
 
-@dataclass
-class Beside:
+@dataclass(repr=False)
+class Beside(ResultTables):
     """A sweep's results in cwndlab and in ns-2.
 
     Attributes
@@ -40,6 +40,15 @@ class Beside:
     ours: SweepResult
     theirs: SweepResult
     version: str
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """``differences``, and the summaries of both by name."""
+        return {
+            "differences": self.differences,
+            "cwndlab": self.ours.summary,
+            "ns2": self.theirs.summary,
+        }
 
     @property
     def differences(self) -> pl.DataFrame:
@@ -84,10 +93,6 @@ class Beside:
             "differences": self.differences.to_dicts(),
         }
         return stamped("beside", found)
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON text."""
-        return dumps(self.to_dict(), indent)
 
 
 def run_beside(

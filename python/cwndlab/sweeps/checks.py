@@ -79,7 +79,7 @@ def check_kinds(fields: Mapping[str, Any]) -> None:
     for key, least in (("replicates", 1), ("most", 1), ("seed", 0)):
         value = fields.get(key)
         if value is not None and not least <= value < 2**63:
-            raise ScenarioError(invalid(key, value, f"a whole number from {least}"))
+            raise ScenarioError(invalid(key, value, f"a whole number from {least} to 2^63 - 1"))
     for key, kind in (("zip", Mapping), ("metrics", str), ("distributions", str)):
         for value in fields.get(key, ()):
             if not isinstance(value, kind):

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import custom_rules
+from cwndlab.arguments import keywords
+from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
-from cwndlab.message import same_name, unknown
+from cwndlab.foreign_files import other_kind
+from cwndlab.message import plural, same_name, unknown
 from cwndlab.metrics import BY_KEY
 from cwndlab.runs import until as targets
 from cwndlab.runs.plan import MAX_RUNS, Plan
@@ -55,7 +58,8 @@ ENDPOINT_KEYS = ("profile", "recovery", "rack")
 """Last parts of the keys that `Sweep.endpoints` names."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@keywords()
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Sweep:
     """A base scenario, axes, replicates, and metrics.
 
@@ -147,6 +151,9 @@ class Sweep:
         base: Any = self.base
         if isinstance(base, Scenario):
             object.__setattr__(self, "base", base.to_dict())
+        columns: Any = self.zip
+        if is_mapping(columns):
+            object.__setattr__(self, "zip", [columns])
         for key in ("metrics", "distributions", "over_time"):
             if isinstance(text := getattr(self, key), str):
                 object.__setattr__(self, key, [name.strip() for name in text.split(",")])
@@ -208,6 +215,8 @@ class Sweep:
         Its paths are relative to `folder`.
         """
         known = [entry.name for entry in dataclasses.fields(cls)]
+        if other := other_kind(data, "sweep"):
+            raise ScenarioError(f"it {other}")
         for key in data:
             if key not in (*known, "set"):
                 raise ScenarioError(unknown("key", key, [*known, "set"]))
@@ -238,6 +247,10 @@ class Sweep:
             and value is not False
             and value not in ([], {})
         }
+
+    def __repr__(self) -> str:
+        axes = " x ".join(self.plan.axes) or "no axes"
+        return f"<Sweep {self.name}: {axes}, {plural(self.plan.count, 'run')}>"
 
     @property
     def plan(self) -> Plan:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from cwndlab import native
+from cwndlab import custom_rules, native
 from cwndlab.documents import is_list
+from cwndlab.errors import ScenarioError
+from cwndlab.message import unknown
 from cwndlab.outputs import stamped
-from cwndlab.result_tables import ResultTables
+from cwndlab.result_tables import ResultTables, plotting_over
 from cwndlab.runs.until import LEAST
 from cwndlab.statistics import Estimate
+from cwndlab.sweeps.axes import label
 from cwndlab.sweeps.by_group import GROUP, ByGroup
 from cwndlab.sweeps.measures import Measure, find
 from cwndlab.sweeps.traces import TRANSFERS
@@ -50,7 +53,7 @@ class SweepResult(ResultTables):
     >>> base = dumbbell("2Mbit", "10ms", flows="AIMD(1, 0.5)", duration="5s", link=drawn)
     >>> found = sweep(base, axes={"rule": ["AIMD(1, 0.5)", "AIAD(1, 3)"]}, replicates=2,
     ...               metrics=["loss_rate"])
-    >>> found.summary.columns, found.differences["baseline"].to_list()
+    >>> found.summary.columns, found.differences()["baseline"].to_list()
     (['rule', 'metric', 'mean', 'ci95_low', 'ci95_high', 'replicates'], ['AIMD(1, 0.5)'])
     """
 
@@ -267,19 +270,43 @@ class SweepResult(ResultTables):
             cells.repeat(len(metrics)), {"metric": metrics * len(cells), **_columns(found)}
         )
 
-    @property
-    def differences(self) -> pl.DataFrame:
-        """Differences of the compared axis's levels from the baseline, in otherwise equal cells.
+    def differences(
+        self, baseline: object = None, *, cells: np.ndarray | None = None
+    ) -> pl.DataFrame:
+        """Return the differences of the compared axis's levels from a baseline, by cell and metric.
 
-        One row per cell and metric: ``baseline``, ``mean`` of the differences between runs of the
-        same replicate, which share their random numbers, its interval, and ``replicates``, the
-        number of pairs. If the compared axis is zipped, levels differ in all of its axes.
+        Runs of the same replicate are compared, in otherwise equal cells: they share their random
+        numbers. If the compared axis is zipped, levels differ in all of its axes.
+
+        Parameters
+        ----------
+        baseline : rule or other level, optional
+            The level to compare with, by default `Sweep.baseline`, or the first.
+        cells : ndarray, optional
+            The cells, by their numbers in the plan; by default all with a run.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns of `summary`, and ``baseline``: ``mean`` of the differences, ``ci95_low`` and
+            ``ci95_high``, ``replicates``, the number of pairs.
+
+        Raises
+        ------
+        ScenarioError
+            If the baseline is none of the levels.
+
+        Examples
+        --------
+        >>> from cwndlab import dumbbell, sweep
+        >>> base = dumbbell("2Mbit", "10ms", flows="CUBIC", duration="5s")
+        >>> found = sweep(base, axes={"rule": ["CUBIC", "BBR1"]}, replicates=2, metrics="goodput")
+        >>> found.differences(baseline="BBR1").select("rule", "baseline").rows()
+        [('CUBIC', 'BBR1')]
         """
-        return self.differences_of(self.finished)
-
-    def differences_of(self, cells: np.ndarray) -> pl.DataFrame:
-        """Return `differences` of some cells, by their numbers in the plan."""
-        measures, compared = self.sweep.measures, self.pairs(cells)
+        first = self._baseline(baseline)
+        measures = self.sweep.measures
+        compared = self.pairs(self.finished if cells is None else cells, first)
         metrics = [measure.key for measure in measures]
         found: list[Estimate] = []
         for cell, other in compared:
@@ -289,19 +316,31 @@ class SweepResult(ResultTables):
                 between = measure.difference(self.values(cell, key), self.values(other, key))
                 found.append(_without_interval(between, is_one))
         names = {
-            "baseline": self.sweep.compared_labels[:1] * len(found),
+            "baseline": [first] * len(found),
             "metric": metrics * len(compared),
         }
         rows = np.array([cell for cell, _ in compared], dtype=np.int64).repeat(len(metrics))
         return self._frame(rows, {**names, **_columns(found)})
 
-    def pairs(self, cells: np.ndarray) -> list[tuple[int, int]]:
+    def _baseline(self, asked: object) -> str | None:
+        """Return the level that was asked for, by default the first; None if none is compared."""
+        labels = self.sweep.compared_labels
+        if asked is None or not labels:
+            return next(iter(labels), None)
+        named = native.rule(cast("Any", asked)) if self.sweep.compared == "rule" else label(asked)
+        shown = custom_rules.shown(named)
+        if shown not in labels:
+            raise ScenarioError(unknown("baseline", shown, labels))
+        return shown
+
+    def pairs(self, cells: np.ndarray, baseline: str | None = None) -> list[tuple[int, int]]:
         """Pair each cell with the baseline's cell that is otherwise equal, if both have runs."""
         axis = self.sweep.compared
         if axis is None:
             return []
         labels = [level.label for level in self.sweep.plan.axes[axis]]
-        place, stride = labels.index(self.sweep.compared_labels[0]), self.sweep.plan.stride(axis)
+        first = baseline or self.sweep.compared_labels[0]
+        place, stride = labels.index(first), self.sweep.plan.stride(axis)
         others = cells + (place - cells // stride % len(labels)) * stride
         is_pair = (others != cells) & (self.counts[others] > 0)
         return list(zip(cells[is_pair].tolist(), others[is_pair].tolist(), strict=True))
@@ -309,7 +348,7 @@ class SweepResult(ResultTables):
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
         """``summary``, ``differences`` and ``runs`` by name."""
-        return {"summary": self.summary, "differences": self.differences, "runs": self.runs}
+        return {"summary": self.summary, "differences": self.differences(), "runs": self.runs}
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -329,6 +368,7 @@ class SweepResult(ResultTables):
         """One row per cell, a column per metric: mean ± 95 % CI in the units of the terminal."""
         return by_cell(self.summary, self.axes, "metric", self.sweep.measures)
 
+    @plotting_over
     def plot(
         self,
         *,

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.arguments import keywords, listed
 from cwndlab.errors import ScenarioError
 from cwndlab.message import missing
+from cwndlab.names import KEYS
 from cwndlab.runs.cell_scenarios import CellScenarios
 from cwndlab.runs.execution import Execution, Finished, Place, opened
 from cwndlab.runs.executors import Executor, built
 from cwndlab.runs.plan import named
 from cwndlab.runs.store import Store, Use, definition_digest
 from cwndlab.scenario import DEFAULT_PROFILE, Scenario
+from cwndlab.sweeps.axes import ENVIRONMENT, SHORT
 from cwndlab.sweeps.definition import Sweep
 from cwndlab.sweeps.events import Report
 from cwndlab.sweeps.measures import measure
@@ -42,7 +44,13 @@ CHECKED = 10_000
 """Number of cells checked before the first run; the others are checked when their runs are due."""
 
 
-@keywords(lambda: [entry.name for entry in dataclasses.fields(Sweep)])
+def _instead() -> dict[str, str]:
+    given = {**KEYS, **dict(zip(SHORT, SHORT, strict=True)), ENVIRONMENT: ENVIRONMENT}
+    del given["duration"]  # It is a keyword of sweeps over environments.
+    return {name: f'axes={{"{key}": [...]}}' for name, key in given.items()}
+
+
+@keywords(lambda: [entry.name for entry in dataclasses.fields(Sweep)], _instead)
 def sweep(
     source: Sweep | Scenario | Mapping[str, Any] | str | Path | None = None,
     *,
@@ -158,10 +166,7 @@ def as_sweep(
     changes = {key: value for key, value in keys.items() if value is not None}
     if axes is not None:
         base = source.to_dict() if isinstance(source, Scenario) else source
-        given: dict[str, Any] = {
-            "base": str(base) if isinstance(base, Path) else base or {},
-            "axes": axes,
-        }
+        given: dict[str, Any] = {"base": base or {}, "axes": axes}
     elif isinstance(source, str | Path):
         return Sweep.load(source, patch=patch, **changes)
     elif source is None or isinstance(source, Scenario):

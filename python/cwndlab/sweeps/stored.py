@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.arguments import listed
 from cwndlab.errors import ScenarioError
 from cwndlab.message import invalid, unknown
 from cwndlab.runs.store import Record, Store, Use
@@ -28,7 +29,7 @@ def stored_runs(
     *,
     sweep: str | None = None,
     where: Conditions | None = None,
-    metrics: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     older: bool = False,
 ) -> pl.DataFrame:
     """Read the runs of a store's sweeps.
@@ -42,7 +43,7 @@ def stored_runs(
     where : mapping, optional
         Column to its text, or to several texts of which one must match: an axis, ``replicate``,
         ``seed``, ``machine``, ``version``, ``definition``, ...
-    metrics : sequence of str, optional
+    metrics : str or sequence of str, optional
         Metrics of each run; by default those of its sweep.
     older : bool
         Also list runs of a sweep's earlier definitions: another base, seed, engine, rule source, or
@@ -86,6 +87,7 @@ def stored_runs(
     chosen = [use for use in uses if sweep in (None, use.sweep)]
     axes = list(dict.fromkeys(axis for use in chosen for axis in use.cell))
     kept = _where(chosen, axes, conditions)
+    metrics = None if metrics is None else listed(metrics)
     named = {
         name: _names(definitions.get(name, {}), metrics) for name in {use.sweep for use in kept}
     }

@@ -25,6 +25,9 @@ The sending rate of general AIMD, and the parameters that are fair to TCP:
 0.3125
 """
 
+from typing import TYPE_CHECKING
+
+from cwndlab.message import no_attribute, one_of
 from cwndlab.theory import binomial, friendly, gaimd, growth
 from cwndlab.theory.bimodal import Bimodal, efficiency, fair_shares
 from cwndlab.theory.hybrid import (
@@ -75,3 +78,12 @@ __all__ = [
     "settle",
     "simulate",
 ]
+
+
+if not TYPE_CHECKING:  # A type checker would take every name for one of these.
+
+    def __getattr__(name: str) -> object:
+        parts = {"binomial": binomial, "gaimd": gaimd, "growth": growth}
+        found = [f"{part}.{name}" for part, module in parts.items() if hasattr(module, name)]
+        hint = one_of(found) if found else None
+        raise AttributeError(no_attribute(__name__, name, __all__, hint))

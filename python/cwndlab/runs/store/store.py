@@ -114,6 +114,9 @@ class Store:
     (2, ['compare'])
     """
 
+    def __repr__(self) -> str:
+        return f"<Store {self.path}>"
+
     def __init__(self, path: str | Path, *, write: bool = True) -> None:
         self.path: Path = Path(path)
         self._write = write
