@@ -169,7 +169,7 @@ def stationary(data: Data, experiment: Experiment) -> Figure:
     axes[0].set_title("whiskers: 95 % confidence interval", fontsize=9, fontweight="normal")
     axes[1].legend(loc="lower right")
     means = data.means(plan)
-    goodput = [means.value("goodput", place, data.rule(rule)) for rule in names]
+    goodput = [means.value("goodput", place, data.rule(rule)).tolist() for rule in names]
     figure.suptitle(
         gain_headline(names, goodput, means.cases), x=0.01, ha="left", fontsize=10.5,
         fontweight="bold",
