@@ -328,7 +328,7 @@ mod tests {
         assert!(studio.explain(), "{}", studio.output);
         let why: Value = serde_json::from_str(&studio.output).unwrap();
         let told = why["headline"].as_str().unwrap();
-        assert!(told.contains("more packets are outstanding (20 against 9.99)"), "{told}");
+        assert!(told.contains("more packets are outstanding (20 against 10)"), "{told}");
         assert_eq!(why["causes"][0]["factor"], "window");
         assert!(why["goodput_bps"]["difference"].as_f64().unwrap() > 1e6);
         studio.input = b"{}".to_vec();

@@ -73,7 +73,7 @@ impl Reasons {
     /// let accounts = Simulation::new(&scenario).run().unwrap().accounts;
     /// let [a, b] = [[&accounts[0]], [&accounts[1]]];
     /// let reasons = Reasons::of(["a", "b"], [&a, &b], &explain(&a, &b), 0.0);
-    /// let told = "a gets 1.43 Mbit/s more than b: 1.41 because more packets are outstanding";
+    /// let told = "a gets 1.42 Mbit/s more than b: 1.41 because more packets are outstanding";
     /// assert!(reasons.headline.starts_with(told));
     /// ```
     pub fn of(
