@@ -72,7 +72,7 @@ class Explanation(ResultTables):
     ...          {"rule": "AIMD(1, 0.5)", "name": "b", "tcp": {"window": 10}}]
     >>> why = explain(dumbbell("100Mbit", "40ms", flows=flows, duration="10s"))
     >>> print(why.headline)
-    a gets 1.43 Mbit/s more than b: 1.41 because more packets are outstanding (20 against 9.99) \
+    a gets 1.42 Mbit/s more than b: 1.41 because more packets are outstanding (20 against 10) \
 while limited by the receiver's window
     """
 
