@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cwndlab import native, tomltext
 from cwndlab.arguments import keywords, listed
+from cwndlab.document_kinds import other_kind
 from cwndlab.documents import is_list, is_mapping, is_table, is_whole
 from cwndlab.errors import RuleError, ScenarioError
-from cwndlab.foreign_files import instead, other_kind
+from cwndlab.foreign_files import instead
 from cwndlab.message import invalid, same_name
 from cwndlab.names import queues
 from cwndlab.patching import patched, plain

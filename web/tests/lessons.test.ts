@@ -1,5 +1,5 @@
 /** Every lesson says what its runs say: each measured value lies in the range that the text is
- * written for, in the run that is shown, from other seeds on, and in runs of twice the duration. */
+ * written for, in the run that is shown, with other seeds, and in runs of twice the duration. */
 
 import { describe, expect, test } from "vitest";
 import type { Run } from "../src/engine/protocol";

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cwndlab.cli.output import warn
-from cwndlab.foreign_files import RUNS, kind_of
+from cwndlab.document_kinds import RUNS, kind_of
 from cwndlab.names import KEYS
 from cwndlab.quantities import bare_rates
 

@@ -13,9 +13,9 @@ from cwndlab import custom_rules, environments, native
 from cwndlab.designs.aims import FLUID, SIZE, Aim, Constraint, read_aims
 from cwndlab.designs.conditions import Conditions
 from cwndlab.designs.space import Family, Formulas, Space
+from cwndlab.document_kinds import other_kind
 from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
-from cwndlab.foreign_files import other_kind
 from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.message import invalid, missing, unknown
 from cwndlab.quantities import seconds

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import custom_rules
 from cwndlab.arguments import keywords
+from cwndlab.document_kinds import other_kind
 from cwndlab.documents import is_mapping
 from cwndlab.errors import ScenarioError
-from cwndlab.foreign_files import other_kind
 from cwndlab.message import plural, same_name, unknown
 from cwndlab.metrics import BY_KEY
 from cwndlab.runs import until as targets

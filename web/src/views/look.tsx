@@ -75,7 +75,6 @@ function FlowPanel({ shown, flow }: { shown: Run; flow: number }) {
   );
 }
 
-/** What the grounds and the marks of the windows mean. */
 function QueuePlots({ shown }: { shown: Run }) {
   const durationS = shown.result.duration_s;
   const link = bottleneckOf(shown);

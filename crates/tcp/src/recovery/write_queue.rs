@@ -59,8 +59,8 @@ impl WriteQueue {
         !self.others.is_empty()
     }
 
-    /// The first buffer takes packets of the next one, as far as so many may leave at once (Linux
-    /// `tcp_grow_skb`).
+    /// The first buffer takes packets of the next one until it holds `quota`, what may leave at once
+    /// (Linux `tcp_grow_skb`).
     pub(crate) fn grow_first(&mut self, quota: i64) {
         let missing = quota - self.first.packets;
         let Some(next) = self.others.first_mut().filter(|_| missing > 0) else { return };
@@ -105,7 +105,7 @@ impl WriteQueue {
         let more = left - waiting;
         let last = self.others.last_mut().unwrap_or(&mut self.first);
         let added = if (1..most).contains(&last.packets) {
-            // What begins to fill up a buffer takes its PSH back.
+            // A write that begins in a buffer takes back its PSH (Linux `tcp_sendmsg_locked`).
             last.is_pushed &= goes_on;
             more.min(most - last.packets)
         } else if bytes >= MANY_BYTES {
@@ -193,8 +193,9 @@ mod tests {
         assert_eq!((queue.first(99), queue.first_is_closed(), queue.written()), (4, true, 13));
         queue.grow_first(15);
         assert_eq!((queue.first(99), queue.first_is_closed()), (13, false));
-        // The end of the data has PSH.
-        assert_eq!([(); 13].map(|()| queue.sent()).iter().filter(|&&pushed| pushed).count(), 1);
+        // The end of the data has PSH, and nothing else.
+        let pushed = [(); 13].map(|()| queue.sent());
+        assert_eq!((pushed[..12].contains(&true), pushed[12]), (false, true));
     }
 
     /// Writes that are given are no bulk application's: seven packets wait until they are sent.
