@@ -7,6 +7,9 @@ four flows, ``--no-sack`` those of one flow without SACK. ``--show NUMBER`` prin
 both courses around the first difference. ``--record`` keeps the kernel's side of all in reference/:
 a hash per flow, and what surrounds the first difference. ``--kept`` compares with that, without a
 kernel.
+
+BBR draws the phase in which it enters ProbeBW. The numbers that the kernel drew are found by trial,
+those with which simulator and kernel stay equal longest, and are kept, too.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -23,12 +27,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from cwndlab import run
+from cwndlab import Result
 from cwndlab.kernel_runs import kernels
 from cwndlab.live_runs.run import linux
 from linux.generate import RULES, one_flow, one_flow_without_sack, several_flows
 from virtual.beside import simulated
-from virtual.kept import course, courses, traced
+from virtual.kept import course, courses, timed_course, traced
 
 FOLDER = Path(__file__).with_name("reference")
 COUNTS = {"one flow": 100, "several flows": 40, "no SACK": 40}
@@ -38,6 +42,12 @@ KINDS = {
     "several flows": several_flows,
     "no SACK": one_flow_without_sack,
 }
+DRAWN = 7
+"""BBR enters ProbeBW in one of so many phases (Linux `bbr_reset_probe_bw_mode`)."""
+MOST_DRAWS = 8
+"""Numbers of a flow that are looked for, at most."""
+Draws = dict[str, list[int]]
+"""Random numbers that the kernel drew, by flow."""
 AROUND = 3
 """Lines of a course that are kept before and after the first difference."""
 
@@ -47,16 +57,58 @@ def file_of(kind: str, rule: str) -> Path:
     return FOLDER / f"{kind.lower().replace(' ', '-')}-{rule}.json.gz"
 
 
+def run(case: dict[str, Any], draws: Draws) -> Result:
+    """Simulate a scenario with numbers that the kernel drew."""
+    scenario = simulated(case)
+    flows = [flow["name"] for flow in case["flows"]]
+    done = scenario.core.run(draws=[draws.get(flow, []) for flow in flows])
+    return Result.from_run(done, scenario.to_dict())
+
+
+def equal_until_s(theirs: Result, ours: Result) -> float:
+    """When the first flow parts from the kernel's."""
+    until_s = math.inf
+    for flow in theirs.flows["flow"].to_list():
+        lines, other = (timed_course(result, flow) for result in (theirs, ours))
+        if [line for line, _ in lines] != [line for line, _ in other]:
+            pairs = zip(lines, other, strict=False)
+            parted = next((min(a[1], b[1]) for a, b in pairs if a[0] != b[0]), None)
+            shorter = min(lines, other, key=len)
+            until_s = min(until_s, shorter[-1][1] if parted is None else parted)
+    return until_s
+
+
+def drawn(case: dict[str, Any], theirs: Result) -> Draws:
+    """Find the numbers that the kernel drew: with each, all flows stay equal longest."""
+    flows = [flow["name"] for flow in case["flows"] if flow["rule"] == "kernel:bbr"]
+    found: Draws = {}
+    until_s = equal_until_s(theirs, run(case, found))
+    for _ in range(MOST_DRAWS * len(flows)):
+        best = None
+        for flow in flows:
+            tried = [{**found, flow: [*found.get(flow, []), draw]} for draw in range(DRAWN)]
+            each_s = [equal_until_s(theirs, run(case, one)) for one in tried]
+            # A number without which they are equal as long may be the one that the model drew.
+            if min(each_s) < max(each_s) >= until_s:
+                until_s = max(each_s)
+                best = tried[each_s.index(until_s)]
+        if best is None or until_s == math.inf:
+            return best or found
+        found = best
+    return found
+
+
 def in_kernel(case: dict[str, Any], kernel: kernels.Kernel) -> dict[str, Any]:
     """Run a scenario in the kernel, and compare its flows with the simulator's."""
     theirs = linux(traced(case), kernel=kernel)
-    ours = run(simulated(case))
+    draws = drawn(case, theirs)
+    ours = run(case, draws)
     hashes = courses(theirs)
     apart = {}
     for flow, a, b in zip(theirs.flows["flow"].to_list(), hashes, courses(ours), strict=True):
         if a != b:
             apart[flow] = difference(course(theirs, flow), course(ours, flow))
-    return {"courses": hashes, "apart": apart, "reasons": theirs.reasons}
+    return {"courses": hashes, "apart": apart, "draws": draws, "reasons": theirs.reasons}
 
 
 def difference(theirs: list[str], ours: list[str]) -> dict[str, Any]:
@@ -90,7 +142,7 @@ def read(kind: str, rule: str) -> list[dict[str, Any]]:
 
 def equal_flows(case: dict[str, Any], kept: dict[str, Any]) -> list[bool]:
     """Simulate a scenario; whether each flow's course is that of the kernel."""
-    found = courses(run(simulated(case)))
+    found = courses(run(case, kept.get("draws", {})))
     return [a == b for a, b in zip(kept["courses"], found, strict=True)]
 
 

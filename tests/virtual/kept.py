@@ -50,14 +50,19 @@ def courses(result: Any) -> list[str]:
 
 def course(result: Any, flow: str) -> list[str]:
     """A flow's course, a line per packet."""
-    columns = ("event", "seq", "cwnd_packets", "ssthresh_packets")
+    return [line for line, _ in timed_course(result, flow)]
+
+
+def timed_course(result: Any, flow: str) -> list[tuple[str, float]]:
+    """A flow's course, a line per packet and its time in seconds."""
+    columns = ("event", "seq", "cwnd_packets", "ssthresh_packets", "time_s")
     rows = result.traces["packets"].filter(pl.col("flow") == flow).select(columns).rows()
     lines = []
-    for event, seq, cwnd, ssthresh in rows:
+    for event, seq, cwnd, ssthresh, time_s in rows:
         if event == "send":
-            lines.append(f"{seq}")
+            lines.append((f"{seq}", time_s))
         elif event == "ack" and seq > 0:
-            lines.append(f"ack {seq} {cwnd:g} {min(ssthresh, NO_THRESHOLD):g}")
+            lines.append((f"ack {seq} {cwnd:g} {min(ssthresh, NO_THRESHOLD):g}", time_s))
     return lines
 
 

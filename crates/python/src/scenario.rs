@@ -135,14 +135,15 @@ impl PyScenario {
         self.scenario.check_home().map_err(|error| ScenarioError::new_err(error.to_string()))
     }
 
-    /// Runs the scenario.
-    #[pyo3(signature = (progress=None, pcap=None, look_ahead=true))]
+    /// Runs the scenario. `draws`: for each listed flow the next random numbers of its rule.
+    #[pyo3(signature = (progress=None, pcap=None, look_ahead=true, draws=Vec::new()))]
     fn run(
         &self,
         py: Python<'_>,
         progress: Option<Bound<'_, PyAny>>,
         pcap: Option<PathBuf>,
         look_ahead: bool,
+        draws: Vec<Vec<u32>>,
     ) -> PyResult<PyRun> {
         self.check_home()?;
         let mut scenario = self.scenario.clone();
@@ -159,6 +160,9 @@ impl PyScenario {
         }
         let begin = Instant::now();
         let mut simulation = py.detach(|| Simulation::with(&scenario, Options { look_ahead }));
+        for (flow, draws) in draws.iter().enumerate() {
+            simulation.give_draws(flow as u64, draws);
+        }
         loop {
             // Rules in Python are called for every acknowledgement: releasing the interpreter would
             // cost more than it gains.

@@ -57,6 +57,7 @@ trait Run: Send + Sync {
     fn advance(&mut self, events: u64) -> Status;
     fn advance_to(&mut self, until_s: f64) -> Status;
     fn has_finished(&self, flow: u64) -> bool;
+    fn give_draws(&mut self, flow: u64, draws: &[u32]);
     fn progress(&self) -> (f64, u64);
     fn rounds(&self) -> u64;
     fn collect(&self, scenario: &Scenario) -> RunResult;
@@ -96,6 +97,10 @@ impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
 
     fn has_finished(&self, flow: u64) -> bool {
         self.built.engine.senders[flow as usize].has_finished()
+    }
+
+    fn give_draws(&mut self, flow: u64, draws: &[u32]) {
+        self.built.engine.senders[flow as usize].sender.give_draws(draws);
     }
 
     fn progress(&self) -> (f64, u64) {
@@ -196,6 +201,12 @@ impl<'a> Simulation<'a> {
     /// more.
     pub fn has_finished(&self, flow: u64) -> bool {
         self.run.has_finished(flow)
+    }
+
+    /// Gives a listed flow, in the order of the scenario, the next random numbers of its rule, as
+    /// they were drawn elsewhere.
+    pub fn give_draws(&mut self, flow: u64, draws: &[u32]) {
+        self.run.give_draws(flow, draws);
     }
 
     /// Simulated time (seconds) and data packets delivered so far.

@@ -507,6 +507,11 @@ impl Sender {
         &self.tcb.rule
     }
 
+    /// Gives the rule its next random numbers, as they were drawn elsewhere.
+    pub fn give_draws(&mut self, draws: &[u32]) {
+        self.tcb.rule.give_draws(draws);
+    }
+
     /// Whether the rule returned an invalid congestion window.
     #[inline]
     pub fn is_faulty(&self) -> bool {

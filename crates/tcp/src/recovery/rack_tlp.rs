@@ -707,7 +707,10 @@ impl RackTlp {
                 tcb.timer.stop()
             };
         }
-        if reordering_timeout_s > 0.0 {
+        // New data set the timer for a probe also where that for reordering has just been set
+        // (Linux `tcp_write_xmit`).
+        let is_replaced = sent.new_data && may_send_probe;
+        if reordering_timeout_s > 0.0 && !is_replaced {
             let timeout_s = ticks_of(reordering_timeout_s) as f64 / HZ + TIMEOUT_MIN_S;
             self.arm(tcb, now_s, PendingTimer::Reordering, timeout_s);
         } else if sent.head_retransmitted {
