@@ -22,6 +22,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,11 @@ def equal_until_s(theirs: Result, ours: Result) -> float:
     until_s = math.inf
     for flow in theirs.flows["flow"].to_list():
         lines, other = (timed_course(result, flow) for result in (theirs, ours))
-        if [line for line, _ in lines] != [line for line, _ in other]:
-            pairs = zip(lines, other, strict=False)
-            parted = next((min(a[1], b[1]) for a, b in pairs if a[0] != b[0]), None)
-            shorter = min(lines, other, key=len)
-            until_s = min(until_s, shorter[-1][1] if parted is None else parted)
+        end = (None, math.inf)
+        for (line, line_s), (ours_line, ours_s) in zip_longest(lines, other, fillvalue=end):
+            if line != ours_line:
+                until_s = min(until_s, line_s, ours_s)
+                break
     return until_s
 
 

@@ -51,8 +51,9 @@ def _scenario(draw: random.Random, rules: list[str]) -> Toml:
     for flow in made:
         if draw.random() < 0.2:
             flow["packets"] = draw.choice([3, 10, 40, 200, 1000])
-    for flow in made[1:]:
-        flow["start"] = f"{draw.choice([0, 37, 100, 500, 1000])}ms"
+    # Of flows that start at the same time, the first has an advantage: none do.
+    for index, flow in enumerate(made[1:], 1):
+        flow["start"] = f"{draw.choice([0, 37, 100, 500, 900]) + index}ms"
     tcp: Toml = {"packet_size": 1448}
     if draw.random() < 0.2:
         tcp["delayed_ack"] = False

@@ -65,7 +65,7 @@ pub use sequence_set::SequenceSet;
 pub use slow_start::SlowStartScheme;
 pub use tcb::Phase;
 pub use tcp_info::{CaState, TcpInfo};
-pub use ticks::timestamp_ms;
+pub use ticks::{step_after_s, timestamp_ms};
 
 /// A deadline that never expires, seconds.
 pub const NEVER: f64 = f64::INFINITY;

@@ -1,6 +1,7 @@
 //! Pacing: packets leave at intervals of 1/rate (as RFC 9002 section 7.7 describes for QUIC).
 
 use crate::NEVER;
+use crate::ticks::step_after_s;
 
 /// Spreads the transmissions of a sender over time.
 #[derive(Clone, Copy, Debug)]
@@ -9,11 +10,13 @@ pub(crate) struct Pacer {
     next_send_s: f64,
     /// When to send packets that pacing holds back, or [`NEVER`].
     deadline_s: f64,
+    /// Step of the host's clock, seconds; 0: it is exact.
+    pub(crate) clock_step_s: f64,
 }
 
 impl Default for Pacer {
     fn default() -> Self {
-        Self { next_send_s: 0.0, deadline_s: NEVER }
+        Self { next_send_s: 0.0, deadline_s: NEVER, clock_step_s: 0.0 }
     }
 }
 
@@ -23,9 +26,17 @@ impl Pacer {
     pub(crate) fn allows(&mut self, now_s: f64) -> bool {
         let holds_back = self.next_send_s > now_s;
         if holds_back {
-            self.deadline_s = self.next_send_s;
+            self.deadline_s = self.noticed_s(self.next_send_s);
         }
         !holds_back
+    }
+
+    /// When the host notices that the timer is due: at the next step of its clock, after what arrives
+    /// at that step.
+    fn noticed_s(&self, due_s: f64) -> f64 {
+        const AFTER_OTHERS: f64 = 1e-6;
+        let step_s = self.clock_step_s;
+        if step_s > 0.0 { step_after_s(due_s, step_s) + AFTER_OTHERS * step_s } else { due_s }
     }
 
     /// A packet was sent: the next one leaves 1/rate later.

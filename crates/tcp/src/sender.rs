@@ -75,6 +75,7 @@ impl Sender {
     ) {
         let mut new = Self::new(rule, recovery, packets, timer_phase_s, config);
         new.recovery.take_memory(&mut self.recovery);
+        new.set_clock_step(self.tcb.pacer.as_ref().map_or(0.0, |pacer| pacer.clock_step_s));
         *self = new;
     }
 
@@ -82,6 +83,11 @@ impl Sender {
     /// and what was given waits in the send buffer.
     pub fn take_given_writes(&mut self) {
         self.recovery.take_given_writes();
+    }
+
+    /// Sets the step of the host's clock, seconds; 0: it is exact. Pacing notices it.
+    pub fn set_clock_step(&mut self, step_s: f64) {
+        self.tcb.pacer.iter_mut().for_each(|pacer| pacer.clock_step_s = step_s);
     }
 
     /// The device below the sender paces its bursts, in Linux's way (`sch_fq`). Only loss recovery

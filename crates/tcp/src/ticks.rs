@@ -30,6 +30,12 @@ pub(crate) fn whole_us(seconds: f64) -> u64 {
     (seconds * 1e6 + 5e-4) as u64
 }
 
+/// The first step of a clock at or after `at_s`; both in seconds.
+pub fn step_after_s(at_s: f64, step_s: f64) -> f64 {
+    // A thousandth of a step is the rounding of sums.
+    (at_s / step_s - 1e-3).ceil() * step_s
+}
+
 /// When a timer of so many seconds expires that is set now, seconds.
 pub(crate) fn timer_expiry_s(now_s: f64, seconds: f64) -> f64 {
     let now = tick_before(now_s);

@@ -91,6 +91,7 @@ impl Builder<'_> {
                 if rule.is_stateless() { rule.clone() } else { spec.rule.0.build(arithmetic) };
             let mut sender = Sender::new(rule, recovery, packets, timer_phase_s, &config);
             sender.set_short_packet(short);
+            sender.set_clock_step(scenario.host_clock.seconds());
             let mut receiver = Receiver::new(recovery.uses_sack());
             receiver.set_short_packet(short);
             if let Some(reader) = &reader {

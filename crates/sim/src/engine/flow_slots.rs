@@ -113,7 +113,9 @@ impl<T: Tracer> Engine<T> {
             (config.ack_wire_size() as u16, template.flags.priority()),
             network.receivers.window.from_s,
         ));
-        let sender = Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, config);
+        let mut sender =
+            Sender::new(template.rule.clone(), template.recovery, Some(1), 0.0, config);
+        sender.set_clock_step(network.access_links.host_jitter.step_s());
         let priority = template.flags.priority();
         self.senders.push(SenderEndpoint::new(sender, indices, config_index, priority));
         flow

@@ -8,6 +8,7 @@
 
 use crate::id::FlowId;
 use crate::random::stream::RandomStream;
+use cwndlab_tcp::step_after_s;
 
 /// Times at which packets leave their senders.
 #[derive(Clone, Debug, Default)]
@@ -31,11 +32,15 @@ impl HostJitter {
         self.step_s = step_s;
     }
 
+    /// Step of the hosts' clocks, seconds; 0: they are exact.
+    pub fn step_s(&self) -> f64 {
+        self.step_s
+    }
+
     /// When a host notices what arrives at `at_s`, seconds: at the next step of its clock.
     #[inline]
     pub fn noticed_s(&self, at_s: f64) -> f64 {
-        // A thousandth of a step is the rounding of sums.
-        if self.step_s > 0.0 { (at_s / self.step_s - 1e-3).ceil() * self.step_s } else { at_s }
+        if self.step_s > 0.0 { step_after_s(at_s, self.step_s) } else { at_s }
     }
 
     /// Adds the host of the next flow; arriving flows have one for each slot, without a name.
