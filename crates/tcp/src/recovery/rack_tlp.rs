@@ -714,20 +714,27 @@ impl RackTlp {
             let timeout_s = ticks_of(reordering_timeout_s) as f64 / HZ + TIMEOUT_MIN_S;
             self.arm(tcb, now_s, PendingTimer::Reordering, timeout_s);
         } else if sent.head_retransmitted {
-            self.arm(tcb, now_s, PendingTimer::Rto, rto_s);
+            self.arm_paced(tcb, now_s, PendingTimer::Rto, rto_s);
         } else if advanced || sent.new_data {
             // Without an ACK of the packet at SND.UNA, its RTO runs since its transmission.
             let timeout_s = if sent.new_data { self.remaining_rto_s(tcb, now_s) } else { rto_s };
             match pto_s(tcb, config) {
                 Some(pto_s) if may_send_probe => {
-                    self.arm(tcb, now_s, PendingTimer::LossProbe, pto_s.min(timeout_s))
+                    self.arm_paced(tcb, now_s, PendingTimer::LossProbe, pto_s.min(timeout_s))
                 }
-                _ if advanced => self.arm(tcb, now_s, PendingTimer::Rto, rto_s),
-                _ if was_probe => self.arm(tcb, now_s, PendingTimer::Rto, timeout_s),
-                _ if sent.from_idle => self.arm(tcb, now_s, PendingTimer::Rto, rto_s),
+                _ if advanced => self.arm_paced(tcb, now_s, PendingTimer::Rto, rto_s),
+                _ if was_probe => self.arm_paced(tcb, now_s, PendingTimer::Rto, timeout_s),
+                _ if sent.from_idle => self.arm_paced(tcb, now_s, PendingTimer::Rto, rto_s),
                 _ => {}
             }
         }
+    }
+
+    /// Arms the timer later by the whole ticks for which pacing holds the next packet back (Linux
+    /// `tcp_pacing_delay`).
+    fn arm_paced(&mut self, tcb: &mut Tcb, now_s: f64, pending_timer: PendingTimer, seconds: f64) {
+        let held_ticks = tick_before(tcb.departure_s(now_s) - now_s);
+        self.arm(tcb, now_s, pending_timer, seconds + held_ticks as f64 / HZ);
     }
 
     fn arm(&mut self, tcb: &mut Tcb, now_s: f64, pending_timer: PendingTimer, seconds: f64) {
@@ -756,12 +763,15 @@ impl RackTlp {
     ) {
         match self.pending_timer {
             PendingTimer::LossProbe if tcb.outstanding() > 0 => {
-                self.send_loss_probe(tcb, now_s, config, out);
-                self.arm(tcb, now_s, PendingTimer::Rto, tcb.rtt.rto_s());
+                let was_sent = self.send_loss_probe(tcb, now_s, config, out);
+                // Without a probe the RTO runs since the packet at SND.UNA was sent.
+                let timeout_s =
+                    if was_sent { tcb.rtt.rto_s() } else { self.remaining_rto_s(tcb, now_s) };
+                self.arm_paced(tcb, now_s, PendingTimer::Rto, timeout_s);
             }
             PendingTimer::Reordering if tcb.outstanding() > 0 => {
                 let timeout_s = self.remaining_rto_s(tcb, now_s);
-                self.arm(tcb, now_s, PendingTimer::Rto, timeout_s);
+                self.arm_paced(tcb, now_s, PendingTimer::Rto, timeout_s);
                 let lost_before = self.rack.lost_total;
                 let began = tcb.state != CongestionState::Recovery;
                 let detected = self.detect_losses(tcb, now_s, false, config);
@@ -798,32 +808,33 @@ impl RackTlp {
     }
 
     /// Sends a tail loss probe whatever the window (RFC 8985 section 7.3): new data, else the
-    /// highest packet again. At most one probe is outstanding.
+    /// highest packet again. At most one probe is outstanding. Returns whether it was sent.
     fn send_loss_probe(
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
         config: &TcpConfig,
         out: &mut impl Output,
-    ) {
+    ) -> bool {
         if self.loss_probe.is_some() {
-            return;
+            return false;
         }
         let is_retransmission = match new_data(tcb) {
             // Pacing holds the probe back, too, if it is new data.
-            Some(_) if !tcb.pacing_allows(now_s) => return,
+            Some(_) if !tcb.pacing_allows(now_s) => return false,
             Some(number) => {
                 self.transmit_burst(tcb, now_s, number, 1, config, out);
                 tcb.snd_nxt = number + 1;
                 false
             }
-            None if self.rack.is_sacked(tcb.highest_sent) || self.refuses_packets => return,
+            None if self.rack.is_sacked(tcb.highest_sent) || self.refuses_packets => return false,
             None => {
                 self.transmit_burst(tcb, now_s, tcb.highest_sent, 1, config, out);
                 true
             }
         };
         self.loss_probe = Some(LossProbe { end_seq: tcb.highest_sent, is_retransmission });
+        true
     }
 
     /// Handles a retransmission timeout (Linux `tcp_enter_loss`): reduces ssthresh, once per
