@@ -65,6 +65,7 @@ def _scenario(draw: random.Random, rules: list[str]) -> Toml:
     return {
         **scenario(dumbbell, made, f"{round(1e3 * seconds)}ms", seed=draw.randrange(1, 10_000)),
         "tcp": tcp,
+        "linux": {"tcp_comp_sack_slack_ns": 0},
     }
 
 

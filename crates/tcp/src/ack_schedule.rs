@@ -21,9 +21,8 @@ const QUICK_AFTER_MARK: u32 = 2;
 /// how many are held back at most.
 const DUPLICATES_FIRST: u32 = 3;
 const MOST_COMPRESSED: u32 = 44;
-/// Longest time that they are held back, and how much later the timer may expire, nanoseconds.
+/// Longest time that they are held back, nanoseconds.
 const MOST_COMPRESSION_NS: i64 = 1_000_000;
-const SLACK_NS: i64 = 100_000;
 /// SACK blocks that an ACK is sure to have room for.
 const SURE_BLOCKS: usize = 2;
 
@@ -87,6 +86,8 @@ pub(crate) struct AckSchedule {
     /// Duplicate ACKs that are held back, and until when, seconds.
     compressed: u32,
     compressed_until_s: f64,
+    /// How much later than due their timer expires, nanoseconds.
+    slack_ns: i64,
     /// Duplicate ACKs of this packet that left.
     duplicates: u32,
     duplicates_of: i64,
@@ -130,6 +131,7 @@ impl AckSchedule {
             timer_s: NEVER,
             compressed: 0,
             compressed_until_s: NEVER,
+            slack_ns: config.receiver.sack_slack.nanoseconds() as i64,
             duplicates: 0,
             duplicates_of: 0,
             held: 0,
@@ -255,7 +257,7 @@ impl AckSchedule {
             let is_shorter = handshake_us_8 > 0 && handshake_us_8 < rtt_us_8;
             let rtt_us_8 = if is_shorter { handshake_us_8 } else { rtt_us_8 };
             // 5 % of the RTT.
-            let delay_ns = (rtt_us_8 * 125 / 20).min(MOST_COMPRESSION_NS) + SLACK_NS;
+            let delay_ns = (rtt_us_8 * 125 / 20).min(MOST_COMPRESSION_NS) + self.slack_ns;
             (self.compressed_until_s, self.armed_at_s) = (now_s + delay_ns as f64 * 1e-9, now_s);
         }
         Answer::Later

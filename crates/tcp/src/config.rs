@@ -236,6 +236,9 @@ macro_rules! for_each_knob {
                     "largest receive buffer, bytes: it grows with what the application reads in a \
                     round trip, and ACKs leave as Linux times them (tcp_rmem: 33554432 from Linux \
                     6.16 on, 6291456 before); 0: no buffer, and ACKs as the knobs below say";
+                sack_slack: Time = [Time::ns(0), Time::ns(0), Time::ns(100_000)],
+                    "with receive_buffer: how much later than due the timer of duplicate ACKs that \
+                    are held back expires (tcp_comp_sack_slack_ns)";
                 immediate_ack_on_fill: bool = [true, true, true],
                     "a packet that fills a gap is acknowledged at once (RFC2581_immediate_ack_)";
                 immediate_ack_on_syn: bool = [true, true, true],

@@ -54,6 +54,8 @@ def linux(
 
 RECEIVE_BUFFER = 33_554_432
 """Largest receive buffer of live runs whose scenario sets none, bytes (Linux `tcp_rmem`)."""
+SACK_SLACK = "tcp_comp_sack_slack_ns"
+"""The setting of Linux that the simulator has as the knob ``sack_slack``."""
 
 
 def counterpart(scenario: Scenario) -> Scenario:
@@ -80,8 +82,8 @@ def counterpart(scenario: Scenario) -> Scenario:
     {'precise_reduction': True, 'integer_ssthresh': False}
     """
     whole = scenario.to_dict()
-    for key in ("home", "linux"):
-        whole.pop(key, None)
+    whole.pop("home", None)
+    settings = whole.pop("linux", {})
     profile = whole.get("profile", DEFAULT_PROFILE)
     values = {knob["name"]: knob["values"][profile] for knob in native.knobs()}
     # Knobs in which profiles differ and that a live run takes from the scenario; the others are
@@ -95,6 +97,8 @@ def counterpart(scenario: Scenario) -> Scenario:
         for flow in whole["flows"]
     ]
     tcp = {**as_live, "receive_buffer": RECEIVE_BUFFER, **whole.get("tcp", {})}
+    if (slack_ns := settings.get(SACK_SLACK)) is not None:
+        tcp["sack_slack"] = f"{slack_ns}ns"
     return Scenario.from_dict({**whole, "profile": "linux", "tcp": tcp, "flows": flows})
 
 
