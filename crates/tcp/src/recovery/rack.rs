@@ -1,7 +1,7 @@
 //! RACK loss detection (RFC 8985): a packet is lost when a packet sent later was delivered and the
 //! reordering window has passed since.
 
-use crate::ticks::{HZ, tick_before};
+use crate::ticks::{HZ, tick_before, whole_us};
 use crate::{CaState, SequenceSet, TcpInfo};
 use std::collections::VecDeque;
 
@@ -102,6 +102,11 @@ pub(crate) struct Delivered {
 impl Delivered {
     fn note(span: &mut Option<(f64, f64)>, xmit_s: f64) {
         *span = Some((span.map_or(xmit_s, |span| span.0), xmit_s));
+    }
+
+    /// Whether it SACKs a packet that was sent before this time, seconds, and only once.
+    pub(crate) fn sacks_sent_before(&self, at_s: f64) -> bool {
+        self.sacked_s.is_some_and(|(first_s, _)| whole_us(first_s) < whole_us(at_s))
     }
 
     /// RTTs for the RTO and for the rule, seconds (Linux `tcp_ack_update_rtt`): of what is

@@ -49,6 +49,15 @@ impl LossProbe {
     }
 }
 
+/// What one call of [`send`] may transmit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Lost packets, then new data.
+    All,
+    NewOnly,
+    LostOnly,
+}
+
 /// What one call of [`send`] transmitted.
 #[derive(Clone, Copy, Default)]
 struct Transmitted {
@@ -159,6 +168,9 @@ impl RackTlp {
             self.on_ece(tcb, config);
         }
         let newly_lost = self.rack.lost_total - lost_before;
+        // Also what is SACKed shows progress, if it was sent before the packet at SND.UNA was again.
+        let sacks_older = rtts_s.is_some()
+            && self.rack.head_xmit_s().is_some_and(|head_s| found.sacks_sent_before(head_s));
         let sample = self.meter.is_some().then(|| RateSample {
             newly_delivered: delivered as u64,
             newly_lost,
@@ -189,10 +201,11 @@ impl RackTlp {
         let sent = if sends_new {
             self.send_new_first(tcb, now_s, config, out)
         } else {
-            self.send(tcb, now_s, false, config, out)
+            self.send(tcb, now_s, Kind::All, config, out)
         };
         tcb.stop_timer_if_repaired();
-        self.set_xmit_timer(tcb, now_s, advanced, sent, detected.reordering_timeout_s, config);
+        let timeout_s = detected.reordering_timeout_s;
+        self.set_xmit_timer(tcb, now_s, advanced || sacks_older, sent, timeout_s, config);
     }
 
     /// Counts what an ACK delivered, and tells the rule of it before anything that follows.
@@ -384,12 +397,12 @@ impl RackTlp {
         config: &TcpConfig,
         out: &mut impl Output,
     ) -> Transmitted {
-        let sent = self.send(tcb, now_s, true, config, out);
+        let sent = self.send(tcb, now_s, Kind::NewOnly, config, out);
         if tcb.highest_sent > tcb.recover {
             return sent;
         }
         self.frto.stop();
-        self.send(tcb, now_s, false, config, out)
+        self.send(tcb, now_s, Kind::All, config, out)
     }
 
     /// Counts what an ACK without SACK delivers: `acked` packets, or one for a duplicate ACK, in
@@ -482,17 +495,16 @@ impl RackTlp {
         config: &TcpConfig,
         out: &mut impl Output,
     ) {
-        let sent = self.send(tcb, now_s, false, config, out);
+        let sent = self.send(tcb, now_s, Kind::All, config, out);
         self.set_xmit_timer(tcb, now_s, false, sent, 0.0, config);
     }
 
-    /// Sends lost packets, then new data, while packets in flight are below the window; with
-    /// `new_only` no lost ones.
+    /// Sends lost packets and new data, or one of them, while packets in flight are below the window.
     fn send(
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        new_only: bool,
+        kind: Kind,
         config: &TcpConfig,
         out: &mut impl Output,
     ) -> Transmitted {
@@ -505,7 +517,7 @@ impl RackTlp {
         loop {
             tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
-                && let Some(number) = self.next_packet(tcb, new_only)
+                && let Some(number) = self.next_packet(tcb, kind)
                 && tcb.pacing_allows(now_s)
             {
                 let is_new = number > tcb.highest_sent;
@@ -545,6 +557,9 @@ impl RackTlp {
                     is_cut = true;
                     break;
                 }
+            }
+            if kind == Kind::LostOnly {
+                return sent;
             }
             // Then the application writes, once it is connected.
             if tcb.last_ack < 0 && config.handshake.syn {
@@ -667,20 +682,21 @@ impl RackTlp {
         }
     }
 
-    fn next_packet(&mut self, tcb: &Tcb, new_only: bool) -> Option<i64> {
+    fn next_packet(&mut self, tcb: &Tcb, kind: Kind) -> Option<i64> {
         if self.rack.in_flight() >= tcb.send_window() {
             return None;
         }
-        self.rack.next_to_retransmit().filter(|_| !new_only).or_else(|| new_data(tcb))
+        let lost = self.rack.next_to_retransmit().filter(|_| kind != Kind::NewOnly);
+        lost.or_else(|| new_data(tcb).filter(|_| kind != Kind::LostOnly))
     }
 
     /// Sets the timer (Linux `tcp_set_xmit_timer`, RFC 8985 section 8) for reordering, a probe or
-    /// the RTO.
+    /// the RTO. `progress`: an ACK shows that data have arrived since the timer was set.
     fn set_xmit_timer(
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        advanced: bool,
+        progress: bool,
         sent: Transmitted,
         reordering_timeout_s: f64,
         config: &TcpConfig,
@@ -688,11 +704,6 @@ impl RackTlp {
         if tcb.is_repaired() {
             return;
         }
-        let may_send_probe = config.recovery.tlp
-            && self.has_sack
-            && (tcb.state == CongestionState::Cwr
-                || (tcb.state == CongestionState::Open && !self.rack.has_sacked()));
-        let was_probe = self.pending_timer == PendingTimer::LossProbe;
         let rto_s = tcb.rtt.rto_s();
         if tcb.outstanding() == 0 {
             if tcb.is_window_shut() {
@@ -707,27 +718,54 @@ impl RackTlp {
                 tcb.timer.stop()
             };
         }
-        // New data set the timer for a probe also where that for reordering has just been set
-        // (Linux `tcp_write_xmit`).
-        let is_replaced = sent.new_data && may_send_probe;
-        if reordering_timeout_s > 0.0 && !is_replaced {
+        let pto_s = self.pto_s(tcb, config);
+        if reordering_timeout_s > 0.0 {
             let timeout_s = ticks_of(reordering_timeout_s) as f64 / HZ + TIMEOUT_MIN_S;
             self.arm(tcb, now_s, PendingTimer::Reordering, timeout_s);
-        } else if sent.head_retransmitted {
-            self.arm_paced(tcb, now_s, PendingTimer::Rto, rto_s);
-        } else if advanced || sent.new_data {
-            // Without an ACK of the packet at SND.UNA, its RTO runs since its transmission.
-            let timeout_s = if sent.new_data { self.remaining_rto_s(tcb, now_s) } else { rto_s };
-            match pto_s(tcb, config) {
-                Some(pto_s) if may_send_probe => {
-                    self.arm_paced(tcb, now_s, PendingTimer::LossProbe, pto_s.min(timeout_s))
+        } else if progress {
+            match pto_s {
+                Some(pto_s) => {
+                    self.arm_paced(tcb, now_s, PendingTimer::LossProbe, pto_s.min(rto_s))
                 }
-                _ if advanced => self.arm_paced(tcb, now_s, PendingTimer::Rto, rto_s),
-                _ if was_probe => self.arm_paced(tcb, now_s, PendingTimer::Rto, timeout_s),
-                _ if sent.from_idle => self.arm_paced(tcb, now_s, PendingTimer::Rto, rto_s),
-                _ => {}
+                None => self.rearm_rto(tcb, now_s),
             }
         }
+        if sent.head_retransmitted && self.pending_timer != PendingTimer::Reordering {
+            self.arm_paced(tcb, now_s, PendingTimer::Rto, rto_s);
+        }
+        if sent.new_data {
+            if sent.from_idle || self.pending_timer == PendingTimer::LossProbe {
+                self.rearm_rto(tcb, now_s);
+            }
+            if let Some(pto_s) = pto_s {
+                let timeout_s = pto_s.min(self.remaining_rto_s(tcb, now_s));
+                self.arm_paced(tcb, now_s, PendingTimer::LossProbe, timeout_s);
+            }
+        }
+    }
+
+    /// When a loss probe is due (PTO, RFC 8985 section 7.2), seconds from now: 2 srtt, plus the largest
+    /// delay of an ACK if one packet is outstanding, for which Linux uses `min_rto`. None in
+    /// recovery, and before the first RTT sample.
+    fn pto_s(&self, tcb: &Tcb, config: &TcpConfig) -> Option<f64> {
+        let may_send = config.recovery.tlp
+            && self.has_sack
+            && (tcb.state == CongestionState::Cwr
+                || (tcb.state == CongestionState::Open && !self.rack.has_sacked()));
+        let srtt_s = tcb.rtt.srtt_s(config);
+        let more_s =
+            if tcb.outstanding() == 1 { config.rto.min_rto.seconds() } else { TIMEOUT_MIN_S };
+        (may_send && srtt_s > 0.0).then_some(2.0 * srtt_s + more_s)
+    }
+
+    /// Starts the RTO anew; behind another timer it runs since the packet at SND.UNA was sent (Linux
+    /// `tcp_rearm_rto`).
+    fn rearm_rto(&mut self, tcb: &mut Tcb, now_s: f64) {
+        let timeout_s = match self.pending_timer {
+            PendingTimer::Rto => tcb.rtt.rto_s(),
+            _ => self.remaining_rto_s(tcb, now_s),
+        };
+        self.arm_paced(tcb, now_s, PendingTimer::Rto, timeout_s);
     }
 
     /// Arms the timer later by the whole ticks for which pacing holds the next packet back (Linux
@@ -770,19 +808,16 @@ impl RackTlp {
                 self.arm_paced(tcb, now_s, PendingTimer::Rto, timeout_s);
             }
             PendingTimer::Reordering if tcb.outstanding() > 0 => {
-                let timeout_s = self.remaining_rto_s(tcb, now_s);
-                self.arm_paced(tcb, now_s, PendingTimer::Rto, timeout_s);
                 let lost_before = self.rack.lost_total;
                 let began = tcb.state != CongestionState::Recovery;
-                let detected = self.detect_losses(tcb, now_s, false, config);
+                self.detect_losses(tcb, now_s, false, config);
                 if began && self.rack.lost_total > lost_before {
                     // Linux's `tcp_rack_reo_timeout` counts one delivered packet where recovery
                     // begins, so that PRR releases one.
                     tcb.update_prr(self.rack.in_flight(), 1, false);
                 }
-                let sent = self.send(tcb, now_s, false, config, out);
-                let timeout_s = detected.reordering_timeout_s;
-                self.set_xmit_timer(tcb, now_s, false, sent, timeout_s, config);
+                self.send(tcb, now_s, Kind::LostOnly, config, out);
+                self.rearm_rto(tcb, now_s);
             }
             _ => {
                 self.on_rto(tcb, now_s, config);
@@ -927,12 +962,4 @@ fn is_duplicate(tcb: &Tcb, ack: i64) -> bool {
 fn new_data(tcb: &Tcb) -> Option<i64> {
     (tcb.snd_nxt < tcb.data_end && tcb.snd_nxt <= tcb.highest_ack + i64::from(tcb.rwnd))
         .then_some(tcb.snd_nxt)
-}
-
-/// Probe timeout (PTO, RFC 8985 section 7.2), seconds: 2 srtt, plus the largest delay of an ACK if
-/// one packet is outstanding, for which Linux uses `min_rto`. None before the first RTT sample.
-fn pto_s(tcb: &Tcb, config: &TcpConfig) -> Option<f64> {
-    let srtt_s = tcb.rtt.srtt_s(config);
-    let more_s = if tcb.outstanding() == 1 { config.rto.min_rto.seconds() } else { TIMEOUT_MIN_S };
-    (srtt_s > 0.0).then_some(2.0 * srtt_s + more_s)
 }
