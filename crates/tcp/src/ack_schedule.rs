@@ -17,6 +17,8 @@ const MOST_DELAY_IN_BURST: u64 = 500;
 const FAST_INTERVAL: u64 = LEAST_DELAY / 2;
 /// ACKs that leave at once after a mark.
 const QUICK_AFTER_MARK: u32 = 2;
+/// ... and after a packet that no AQM may mark, which so is a retransmission.
+const QUICK_AFTER_NOT_ECT: u32 = 2;
 /// Duplicate ACKs that leave before others are held back, so that the sender finds the loss, and
 /// how many are held back at most.
 const DUPLICATES_FIRST: u32 = 3;
@@ -43,6 +45,8 @@ pub(crate) struct Arrival {
     pub(crate) is_first_mark: bool,
     /// Something else asks for an ACK at once.
     pub(crate) is_urgent: bool,
+    /// With ECN, whether an AQM may mark it.
+    pub(crate) ect: Option<bool>,
     /// The timestamp that it echoes, milliseconds.
     pub(crate) echoed_ms: u32,
 }
@@ -101,6 +105,8 @@ pub(crate) struct AckSchedule {
     pub(crate) clock_s: f64,
     /// When a timer was set last, seconds.
     pub(crate) armed_at_s: f64,
+    /// A packet came that an AQM may mark.
+    seen_ect: bool,
     /// Data packets without an ACK of their own.
     pub(crate) withheld: u64,
     /// The last of them, and when it was sent, seconds.
@@ -139,6 +145,7 @@ impl AckSchedule {
             handshake_s: None,
             clock_s: now_s,
             armed_at_s: now_s,
+            seen_ect: false,
             withheld: 0,
             last_withheld: (0, now_s),
         }
@@ -186,6 +193,11 @@ impl AckSchedule {
         }
         if arrival.is_first_mark {
             self.answer_quickly(QUICK_AFTER_MARK);
+        }
+        match arrival.ect {
+            Some(true) => self.seen_ect = true,
+            Some(false) if self.seen_ect => self.answer_quickly(QUICK_AFTER_NOT_ECT),
+            _ => {}
         }
         if !is_in_order && self.sack && self.compressed > 0 && arrival.block >= SURE_BLOCKS {
             // The ACK that was held back leaves, and none is owed for this packet.
@@ -384,6 +396,7 @@ mod tests {
             push: false,
             is_first_mark: false,
             is_urgent: false,
+            ect: None,
             echoed_ms: 1,
         }
     }

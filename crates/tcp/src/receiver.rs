@@ -299,6 +299,7 @@ impl Receiver {
                     // Of a DCTCP receiver the first mark is a change like others.
                     is_first_mark: ce && !had_mark && !is_exact,
                     is_urgent: acks_at_once || cwr || ce_changed,
+                    ect: config.ecn.ecn.then_some(data.ect),
                     echoed_ms: data.echoed_ms,
                 };
                 let (owed, window_bytes) = (schedule.owes_ack(), schedule.buffer.window_bytes());

@@ -247,6 +247,8 @@ pub struct ReceivedData {
     pub number: i64,
     /// When it was sent, seconds (TSval, RFC 7323).
     pub sent_s: f64,
+    /// An AQM may mark it.
+    pub ect: bool,
     /// An AQM marked it.
     pub ce: bool,
     /// The sender reduced cwnd (RFC 3168 section 6.1).
@@ -260,7 +262,7 @@ pub struct ReceivedData {
 impl ReceivedData {
     /// A packet without marks.
     pub fn new(number: i64, sent_s: f64) -> Self {
-        Self { number, sent_s, ce: false, cwr: false, push: false, echoed_ms: 0 }
+        Self { number, sent_s, ect: false, ce: false, cwr: false, push: false, echoed_ms: 0 }
     }
 }
 

@@ -253,6 +253,7 @@ impl ReceiverEndpoint {
         let data = ReceivedData {
             number,
             sent_s,
+            ect: flags.is_ect(),
             ce: marked,
             cwr: flags.has(Flags::CWR),
             push: flags.has(Flags::PUSH),

@@ -52,7 +52,7 @@ pub(crate) struct Rack {
     /// Transmission order of the most recently sent delivered packet (RACK.segment), and RTT of the
     /// last delivery (RACK.rtt).
     rack_xmit_order: u32,
-    rack_rtt_s: f64,
+    rack_rtt_us: i64,
     min_rtt_s: f64,
     /// Highest packet delivered (RACK.fack).
     fack: i64,
@@ -70,9 +70,10 @@ pub(crate) struct Rack {
     dsack_round: Option<i64>,
 }
 
-/// Granularity of Linux's clock, seconds: on an empty path a retransmission takes min_rtt, and
-/// rounding must not make it less.
-const CLOCK_S: f64 = 1e-6;
+/// Time between two in the microseconds of Linux's clock.
+fn elapsed_us(from_s: f64, to_s: f64) -> i64 {
+    whole_us(to_s) as i64 - whole_us(from_s) as i64
+}
 
 /// Packets by which one may be overtaken before any was (Linux `sysctl_tcp_reordering`), and at
 /// most (`sysctl_tcp_max_reordering`).
@@ -154,7 +155,7 @@ impl Rack {
             retransmit_hint: 0,
             sent_total: 0,
             rack_xmit_order: 0,
-            rack_rtt_s: 0.0,
+            rack_rtt_us: 0,
             min_rtt_s: f64::INFINITY,
             fack: -1,
             reord_seen: 0,
@@ -213,6 +214,11 @@ impl Rack {
     /// Last transmission time of the packet at SND.UNA, seconds.
     pub(crate) fn head_xmit_s(&self) -> Option<f64> {
         self.segments.front().map(|segment| segment.xmit_s)
+    }
+
+    /// Minimum RTT in microseconds; the largest 32-bit number before the first.
+    fn min_rtt_us(&self) -> i64 {
+        whole_us(self.min_rtt_s).min(u64::from(u32::MAX)) as i64
     }
 
     /// Whether nothing is outstanding.
@@ -425,15 +431,15 @@ impl Rack {
         self.lost_out -= i64::from(segment.flags & LOST != 0);
         self.retrans_out -= i64::from(segment.flags & RETRANS != 0);
         self.to_retransmit -= i64::from(segment.flags & (LOST | RETRANS) == LOST);
-        let rtt_s = now_s - segment.xmit_s;
+        let rtt_us = elapsed_us(segment.xmit_s, now_s);
         let is_retransmitted = segment.flags & EVER_RETRANS != 0;
-        if is_retransmitted && (is_earlier || rtt_s < self.min_rtt_s - CLOCK_S) {
+        if is_retransmitted && (is_earlier || rtt_us < self.min_rtt_us()) {
             // An earlier transmission arrived.
             return;
         }
         // The RTT is that of the last delivery, also of an earlier packet (Linux
         // `tcp_rack_advance`).
-        self.rack_rtt_s = rtt_s;
+        self.rack_rtt_us = rtt_us;
         self.rack_xmit_order = self.rack_xmit_order.max(segment.xmit_order);
     }
 
@@ -489,27 +495,22 @@ impl Rack {
         (self.lost_out, self.to_retransmit) = (0, 0);
     }
 
-    /// Reordering window (RFC 8985 section 6.2 step 4; Linux `tcp_rack_reo_wnd`): min_rtt/4, and 0
-    /// in recovery or with `threshold` packets SACKed as long as no reordering was seen.
-    fn reo_wnd_s(&self, repairs: bool, threshold: u32, srtt_s: f64) -> f64 {
+    /// Reordering window in microseconds (RFC 8985 section 6.2 step 4; Linux `tcp_rack_reo_wnd`):
+    /// min_rtt/4, and 0 in recovery or with `threshold` packets SACKed as long as no reordering was
+    /// seen.
+    fn reo_wnd_us(&self, repairs: bool, threshold: u32, srtt_s: f64) -> i64 {
         if self.reord_seen == 0 && (repairs || self.sacked_out >= i64::from(threshold)) {
-            return 0.0;
+            return 0;
         }
-        (f64::from(self.reo_wnd_mult) * self.min_rtt_s / 4.0).min(srtt_s)
+        (i64::from(self.reo_wnd_mult) * (self.min_rtt_us() / 4)).min(whole_us(srtt_s) as i64)
     }
 
-    /// Time until the packet counts as lost, seconds; zero or less: it is lost. None: no packet
-    /// sent later was delivered.
-    fn remaining_s(&self, now_s: f64, segment: SegmentState, reo_wnd_s: f64) -> Option<f64> {
-        // Without a reordering window every overtaken packet is lost, whatever rounding gives.
-        let remaining_s = || {
-            if reo_wnd_s == 0.0 {
-                0.0
-            } else {
-                segment.xmit_s + self.rack_rtt_s + reo_wnd_s - now_s
-            }
-        };
-        (segment.xmit_order < self.rack_xmit_order).then(remaining_s)
+    /// Microseconds until the packet counts as lost; zero or less: it is lost. None: no packet sent
+    /// later was delivered.
+    fn remaining_us(&self, now_s: f64, segment: SegmentState, reo_wnd_us: i64) -> Option<i64> {
+        let elapsed_us = elapsed_us(segment.xmit_s, now_s);
+        (segment.xmit_order < self.rack_xmit_order)
+            .then(|| self.rack_rtt_us + reo_wnd_us - elapsed_us)
     }
 
     /// Marks lost packets (RACK_detect_loss, RFC 8985 section 6.2 step 5). `repairs`: losses are
@@ -521,20 +522,22 @@ impl Rack {
         threshold: u32,
         srtt_s: f64,
     ) -> DetectedLosses {
-        let reo_wnd_s = self.reo_wnd_s(repairs, threshold, srtt_s);
-        let mut detected = DetectedLosses::default();
+        let reo_wnd_us = self.reo_wnd_us(repairs, threshold, srtt_s);
+        let (mut detected, mut timeout_us) = (DetectedLosses::default(), 0);
         let mut number = self.sacked.first_missing(self.inspected_below.max(self.snd_una));
         // Packets sent once are in order of transmission time.
         while let Some(segment) = self.segments.get((number - self.snd_una) as usize).copied() {
             if segment.flags & (LOST | EVER_RETRANS) == 0 {
-                let Some(remaining_s) = self.remaining_s(now_s, segment, reo_wnd_s) else { break };
-                if remaining_s > 0.0 {
-                    detected.reordering_timeout_s = detected.reordering_timeout_s.max(remaining_s);
+                let Some(remaining_us) = self.remaining_us(now_s, segment, reo_wnd_us) else {
+                    break;
+                };
+                if remaining_us > 0 {
+                    timeout_us = timeout_us.max(remaining_us);
                 } else {
                     self.mark_lost(number);
                 }
             }
-            if detected.reordering_timeout_s == 0.0 {
+            if timeout_us == 0 {
                 self.inspected_below = number + 1;
             }
             number = self.sacked.first_missing(number + 1);
@@ -542,20 +545,23 @@ impl Rack {
         let mut index = 0;
         while let Some(&(number, xmit_order)) = self.retransmissions.get(index) {
             if let Some(segment) = self.current_retransmission(number, xmit_order) {
-                let Some(remaining_s) = self.remaining_s(now_s, segment, reo_wnd_s) else { break };
-                if remaining_s > 0.0 {
-                    detected.reordering_timeout_s = detected.reordering_timeout_s.max(remaining_s);
+                let Some(remaining_us) = self.remaining_us(now_s, segment, reo_wnd_us) else {
+                    break;
+                };
+                if remaining_us > 0 {
+                    timeout_us = timeout_us.max(remaining_us);
                 } else {
                     self.mark_lost(number);
                     detected.retransmission_lost = true;
                 }
             }
-            if index == 0 && detected.reordering_timeout_s == 0.0 {
+            if index == 0 && timeout_us == 0 {
                 self.retransmissions.pop_front();
             } else {
                 index += 1;
             }
         }
+        detected.reordering_timeout_s = timeout_us as f64 * 1e-6;
         detected
     }
 
@@ -585,15 +591,15 @@ impl Rack {
     pub(crate) fn on_timeout(&mut self, now_s: f64, has_sack: bool) {
         // Without SACK Linux has no RTT of RACK (`tcp_clean_rtx_queue`), and duplicate ACKs tell
         // nothing any more.
-        let rack_rtt_s = if has_sack {
-            self.rack_rtt_s
+        let rack_rtt_us = if has_sack {
+            self.rack_rtt_us
         } else {
             self.forget_dupacks();
-            0.0
+            0
         };
         for index in 0..self.segments.len() {
             let (number, segment) = (self.snd_una + index as i64, self.segments[index]);
-            let is_late = index == 0 || segment.xmit_s + rack_rtt_s <= now_s;
+            let is_late = index == 0 || elapsed_us(segment.xmit_s, now_s) >= rack_rtt_us;
             let is_known = segment.flags & (LOST | RETRANS) == LOST;
             if is_late && !is_known && !self.sacked.contains(number) {
                 self.mark_lost(number);

@@ -191,8 +191,13 @@ impl RackTlp {
             _ => self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost > 0, config),
         }
         if is_syn_ack && config.handshake.delay_growth {
-            // A SYN that was lost tells nothing of the path's capacity (Linux `tcp_init_metrics`).
-            (tcb.cwnd, tcb.ssthresh) = (tcb.initial_window(config), initial_ssthresh(config));
+            // A SYN that was lost once tells nothing of the path's capacity; one that was lost again
+            // does (Linux `tcp_init_metrics`, `tcp_init_transfer`).
+            let window = match tcb.counters.retransmitted {
+                0 | 1 => tcb.initial_window(config),
+                _ => tcb.initial_window(config).min(1.0),
+            };
+            (tcb.cwnd, tcb.ssthresh) = (window, initial_ssthresh(config));
         }
         if let Some(sample) = sample.filter(|_| is_syn_ack) {
             tcb.rule.on_connected(tcb.cwnd, &sample);

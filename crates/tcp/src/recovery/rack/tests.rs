@@ -101,15 +101,15 @@ fn with_a_hole() -> Rack {
 fn a_dsack_widens_the_reordering_window_once_reordering_was_seen() {
     let mut rack = with_a_hole();
     rack.on_dsack(0, false, -1, 9);
-    assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.0);
+    assert_eq!(rack.reo_wnd_us(true, 3, 1.0), 0);
     // The hole is filled by the original: reordering.
     rack.on_ack(0.04, None, 3, 9, &[], |_| ());
-    assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.01);
+    assert_eq!(rack.reo_wnd_us(true, 3, 1.0), 10_000);
     rack.on_dsack(9, true, 3, 9);
-    assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.01);
+    assert_eq!(rack.reo_wnd_us(true, 3, 1.0), 10_000);
     rack.on_dsack(2, false, 3, 9);
     rack.on_dsack(3, false, 3, 9);
-    assert_eq!(rack.reo_wnd_s(true, 3, 1.0), 0.02);
+    assert_eq!(rack.reo_wnd_us(true, 3, 1.0), 20_000);
 }
 
 /// Linux `tcp_sacktag_one`: a retransmitted packet that is SACKed and then reported twice, below
