@@ -376,6 +376,12 @@ impl TcpConfig {
         }
     }
 
+    /// Whether all packets of a sender are ECT, the SYN and retransmissions too: Linux, where the rule
+    /// needs each packet's own mark, as DCTCP does (`tcp_ca_needs_ecn`).
+    pub fn all_are_ect(&self) -> bool {
+        self.ecn.ecn && self.recovery.rack && self.ecn.ecn_feedback == EcnFeedback::ExactEce
+    }
+
     /// Bytes on the wire of a data packet.
     #[inline]
     pub(crate) fn data_wire_size(&self) -> u32 {

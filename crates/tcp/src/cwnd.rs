@@ -425,7 +425,11 @@ impl Tcb {
         let earlier = self.undo.take().filter(|undo| undo.is_repairing(self.highest_ack));
         let before = match earlier {
             Some(earlier) => earlier.into_before(),
-            None => Before { cwnd: self.cwnd, ssthresh: self.ssthresh, rule: self.rule.clone() },
+            None => Before {
+                cwnd: self.cwnd,
+                ssthresh: self.ssthresh.max(self.least_ssthresh(config)),
+                rule: self.rule.clone(),
+            },
         };
         let retransmitted = self.retransmissions.as_deref().copied().unwrap_or_default();
         let retransmitted = retransmitted.unacknowledged(self.highest_ack);
@@ -447,6 +451,13 @@ impl Tcb {
         if let Some(undo) = &mut self.undo {
             undo.note_retransmission(now_s);
         }
+    }
+
+    /// What an undo restores ssthresh to at least: in Linux three quarters of the window
+    /// (`tcp_current_ssthresh`).
+    fn least_ssthresh(&self, config: &TcpConfig) -> f64 {
+        let whole = self.cwnd as u64;
+        if config.recovery.rack { (whole / 2 + whole / 4) as f64 } else { 0.0 }
     }
 
     /// What `ack` tells of the last reduction. `dsack`: packets that it reports as received twice.
@@ -478,11 +489,9 @@ impl Tcb {
         // A model-based rule sets cwnd itself.
         if !self.needs.recovery {
             self.cwnd = self.cwnd.max(cwnd);
+        }
+        if !self.needs.recovery || self.keeps_ssthresh() {
             self.ssthresh = self.ssthresh.max(ssthresh);
-        } else if self.keeps_ssthresh() {
-            // Linux `tcp_current_ssthresh`: at least three quarters of the window.
-            let whole = cwnd as u64;
-            self.ssthresh = self.ssthresh.max(ssthresh).max((whole / 2 + whole / 4) as f64);
         }
         self.rule.undo(rule);
         self.enter(CongestionState::Open);

@@ -2,7 +2,7 @@
 //! 6.1, ns-2 `TcpAgent::ecn`).
 
 use crate::accecn::{CeEstimate, MAX_SYNS};
-use crate::{AckSegment, Ecn, EcnEcho, EcnFeedback, TcpConfig};
+use crate::{AckSegment, Ecn, EcnEcho, TcpConfig};
 
 /// ECN state of a sender.
 #[derive(Clone, Debug)]
@@ -97,9 +97,8 @@ impl EcnState {
         config: &TcpConfig,
     ) -> (Ecn, bool) {
         let first = number == 0 && (config.handshake.syn || config.quirks.ns2_ecn);
-        // Linux: retransmissions stay ECT where the rule needs ECN (`tcp_ecn_send`), as DCTCP does.
-        let needs_ecn = config.recovery.rack && config.ecn.ecn_feedback == EcnFeedback::ExactEce;
-        let mut ect = !first && (!retransmission || config.quirks.ns2_ecn || needs_ecn);
+        let is_usual = !first && (!retransmission || config.quirks.ns2_ecn);
+        let mut ect = is_usual || config.all_are_ect();
         let mut cwr = self.cwr_pending && (!retransmission || config.quirks.cwr_on_retransmission);
         self.cwr_pending &= !cwr;
         if let Some(estimate) = &mut self.ce_estimate {

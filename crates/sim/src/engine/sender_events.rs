@@ -235,8 +235,7 @@ fn deliver_ack_slow_path<T: Tracer>(
             let is_syn_ack = packet.number == 0 && config.handshake.syn;
             if is_syn_ack && config.receiver.receive_buffer > 0 && !endpoint.sender.is_connected() {
                 let cause = cause_of(&packet, config);
-                let size_bytes = config.ack_wire_size();
-                send_handshake_ack(endpoint, network, flow, packet.at_s, cause, size_bytes);
+                send_handshake_ack(endpoint, network, flow, packet.at_s, cause, config);
             }
         }
     }

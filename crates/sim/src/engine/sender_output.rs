@@ -6,7 +6,7 @@ use crate::measure::trace::{PacketEvent, PacketRow, Tracer, row};
 use crate::measure::trace_hash::TraceHash;
 use crate::network::Network;
 use crate::packet::{Flags, FlowIndices, Packet};
-use cwndlab_tcp::{DataSegment, Output};
+use cwndlab_tcp::{DataSegment, Ecn, Output, TcpConfig};
 
 /// Segments that one event may send. A larger window is a mistake, and a burst cannot be
 /// interrupted.
@@ -104,10 +104,11 @@ pub(crate) fn send_handshake_ack<T: Tracer>(
     flow: FlowId,
     now_s: f64,
     (tx_start_s, tie_break_s): Cause,
-    size_bytes: u32,
+    config: &TcpConfig,
 ) {
-    let flags = endpoint.flags.with(Flags::HANDSHAKE_ACK, true);
-    let sent = Packet::sent(now_s, 0, size_bytes as u16, flags);
+    let ecn = if config.all_are_ect() { Ecn::Ect0 } else { Ecn::NotEct };
+    let flags = endpoint.flags.with(Flags::HANDSHAKE_ACK, true).with_ecn(ecn);
+    let sent = Packet::sent(now_s, 0, config.ack_wire_size() as u16, flags);
     let packet = Packet { tx_start_s, tie_break_s, ..sent };
     depart(network, flow, endpoint.indices, now_s, packet);
 }
