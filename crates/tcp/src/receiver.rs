@@ -247,7 +247,10 @@ impl Receiver {
         data: ReceivedData,
         config: &TcpConfig,
     ) -> (bool, Option<AckSegment>) {
-        let ReceivedData { number, sent_s, ce, cwr, .. } = data;
+        let ReceivedData { number, sent_s, cwr, .. } = data;
+        let is_syn = number == 0 && config.handshake.syn;
+        // ECE of a SYN-ACK is no mark (RFC 3168 section 6.1.1); AccECN has one for it.
+        let ce = data.ce && !(is_syn && !config.ecn.ecn_feedback.is_accecn());
         // RFC 7323 section 4.3: echo the timestamp of the packet that advances RCV.NXT, or of an
         // equal one sent later.
         if !config.receiver.timestamp_echo_fix
@@ -262,8 +265,7 @@ impl Receiver {
         let (ce_before, rcv_nxt_before) = (std::mem::replace(&mut self.last_ce, ce), self.rcv_nxt);
         let ce_changed = is_exact && ce != ce_before;
         if config.ecn.ecn && config.ecn.ecn_feedback.is_accecn() {
-            let full =
-                if number == 0 && config.handshake.syn { 0 } else { config.segment.packet_size };
+            let full = if is_syn { 0 } else { config.segment.packet_size };
             let payload_bytes = self.short_payload_bytes(number).unwrap_or(full);
             let counter = self.ce_counter.get_or_insert_with(|| Box::new(CeCounter::new()));
             acks_at_once = counter.on_data(ce, payload_bytes);
@@ -280,7 +282,6 @@ impl Receiver {
         if config.repeats_syn_ack() {
             self.arm_syn_ack_timer(now_s, number, sent_s, config);
         }
-        let is_syn = number == 0 && config.handshake.syn;
         let is_duplicate = !(new || is_syn);
         if config.receiver.receive_buffer > 0 {
             let schedule = self
