@@ -61,6 +61,17 @@ def test_the_documents_are_there():
     assert "Changed behaviour" in _read("CHANGELOG.md")
 
 
+def test_the_readme_is_a_page_and_the_map_has_every_document():
+    assert len(_read("README.md").splitlines()) <= 130
+    text = _read("docs/README.md")
+    listed = {target.partition("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)}
+    starts = [path.name for path in ROOT.glob("docs/website/pages/start/*.md")]
+    assert {f"website/pages/start/{name}" for name in starts} - listed == {
+        "website/pages/start/index.md"
+    }
+    assert {path.name for path in ROOT.glob("docs/*.md")} - listed == {"README.md"}
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_links_resolve(path):
     text = re.sub(

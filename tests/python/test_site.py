@@ -44,8 +44,8 @@ def test_the_gallery_has_every_example():
 def test_counts_of_the_gallery_are_those_of_its_list():
     """The gallery's own page counts for itself; where a document gives a count, it is that one."""
     kept = sum(bool(entry.record) for entry in ENTRIES)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    count, ran = re.search(r"gallery of (\d+) examples\. Of these (\d+) run", readme).groups()
+    page = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    count, ran = re.search(r"gallery of (\d+) examples\. Of these (\d+) run", page).groups()
     assert (int(count), int(ran)) == (len(ENTRIES), len(ENTRIES) - kept)
     for page in PAGES:
         assert not re.search(r"gallery\W[^.]*\b\d+ ", page.read_text(encoding="utf-8")), page
