@@ -48,6 +48,7 @@ SITE = {
     "docs/tutorial.md": "start/tutorial",
     "docs/custom-rules.md": "guides/custom-rules",
     "docs/sweeps.md": "guides/sweeps",
+    "docs/figures.md": "guides/figures",
     "docs/search.md": "guides/search",
     "docs/design.md": "guides/design",
     "docs/gym.md": "guides/gym",
