@@ -89,6 +89,7 @@ SITE = {
     "docs/queues.md": "reference/queues",
     "docs/metrics.md": "reference/metrics",
     "docs/profiles.md": "reference/profiles",
+    "docs/ns2-profiles.md": "reference/ns2-profiles",
     "docs/api.md": "reference/api",
 }
 """Documents outside docs/website, and the address of each."""

@@ -167,8 +167,8 @@ def test_under_drr_a_flow_gets_what_was_asked_for(name):
 
 
 def test_every_knob_says_where_its_value_of_2000_comes_from():
-    text = _read("docs/profiles.md")
-    evidence = text[text.index("## Where each value") : text.index("## Departures from the RFCs")]
+    text = _read("docs/ns2-profiles.md")
+    evidence = text[text.index("## Where each value") : text.index("## Departures from ns-2")]
     dated, uncertain = evidence.split("**Not certain**")
     for knob in native.knobs():
         name = f"`{knob['name']}`"
