@@ -58,7 +58,8 @@ DEFAULT_PLOT = "="
 @besides.beside_options
 @click.option(
     "--replicates", type=options.whole_number(1, 1_000_000), metavar="N",
-    help="With --beside: runs of each, with seeds from the scenario's on.  [default: 1]",
+    help="With --beside: number of runs in each program, with consecutive seeds from the "
+         "scenario's.  [default: 1]",
 )  # fmt: skip
 @options.jobs_option
 def run(
@@ -82,8 +83,8 @@ def run(
 ) -> None:
     """Run a scenario and print its flows and links.
 
-    FILE is TOML or JSON. With --beside it also runs in ns-2. The test flows of --env are
-    named "flow": --set flows.flow.rule=CUBIC chooses their rule.
+    FILE is TOML or JSON. With --beside it also runs in ns-2. The test flows of --env are called
+    "flow", so --set flows.flow.rule=CUBIC sets their rule.
     """
     if (
         file is None

@@ -218,7 +218,7 @@ class Store:
             if record is not None:
                 yield record
                 continue
-            self.notes.append(f"run {row[0]}: is damaged and left out; it is done again")
+            self.notes.append(f"run {row[0]}: is damaged and skipped; it will be repeated")
             if self._write:
                 with self._writing() as database:
                     database.execute("DELETE FROM runs WHERE key = ?", (row[0],))
