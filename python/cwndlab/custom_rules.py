@@ -124,7 +124,7 @@ class Leave(float):
 
     Examples
     --------
-    Slow start that ends at 20 packets, whatever ssthresh is:
+    Slow start that ends at 20 packets, regardless of ssthresh:
 
     >>> from cwndlab import dumbbell, rule, run
     >>> class Early:

@@ -3,7 +3,7 @@
 Goodput is normalised as in Akella et al. (2002): unique payload delivered by all flows, divided by
 the nominal residual bandwidth, both over the measuring window. Headers take their share of the
 bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers reach at most
-1000/1040, unless the cross traffic loses packets as well: the flows then get its share.
+1000/1040, unless the cross traffic also loses packets, whose bandwidth the flows then get.
 ``goodput_left`` therefore divides it by the measured residual bandwidth. With arriving flows as
 cross traffic there is no nominal residual bandwidth, and both use the measured one.
 

@@ -105,7 +105,7 @@ def run(
     besides.check_beside(beside, ns, plot=plot, pcap=pcap, expect=expected.all)
     if beside is None and (replicates or jobs):
         option = "--replicates" if replicates else "--jobs"
-        raise click.UsageError(f"`{option}` needs `--beside ns2`; replicates are those of a sweep")
+        raise click.UsageError(f"`{option}` needs `--beside ns2`; use a sweep for replicates")
     patch = options.patch_of(settings)
     patch.update({} if home is None else {"home": home})
     given = _of_environment(env, assume, seed) if file is None else _of_file(file, patch)

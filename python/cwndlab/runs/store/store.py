@@ -91,7 +91,7 @@ class Store:
     path : str or Path
         Directory; the first write makes it if it does not exist.
     write : bool
-        If False, the store is read only, also while others write.
+        If False, the store is read-only, even while others write.
 
     Raises
     ------
@@ -101,7 +101,7 @@ class Store:
     Attributes
     ----------
     notes : list of str
-        Damaged runs that were left out: one line each.
+        Damaged runs that were skipped: one line each.
 
     Examples
     --------
