@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "--rules",
     multiple=True,
     metavar="RULES",
-    help='Rules that are compared, joined by commas; also repeated.  [default: "AIMD(1, 0.8), '
+    help='Rules to compare, separated by commas; repeatable.  [default: "AIMD(1, 0.8), '
     "AIAD(1, 3),"
     ' MIMD(1.125, 0.8), MIAD(1.125, 3)"]',
 )
