@@ -119,7 +119,7 @@ def assess(
     if not select(suites, sections=sections) and ADVERSARY not in suites:
         raise ScenarioError(
             f"section: no test of {', '.join(suites)} is about {', '.join(sections)}: expected "
-            "other sections or suites (`cwndlab assess --list` has all)"
+            "other sections or suites (`cwndlab assess --list` shows all)"
         )
     check_rule(own, home)
     for name in others:

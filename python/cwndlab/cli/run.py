@@ -94,7 +94,7 @@ def run(
         # `run --plot FILE.toml`: the file was meant as the scenario.
         file, plot = Path(plot), DEFAULT_PLOT
     if file is not None and env is not None:
-        raise click.UsageError("`--env` takes the place of `FILE.toml`")
+        raise click.UsageError("`--env` cannot be used with `FILE.toml`: it replaces the file")
     if assume and env is None:
         raise click.UsageError("`--assume` needs `--env`")
     if file is None and env is None:

@@ -85,7 +85,7 @@ PROFILES = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35", DATED)
               help="With --witness: the ns-2 program.  [default: ns on the path]")  # fmt: skip
 @click.option(
     "--profile", type=options.Choice(*PROFILES), metavar="NAME",
-    help="Endpoints and routers of an ns-2 of another year: " + ", ".join(PROFILES[:-1]) + "; "
+    help="Use the endpoints and routers of another ns-2 release: " + ", ".join(PROFILES[:-1]) + "; "
     f"{DATED} is that of each paper's date.",
 )  # fmt: skip
 @click.option(
