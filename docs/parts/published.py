@@ -75,8 +75,8 @@ def _padhye(mean: Numbers) -> tuple[str, str]:
     return _holds(above["0.001"] < 1.2 and above["0.1"] > 2), (
         f"the formula without timeouts is {above['0.001']:.2f} times the rate at p = 0.001, "
         f"{above['0.1']:.1f} times at 0.1 and {above['0.3']:.0f} times at 0.3. The one with "
-        "timeouts stays close to the points up to p = 0.1; beyond that it is too low, as losses here "
-        "are independent and end in a timeout less often."
+        "timeouts stays close to the points up to p = 0.1; beyond that it is too low, as losses "
+        "here are independent and end in a timeout less often."
     )
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from typing import Any
 
 from parts.text import ROOT, table
 
@@ -43,6 +44,6 @@ def trust() -> str:
     )
 
 
-def _known_results() -> list[dict]:
+def _known_results() -> list[dict[str, Any]]:
     record = json.loads((ROOT / "docs" / "known-results.json").read_text(encoding="utf-8"))
     return record["facts"]
