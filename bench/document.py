@@ -24,7 +24,7 @@ from tables import TABLES, Table, stages  # noqa: E402
 
 RECORD = ROOT / "bench" / "results.json"
 GUARD = ROOT / "bench" / "instructions.json"
-DOCUMENTS = ("docs/performance.md", "docs/live-beside.md", "README.md")
+DOCUMENTS = ("docs/performance.md", "docs/live-beside.md")
 PART = re.compile(r"(<!-- generated: bench (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

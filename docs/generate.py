@@ -12,9 +12,9 @@ on the lossy link), ``four SCENARIO`` (results of all families on one of the fou
 (numerical meaning of words in papers), ``agents TABLE`` (of `cwndlab.gym`), ``margins`` (of
 relevance), ``verdicts`` (of papers, from docs/reproduction.json, which `cwndlab reproduce --all
 --page docs` writes), ``known results`` (from docs/known-results.json, which `cwndlab
-known-results --page docs` writes), ``simulated rates`` (beside theory's), ``fallback`` (of Prague),
-``$ COMMAND`` (the command and its output, run from the repository's root), and ``bench NAME`` (the
-last record of `make bench`, from bench/document.py).
+known-results --page docs` writes), ``trust`` (three numbers of README.md), ``simulated rates``
+(beside theory's), ``fallback`` (of Prague), ``$ COMMAND`` (the command and its output, run from the
+repository's root), and ``bench NAME`` (the last record of `make bench`, from bench/document.py).
 A part whose command runs ns-2 stays as it is where ns-2 is not installed. With a DOCUMENT only
 this one is written, and its pictures are drawn.
 ``--papers PAPER/ID ...`` draws only pictures of docs/reproduction.md again, from the runs in
@@ -52,16 +52,18 @@ from parts import (
     rates,
     scenario,
     tables,
+    trust,
 )
 from parts.text import ROOT
 
 DOCUMENTS = (
     "README.md", "docs/api.md", "docs/assess.md", "docs/environments.md", "docs/live-beside.md",
-    "docs/custom-rules.md", "docs/design.md", "docs/gym.md", "docs/import.md",
-    "docs/known-results.md", "docs/l4s.md", "docs/lessons/README.md", "docs/metrics.md",
-    "docs/ns2.md", "docs/papers.md", "docs/performance.md", "docs/profiles.md", "docs/published.md",
-    "docs/reproduction.md", "docs/rules.md", "docs/scenario.md", "docs/search.md",
-    "docs/sweeps.md", "docs/theory.md", "docs/tutorial.md", "docs/witness.md",
+    "docs/custom-rules.md", "docs/design.md", "docs/first-session.md", "docs/gym.md",
+    "docs/import.md", "docs/known-results.md", "docs/l4s.md", "docs/lessons/README.md",
+    "docs/metrics.md", "docs/network.md", "docs/ns2.md", "docs/ns2-profiles.md", "docs/papers.md",
+    "docs/performance.md", "docs/profiles.md", "docs/published.md", "docs/reproduction.md",
+    "docs/rules.md", "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md",
+    "docs/traffic.md", "docs/tutorial.md", "docs/waveforms.md", "docs/witness.md",
 )  # fmt: skip
 PICTURES = {
     "docs/images/against.png": (
@@ -184,6 +186,7 @@ def generate(name: str) -> str:
         "cells in both": all_cells.both,
         "fallback": classic_ecn.fallback_table,
         "simulated rates": rates.simulated_rates,
+        "trust": trust.trust,
     }
     return makers[name]()
 

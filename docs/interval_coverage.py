@@ -3,7 +3,7 @@
 Samples of known mean, shaped like the metrics of runs, are drawn many times. Compared are Student's
 t, its interval cut at the bounds, that of the logit or logarithm, that of the effective sample
 size, the narrower end of both that `cwndlab.statistics.estimate` takes, and two bootstraps of
-scipy, which take minutes. The tables of docs/metrics.md are what it prints;
+scipy, which take minutes. The tables of docs/intervals.md are what it prints;
 tests/python/test_interval_coverage.py measures some of it again.
 """
 

@@ -75,8 +75,8 @@ def _padhye(mean: Numbers) -> tuple[str, str]:
     return _holds(above["0.001"] < 1.2 and above["0.1"] > 2), (
         f"the formula without timeouts is {above['0.001']:.2f} times the rate at p = 0.001, "
         f"{above['0.1']:.1f} times at 0.1 and {above['0.3']:.0f} times at 0.3. The one with "
-        "timeouts stays beside the points up to p = 0.1; beyond that it is too low, as losses here "
-        "are independent and end in a timeout less often."
+        "timeouts stays close to the points up to p = 0.1; beyond that it is too low, as losses "
+        "here are independent and end in a timeout less often."
     )
 
 
@@ -156,8 +156,8 @@ def _cardwell(mean: Numbers) -> tuple[str, str]:
 def _ware(mean: Numbers) -> tuple[str, str]:
     shares = [100 * mean("groups.bbr.share", count=str(count)) for count in (1, 2, 4, 8, 16)]
     return _holds(max(shares) - min(shares) < 5 and min(shares) > 35), (
-        f"the share of the BBR flow is {min(shares):.0f} to {max(shares):.0f} %, beside one CUBIC "
-        f"flow and beside sixteen; an equal share of seventeen is 6 %."
+        f"the share of the BBR flow is {min(shares):.0f} to {max(shares):.0f} %, against one CUBIC "
+        f"flow and against sixteen; an equal share of seventeen is 6 %."
     )
 
 

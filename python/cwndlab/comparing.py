@@ -71,34 +71,34 @@ def compare(
     profile : str, optional
         Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
     home : {"simulator", "linux", "linux:NAME"} or sequence of them, optional
-        Where the runs go, instead of the simulator: a Linux kernel in virtual time. Several make of
-        each environment one in each home, such as ``"constant at linux"``.
+        Where the runs execute instead of in the simulator: a Linux kernel in virtual time. With
+        several homes, each environment runs in each of them, named such as ``"constant at linux"``.
     assume : Assumptions or mapping, optional
         Assumptions of the environments, such as ``{"rtt": "40ms"}``.
     seed : int
         Seed of replicate 0.
     patch : mapping, optional
-        Dotted keys to set in all runs, last.
+        Dotted keys to set in all runs, after all others.
     trace : mapping, optional
         The ``[trace]`` table of replicate 0; the others record none.
     metrics : str or sequence of str, optional
-        What is measured, in the order of tables; by default `cwndlab.metrics.USUAL`.
+        Metrics to measure, in the order of the tables; by default `cwndlab.metrics.USUAL`.
     until : str, optional
         Add replicates until every 95 % interval is narrow enough, such as ``"ci(goodput) < 1%"``.
     most : int
         With `until`, the largest number of replicates of a cell.
     jobs : int, optional
-        Threads; by default one for each processor.
+        Number of threads; by default one for each processor.
     store : Store, str or Path, optional
-        Keeps finished runs, so that the same call continues where it was interrupted.
+        Keeps finished runs, so the same call continues where it was interrupted.
     on : str or Client, optional
-        A dask.distributed scheduler, which performs the runs.
+        A dask.distributed scheduler, whose cluster executes the runs.
     progress : callable, optional
-        Gets ``"runs"``, the number of finished runs, and of all.
+        Called with ``"runs"``, the number of finished runs, and the total.
     keep : bool
         Whether `Comparison.results` keeps every run's result.
     run : bool
-        Whether to do the runs. Without them the result has its `plan` only, as
+        Whether to execute the runs. Without them the result has only its `plan`, as
         `cwndlab.runs.collection.collect` takes it.
 
     Returns

@@ -274,7 +274,7 @@ def plan_rules(
     assume : Assumptions, optional
         Assumptions of the environments.
     patch : mapping, optional
-        Dotted keys to set in all runs, last.
+        Dotted keys to set in all runs, after all others.
     metrics : sequence of Metric
         Metrics whose needs the runs meet, such as ``trace.rtt``.
 

@@ -124,7 +124,7 @@ class Leave(float):
 
     Examples
     --------
-    Slow start that ends at 20 packets, whatever ssthresh is:
+    Slow start that ends at 20 packets, regardless of ssthresh:
 
     >>> from cwndlab import dumbbell, rule, run
     >>> class Early:
@@ -481,13 +481,13 @@ def _check_trusted(place: str) -> None:
             path.is_relative_to(trusted) for trusted in (folder, *_trusted_paths)
         ):
             raise Unusable(
-                f"{path} does not lie beside the file that names it: expected a rule file there, "
-                "or --rules FILE (in Python: cwndlab.custom_rules.trust)"
+                f"{path} is not in the folder of the file that names it: expected a rule file "
+                "there, or --rules FILE (in Python: cwndlab.custom_rules.trust)"
             )
     elif place not in sys.modules and place not in _trusted_modules:
         raise Unusable(
             f"module {place} is not imported for a file that names it: expected a rule file "
-            f"beside it, or --rules {place} (in Python: import it first)"
+            f"in its folder, or --rules {place} (in Python: import it first)"
         )
 
 

@@ -57,13 +57,13 @@ def explain(
     scenario : Scenario, mapping, str or Path
         What to run; a path or text is loaded with `Scenario.load`.
     flows : str or sequence of str, optional
-        Names of two flows or groups, of which the first is explained against the second; or of one,
-        which is explained against the link's capacity. By default those of a scenario that has
-        one or two groups.
+        Names of two flows or groups, of which the first is compared with the second; or of one,
+        which is compared with the link's capacity. By default those of a scenario that has one or
+        two groups.
     seed, profile, patch
         As for `cwndlab.run`.
     progress : callable, optional
-        Gets (simulated seconds, packets) about ten times a second.
+        Called with (simulated seconds, packets) about ten times a second.
 
     Returns
     -------

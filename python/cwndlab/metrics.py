@@ -3,7 +3,7 @@
 Goodput is normalised as in Akella et al. (2002): unique payload delivered by all flows, divided by
 the nominal residual bandwidth, both over the measuring window. Headers take their share of the
 bandwidth but carry no payload, so that 1000-byte payloads under 40-byte headers reach at most
-1000/1040, unless the cross traffic loses packets as well: the flows then get its share.
+1000/1040, unless the cross traffic also loses packets, whose bandwidth the flows then get.
 ``goodput_left`` therefore divides it by the measured residual bandwidth. With arriving flows as
 cross traffic there is no nominal residual bandwidth, and both use the measured one.
 
@@ -187,8 +187,8 @@ def _of_flows(key: str) -> Metric:
     return Metric.of(
         COLUMNS["flows"][key],
         lambda run, _: mean(flow[key] for flow in run["flows"]),
-        meaning="mean of the flows'; only where it is asked for, because `trace.rtt`, which then "
-        "is set, makes runs slower",
+        meaning="mean over the flows; only on request, because it sets `trace.rtt`, which makes "
+        "runs slower",
         digits=1,
         patch=RECORDED[key],
     )
@@ -199,7 +199,7 @@ def _of_transfers(key: str, **changes: Any) -> Metric:
     return Metric.of(
         COLUMNS["arrivals"][key],
         lambda run, _: mean(group.get(key) for group in run.get("arrivals", ())),
-        meaning="mean of the groups' in `arrivals`",
+        meaning="mean over the groups in `arrivals`",
         **{"digits": 2, **changes},
     )
 
@@ -248,10 +248,10 @@ METRICS: tuple[Metric, ...] = (
         key="goodput", label="goodput / available", short="goodput /\navailable",
         more_is_better=True, bounds=_NOT_NEGATIVE,
         meaning="normalised goodput: the sum of the flows' `goodput_bps` / `available_bps` of the "
-        "link; / `left_bps` where finite flows are the cross traffic, whose share the scenario "
-        "does not set. It is payload over a rate that headers share: with 1000-byte payloads in "
-        "1040-byte packets at most 0.962, unless cross traffic loses packets too, whose share the "
-        "flows then get",
+        "link, or / `left_bps` if finite flows are the cross traffic, because the scenario does "
+        "not set their rate. The numerator is payload, the denominator includes headers: with "
+        "1000-byte payloads in 1040-byte packets it is at most 0.962, unless cross traffic loses "
+        "packets and leaves its bandwidth to the flows",
         read=lambda run, link: _ratio(run["aggregate_goodput_bps"], _asked(run, link)),
         needs_link=True,
     ),
@@ -275,28 +275,28 @@ METRICS: tuple[Metric, ...] = (
     _of_run("lowest_share"),
     Metric.of(
         COLUMNS["flows"]["starved_s"], _longest_starvation, digits=1,
-        meaning="the longest of the flows': whole bins of `shares.bin` (1 s unless set) in which "
+        meaning="the longest over the flows: whole bins of `shares.bin` (1 s unless set) in which "
         "the goodput was below `shares.starved_below` (0.1 unless set) times the fair share; "
-        "`trace.shares` then is set",
+        "it sets `trace.shares`",
         patch=RECORDED["starved_s"],
     ),
     Metric.of(
         COLUMNS["flows"]["convergence_s"],
         lambda run, _: mean(after_s for _, after_s in _shares(run)), digits=1,
-        meaning="mean of those flows' that converged: read it beside `unconverged_flows`; "
-        "`trace.shares` then is set",
+        meaning="mean over the flows that converged: read it together with `unconverged_flows`; "
+        "it sets `trace.shares`",
         patch=RECORDED["convergence_s"],
     ),
     Metric(
         key="unconverged_flows", label="flows that did not converge", short="not\nconverged",
         unit="per run", more_is_better=False, bounds=_NOT_NEGATIVE,
-        meaning="number of flows with a `starved_s` and without a `convergence_s`; `trace.shares` "
-        "then is set",
+        meaning="number of flows with a `starved_s` and without a `convergence_s`; it sets "
+        "`trace.shares`",
         read=_unconverged, digits=1, patch=RECORDED["convergence_s"],
     ),
     Metric.of(
         COLUMNS["links"]["l4s_marked_packets"], lambda _, link: link["l4s_marked_packets"],
-        meaning="the link's, of the measuring window", unit="per run", digits=1, needs_link=True,
+        meaning="the link's, in the measuring window", unit="per run", digits=1, needs_link=True,
     ),
     Metric(
         key="classic_marked_packets", label="marked packets without L4S",
@@ -322,7 +322,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         key="goodput_left", label="goodput / residual bandwidth", short="goodput /\nresidual",
         more_is_better=True, bounds=_NOT_NEGATIVE,
-        meaning="the sum of the flows' `goodput_bps` / `left_bps` of the link: the part of the "
+        meaning="the sum of the flows' `goodput_bps` / `left_bps` of the link: the fraction of the "
         "residual bandwidth that they used",
         read=lambda run, link: _ratio(run["aggregate_goodput_bps"], link["left_bps"]),
         needs_link=True,

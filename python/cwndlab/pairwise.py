@@ -202,7 +202,7 @@ def against(
         Environments, whose link grows with the number of flows; by default one link of constant
         rate.
     rate : str or float
-        Rate of that link, whatever the number of flows (bit/s if a bare number).
+        Rate of that link, independent of the number of flows (bit/s if a bare number).
     replicates : int
         Runs per cell, with seeds ``seed``, ``seed + 1``, ... in every cell.
     duration : str or float, optional
@@ -210,14 +210,15 @@ def against(
     profile : str, optional
         Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
     home : {"simulator", "linux", "linux:NAME"} or sequence of them, optional
-        Where the runs go, instead of the simulator: a Linux kernel in virtual time. Several make of
-        each environment, or of the link, one in each home.
+        Where the runs execute instead of in the simulator: a Linux kernel in virtual time. With
+        several homes, each environment, or the link, runs in each of them.
     assume : Assumptions or mapping, optional
-        RTT, buffer, measuring window and the like; its number of flows is not used.
+        RTT, buffer, measuring window and so on; its number of flows is not used.
     seed : int
         Seed of replicate 0.
     patch : mapping, optional
-        Dotted keys to set in all runs, last; the flows are ``flows.rule`` and ``flows.against``.
+        Dotted keys to set in all runs, after all others; the flows are ``flows.rule`` and
+        ``flows.against``.
     trace : mapping, optional
         The ``[trace]`` table of replicate 0; the others record none.
     until : str, optional
@@ -225,17 +226,17 @@ def against(
     most : int
         With `until`, the largest number of replicates of a cell.
     jobs : int, optional
-        Threads; by default one for each processor.
+        Number of threads; by default one for each processor.
     store : Store, str or Path, optional
-        Keeps finished runs, so that the same call continues where it was interrupted.
+        Keeps finished runs, so the same call continues where it was interrupted.
     on : str or Client, optional
-        A dask.distributed scheduler, which performs the runs.
+        A dask.distributed scheduler, whose cluster executes the runs.
     progress : callable, optional
-        Gets ``"runs"``, the number of finished runs, and of all.
+        Called with ``"runs"``, the number of finished runs, and the total.
     keep : bool
         Whether `Pairwise.results` keeps every run's result.
     run : bool
-        Whether to do the runs. Without them the result has its `plan` only, as
+        Whether to execute the runs. Without them the result has only its `plan`, as
         `cwndlab.runs.collection.collect` takes it.
 
     Returns

@@ -56,9 +56,10 @@ def phase_effects(document: Mapping[str, Any]) -> str | None:
         return None
     queue = "drop-tail queue" if met == "drop-tail" else f"queue of kind {met}"
     return (
-        f"{plural(count, 'flow')} with exact delays meet a {queue}: phase effects may decide who "
-        "loses (docs/scenario.md#host_jitter-hosts-that-are-not-exact); host_jitter, about the "
-        'time of a packet at the bottleneck such as "1ms", ends them'
+        f"{plural(count, 'flow')} with exact delays share a {queue}: phase effects may decide "
+        "which flow loses packets (docs/scenario.md#host_jitter-hosts-that-are-not-exact); to "
+        "prevent this, set host_jitter to about the time of a packet at the bottleneck, such as "
+        '"1ms"'
     )
 
 

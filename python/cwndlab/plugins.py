@@ -1,4 +1,4 @@
-"""What a package beside cwndlab stands on, as the package of papers in this repository does.
+"""The interface for packages that extend cwndlab, such as the package of papers in this repository.
 
 Two groups of entry points add to the command line. One in ``cwndlab.commands`` names a command of
 click, which becomes a command of ``cwndlab``. One in ``cwndlab.outputs`` names a mapping of JSON

@@ -95,7 +95,7 @@ class Result(ResultTables):
     >>> len(result.flows.to_pandas())
     1
 
-    What two rules get beside each other, and what a group loses to the other (harm):
+    What two rules get in competition, and what a group loses to the other (harm):
 
     >>> both = dumbbell("10Mbit", "20ms", flows=["NewReno", "Vegas"], duration="20s")
     >>> table = run(both, patch={"trace.solo": True}).groups

@@ -211,7 +211,7 @@ dumbbell("10Mbit", "20ms", flows="CUBIC")
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
-        """Make a scenario from a dictionary shaped like its TOML or JSON form."""
+        """Make a scenario from a dictionary with the structure of its TOML or JSON form."""
         return cls(document)
 
     def set(self, key: str, value: Any) -> Scenario:

@@ -72,13 +72,13 @@ class Reproduction(ResultTables):
     costs : list of Cost
         Costs by plan.
     beside : list of Beside
-        Printed numbers, with ours.
+        Numbers that the paper prints, with ours.
     wall_s : float
         Wall-clock time, seconds.
     folder : Path
         Directory of its report.
     reading : int, optional
-        The reading that its plans were run under.
+        The assumption set (reading) under which its plans were run.
     home : str
         Where the runs went.
 
@@ -238,7 +238,7 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce experiments of a paper.
 
-    Runs are kept in the store as they finish and never done again. ``OUT/KEY`` gets
+    The store keeps runs as they finish, and they are never repeated. ``OUT/KEY`` gets
     ``report.html``, ``claims.json``, and a folder per experiment with ``data.parquet`` and
     ``plot.png``.
 
@@ -249,28 +249,28 @@ def reproduce(
     ids : str or sequence of str, optional
         Its experiments; by default all.
     quick : bool
-        Few and short runs: a test, too little for most verdicts.
+        Few and short runs, as a test; not enough for most verdicts.
     out : str or Path
         Directory of the report.
     replicates : int, optional
         Largest number of replicates of every plan, for a first look; a later call adds the others.
     profile : str, optional
-        An ns-2 whose endpoints and routers all runs have, such as ``"ns2-2001"``.
+        An ns-2 release whose endpoints and routers all runs use, such as ``"ns2-2001"``.
     home : {"simulator", "linux", "linux:NAME"}, optional
         Where the runs go: the simulator, or TCP of a Linux kernel in virtual time, whose endpoints
-        take the place of the paper's.
+        replace those of the paper.
     assume : mapping, optional
         Assumptions of the environments (`cwndlab.environments.Assumptions`).
     reading : int, optional
-        A reading of what the paper leaves open, 0 for what its plans assume
-        (`cwndlab_papers.open_values`): plans have its values, all their rules, and the
-        settings of the coarse plan.
+        Number of an assumption set for the values that the paper leaves open, 0 for the one of its
+        plans (`cwndlab_papers.open_values`). Plans then run with these values, with all their
+        rules, in the settings of the coarse plan.
     store : Store, str or Path, optional
         Store of finished runs, by default ``OUT/store``.
     jobs : int, optional
-        Threads; by default one for each processor.
+        Number of threads; by default one for each processor.
     on : str or Client, optional
-        A dask.distributed scheduler, which performs the runs.
+        A dask.distributed scheduler, whose cluster executes the runs.
     progress : callable, optional
         Gets the events of the sweeps, and ``{"event": "plan", "plan": ..., "of": ..., "number":
         ...}`` before each.

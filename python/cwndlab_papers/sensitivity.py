@@ -82,7 +82,7 @@ def run(
     jobs : int, optional
         Threads.
     on : str or Client, optional
-        A dask.distributed scheduler, which performs the runs.
+        A dask.distributed scheduler, whose cluster executes the runs.
     progress : callable, optional
         Gets the events of the sweeps, and ``{"event": "plan", "plan", "of", "number"}`` before
         each.

@@ -74,7 +74,7 @@ def _dated(papers: Mapping[str, Any]) -> list[str]:
     return [
         "## What the year of ns-2 changes\n",
         "The same plans, cells and replicates with the endpoints and routers of the ns-2 of the "
-        "paper's date ([profiles](profiles.md#dated-profiles-of-ns-2)), as "
+        "paper's date ([profiles](ns2-profiles.md#dated-profiles-of-ns-2)), as "
         "`cwndlab reproduce PAPER --profile dated --page docs` runs them. "
         "[Why it is no default](decisions/profiles-of-papers.md).\n",
         _table(head, rows),

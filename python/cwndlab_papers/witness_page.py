@@ -45,15 +45,15 @@ FOLDER = "witness"
 """Folder of the records, beside the page."""
 PART = "witness"
 """Name of the generated part in the page (docs/generate.py)."""
-HEAD = """# Five papers before a witness: ns-2
+HEAD = """# Five papers in ns-2
 
-All five papers ran on ns-2. Here ns-2 2.35 runs the decisive cells of their claims too, with the
-endpoints and routers of the release of each paper's date ([profiles](profiles.md)), and both
-programs are judged by the same readings over the same cells and seeds. Where both contradict a
-paper, its particulars are in doubt; where only cwndlab does, so is cwndlab. Verdicts from few
-replicates decide less than those of [all verdicts](reproduction.md), which are cwndlab's alone.
-`cwndlab reproduce PAPER --witness ns2 --page docs` writes this page and its records
-([papers](papers.md#ns-2-as-a-witness)).
+All five papers used ns-2. On this page ns-2 2.35 also runs the decisive cells of their claims,
+with the endpoints and routers of the ns-2 release of each paper's date ([profiles](profiles.md)).
+Both programs run the same cells with the same seeds and are judged by the same bounds. If both
+contradict a paper, the details of the paper are in doubt; if only cwndlab does, cwndlab is in
+doubt. These verdicts come from few replicates, so they are weaker than [all
+verdicts](reproduction.md), which are cwndlab's alone. `cwndlab reproduce PAPER --witness ns2
+--page docs` writes this page and its records ([papers](papers.md#the-ns-2-check)).
 
 """
 

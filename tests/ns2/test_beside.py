@@ -70,7 +70,7 @@ def test_a_cell_that_ns2_lacks_is_refused_before_any_run(tmp_path):
     sweep = _sweep(axes={"rule": ["AIMD(1, 0.5)", "BBR1"]})
     with pytest.raises(cwndlab.ScenarioError, match=r"cell rule = BBR1: flows\[0\].rule"):
         run_beside(sweep, tmp_path)
-    with pytest.raises(cwndlab.ScenarioError, match="`until` cannot be used beside ns-2"):
+    with pytest.raises(cwndlab.ScenarioError, match="`until` cannot be used with ns-2"):
         run_beside(_sweep(until="ci(loss_rate) < 1%"))
 
 

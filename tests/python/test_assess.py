@@ -278,7 +278,7 @@ def test_exit_code_3_where_a_criterion_got_worse(store, tmp_path):
     less = assess("AIMD(1, 0.5)", *given, "--expect-no-worse")
     lacks = f"the baseline lacks 1 of {len(comparisons) + 1} comparisons"
     assert less.exit_code == 3
-    assert f"not run, so not passed: 5.1.3 ({lacks})" in less.output
+    assert f"skipped, so not passed: 5.1.3 ({lacks})" in less.output
     assert assess("AIMD(1, 0.5)", *given).exit_code == 0
 
 
@@ -311,7 +311,7 @@ def test_a_baseline_of_other_criteria_is_no_proof(store, tmp_path, cli):
             str(junit))  # fmt: skip
     some = cli(*both)
     assert some.returncode == 3, some.stderr
-    assert "not run, so not passed: 5.1.3 (the baseline has no run" in some.stderr
+    assert "skipped, so not passed: 5.1.3 (the baseline has no run" in some.stderr
     assert "--allow-not-run 5.1.3" in some.stderr
     since = some.stdout.partition("Since the baseline")[2]
     assert "· not compared" in since
@@ -332,7 +332,7 @@ def test_what_the_short_tests_leave_out_is_named(tmp_path, cli):
     junit = tmp_path / "junit.xml"
     found = cli(*short, "--expect-no-worse", "--junit", str(junit))
     assert found.returncode == 3
-    assert "not run, so not passed: 5.1.1, 5.1.2, " in found.stderr
+    assert "skipped, so not passed: 5.1.1, 5.1.2, " in found.stderr
     assert "tcpeval (it has no short test)" in found.stderr
     data = json.loads((tmp_path / "assessment.json").read_text())
     sections = [one.section for one in criteria().values() if one.evidence == "simulation"]
@@ -351,7 +351,7 @@ def test_sections_without_a_test_are_not_left_out(store, tmp_path):
              "--replicates", "2", "--expect-no-worse")  # fmt: skip
     found = assess(*given, "--suite", "c4", "--section", "5.1.5,7.9")
     assert found.exit_code == 3
-    assert "not run, so not passed: 5.1.5 (None of the chosen tests is about it)" in found.output
+    assert "skipped, so not passed: 5.1.5 (None of the chosen tests is about it)" in found.output
     assert "7.9," not in found.output.partition("not run, so")[2]
 
 

@@ -52,7 +52,7 @@ def _json(answer) -> dict:
 def test_json_is_one_object_with_all_names(cli, small_file):
     answer = cli("run", small_file, "--json")
     run = _json(answer)
-    assert answer.stderr.startswith("note: 3 flows with exact delays meet a drop-tail queue")
+    assert answer.stderr.startswith("note: 3 flows with exact delays share a drop-tail queue")
     assert set(run) >= RUN_FIELDS | {"flows", "links"}
     assert [flow["flow"] for flow in run["flows"]] == ["a-0", "a-1", "b"]
     assert [flow["recovery"] for flow in run["flows"]] == ["sack", "sack", "reno"]
@@ -68,7 +68,7 @@ def test_json_is_one_object_with_all_names(cli, small_file):
 def test_tables_go_to_standard_output(cli, small_file):
     answer = cli("run", small_file)
     assert answer.returncode == 0
-    assert answer.stderr.startswith("note: 3 flows with exact delays meet a drop-tail queue")
+    assert answer.stderr.startswith("note: 3 flows with exact delays share a drop-tail queue")
     for word in (
         "a-0",
         "a-1",

@@ -61,6 +61,17 @@ def test_the_documents_are_there():
     assert "Changed behaviour" in _read("CHANGELOG.md")
 
 
+def test_the_readme_is_a_page_and_the_map_has_every_document():
+    assert len(_read("README.md").splitlines()) <= 130
+    text = _read("docs/README.md")
+    listed = {target.partition("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)}
+    starts = [path.name for path in ROOT.glob("docs/website/pages/start/*.md")]
+    assert {f"website/pages/start/{name}" for name in starts} - listed == {
+        "website/pages/start/index.md"
+    }
+    assert {path.name for path in ROOT.glob("docs/*.md")} - listed == {"README.md"}
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_links_resolve(path):
     text = re.sub(
@@ -156,8 +167,8 @@ def test_under_drr_a_flow_gets_what_was_asked_for(name):
 
 
 def test_every_knob_says_where_its_value_of_2000_comes_from():
-    text = _read("docs/profiles.md")
-    evidence = text[text.index("## Where each value") : text.index("## Departures from the RFCs")]
+    text = _read("docs/ns2-profiles.md")
+    evidence = text[text.index("## Where each value") : text.index("## Departures from ns-2")]
     dated, uncertain = evidence.split("**Not certain**")
     for knob in native.knobs():
         name = f"`{knob['name']}`"

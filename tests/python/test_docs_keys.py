@@ -1,4 +1,4 @@
-"""Keys of a scenario in docs/scenario.md.
+"""Keys of a scenario in docs/scenario.md and its pages.
 
 Each has an example there, and each example is allowed.
 """
@@ -60,7 +60,8 @@ def test_every_key_of_a_scenario_is_documented_with_an_example():
     assert {name: set(entry["properties"]) for name, entry in types.items()} == {
         name: set(keys) for name, keys in KEYS.items()
     }
-    text = (ROOT / "docs/scenario.md").read_text(encoding="utf-8")
+    pages = ("scenario", "network", "traffic", "waveforms")
+    text = "".join((ROOT / f"docs/{page}.md").read_text(encoding="utf-8") for page in pages)
     parts = set(re.findall(r"<!-- generated: scenario (.+?) -->", text))
     assert all(name in parts or name.split()[0] in parts for name in types)
     assert set(knobs) - {knob["name"] for knob in native.knobs()} == {"timer_phase"}

@@ -236,9 +236,7 @@ def test_what_cannot_be_imported_is_said_in_a_sentence(recorded, tmp_path):
         captures.write(tmp_path / "quic.pcap", quic)
     )
     twice = sorted(packets + [(time_s + 1e-5, data) for time_s, data in packets])
-    assert "data packets are there twice" in _refused(
-        captures.write(tmp_path / "twice.pcap", twice)
-    )
+    assert "data packets appear twice" in _refused(captures.write(tmp_path / "twice.pcap", twice))
     assert "has 7 data packets: expected 20" in _refused(
         captures.write(tmp_path / "short.pcap", packets[:9])
     )

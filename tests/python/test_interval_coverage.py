@@ -1,4 +1,4 @@
-"""Intervals cover as docs/metrics.md says, and better than the alternatives."""
+"""Intervals cover as docs/intervals.md says, and better than the alternatives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import interval_coverage as program
 
-TABLE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+TABLE = (Path(__file__).parents[2] / "docs" / "intervals.md").read_text(encoding="utf-8")
 COLUMNS = ["values", "runs", *program.METHODS]
 
 

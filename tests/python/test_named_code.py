@@ -71,7 +71,9 @@ def test_a_rule_file_elsewhere_does_not_run(tmp_path, reader, relative):
     load, template = reader
     data, rule = folders(tmp_path)
     data.write_text(template.format(rule=f"{'../there/rules.py' if relative else rule}:Mine"))
-    with pytest.raises(cwndlab.ScenarioError, match="does not lie beside the file that names it"):
+    with pytest.raises(
+        cwndlab.ScenarioError, match="is not in the folder of the file that names it"
+    ):
         load(data)
     assert not rule.with_suffix(".ran").exists()
     custom_rules.trust(rule)
@@ -97,7 +99,7 @@ def test_a_link_out_of_the_folder_is_no_way_round(tmp_path):
     data, rule = folders(tmp_path)
     (data.parent / "rules.py").symlink_to(rule)
     data.write_text(SCENARIO.format(rule="rules.py:Mine"))
-    with pytest.raises(cwndlab.ScenarioError, match="does not lie beside"):
+    with pytest.raises(cwndlab.ScenarioError, match="is not in the folder"):
         cwndlab.Scenario.load(data)
     assert not rule.with_suffix(".ran").exists()
 
@@ -107,7 +109,7 @@ def test_the_command_line_names_rules(tmp_path, cli):
     data.write_text(SCENARIO.format(rule=f"{rule}:Mine"))
     refused = cli("run", str(data))
     assert refused.returncode == 2
-    assert "does not lie beside the file that names it" in refused.stderr
+    assert "is not in the folder of the file that names it" in refused.stderr
     assert cli("run", str(data), "--rules", str(rule)).returncode == 0
     # An argument that names a rule is enough.
     command = ("compare", f"{rule}:Mine", "--replicates", "1", "--duration", "1s")
@@ -141,5 +143,5 @@ def test_a_stored_definition_is_data(tmp_path):
     found = subprocess.run(
         [sys.executable, "-c", code, str(store)], capture_output=True, text=True, check=False
     )
-    assert "does not lie beside the file that names it" in found.stderr
+    assert "is not in the folder of the file that names it" in found.stderr
     assert not rule.with_suffix(".ran").exists()

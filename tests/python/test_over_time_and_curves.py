@@ -88,7 +88,10 @@ def test_a_formula_is_drawn_in_the_units_of_the_axes():
     [
         ({"x": LIMIT, "curves": {"a": "2*y"}}, 'curves: a: formula: "2[*]y" is not valid'),
         ({"x": "rule", "curves": {"a": "x"}}, 'curves: "rule" is not valid: expected a metric, or'),
-        ({"x": LIMIT, "y": ["goodput", "loss_rate"], "curves": {"a": "x"}}, "one metric on y: 2"),
+        (
+            {"x": LIMIT, "y": ["goodput", "loss_rate"], "curves": {"a": "x"}},
+            "one metric on y: got 2",
+        ),
         ({"x": LIMIT, "log": "z"}, 'log: "z" is not known: expected x or y'),
         ({"bands": "cwn"}, r'bands: "cwn" is not known: .* \(did you mean cwnd'),
         ({"bands": "cwnd", "hue": "rule"}, f"hue: axis `{LIMIT}` has several levels"),

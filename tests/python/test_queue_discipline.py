@@ -22,7 +22,7 @@ MOST_FILES = 5
 DISCIPLINES = [("pie", "Pie", "pie"), ("fq_codel", "FqCoDel", "fq-codel")]
 PRODUCT = ("bench", "crates", "docs", "python")
 # Below these folders of the product lies what only uses disciplines.
-USES = {"tests", "lessons", "website"}
+USES = {"tests", "lessons", "website", "first-session.md"}
 COMMENT = {".rs": r"//.*", ".py": r"#.*"}
 
 

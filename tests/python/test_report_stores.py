@@ -154,7 +154,7 @@ def test_a_rule_whose_source_is_gone_is_named(tmp_path):
     assert "mine.py:Slow" in write_report(tmp_path / "runs").read_text(encoding="utf-8")
     rules.unlink()
     with pytest.raises(
-        StoreError, match=r"the definition of `limits` cannot be read here .*mine\.py"
+        StoreError, match=r"the definition of `limits` cannot be read on this machine .*mine\.py"
     ):
         write_report(tmp_path / "runs")
 

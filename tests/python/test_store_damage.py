@@ -80,7 +80,7 @@ def test_a_damaged_run_is_said_and_done_again(tmp_path, column):
     with Store(tmp_path, write=False) as store:
         assert len(list(store.records())) == 2
         (note,) = store.notes
-        assert note.endswith("is damaged and left out; it is done again")
+        assert note.endswith("is damaged and skipped; it will be repeated")
     after = sweep.run(tmp_path)
     assert after.runs.equals(before.runs)
     assert note in after.notes

@@ -62,13 +62,15 @@ def test_no_table_is_wider_than_the_terminal(tmp_path, arguments, columns):
     assert any("──" in line for line in lines)
 
 
-README = re.findall(r"^\$ cwndlab (.+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+SHOWN = re.findall(
+    r"^\$ cwndlab (.+)$", (ROOT / "docs" / "first-session.md").read_text("utf-8"), re.MULTILINE
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", README)
-def test_what_the_readme_shows_fits_a_terminal_of_80_columns(command):
-    """Tables and messages, but for the length of the runs as the README shows them."""
+@pytest.mark.parametrize("command", SHOWN)
+def test_what_the_first_session_shows_fits_a_terminal_of_80_columns(command):
+    """Tables and messages, but for the length of the runs as the page shows them."""
     arguments = shlex.split(command.partition(" | ")[0])
     if arguments[0] == "compare":
         arguments += ["--duration", "5s", "--replicates", "2"]

@@ -170,7 +170,7 @@ class Assessment(ResultTables):
 
     @property
     def not_run(self) -> dict[str, str]:
-        """What was asked for and was not run, and why.
+        """Requested tests that were skipped, and why.
 
         Sections whose criterion simulation can show, also those where the rule has no value in any
         run; tests that the home cannot run; suites and tests that the short ones leave out, and

@@ -61,7 +61,7 @@ def assess(
         an instance.
     against : rule or sequence of rules, optional
         The references, by default Reno, CUBIC and BBR3, in a kernel Linux's Reno, CUBIC and BBR.
-        NewReno and CUBIC, if among them, decide; others are shown beside.
+        NewReno and CUBIC are decisive if they are among them; others are shown for information.
     suites : str or sequence of str
         Suites of tests (`cwndlab.assessment.SUITES`); ``"adversary"`` is the search for the link
         on which the rule is farthest behind.
@@ -70,7 +70,7 @@ def assess(
     quick : bool
         Whether to run the short tests.
     replicates : int, optional
-        Runs of each cell, instead of the tests' numbers.
+        Number of runs of each cell, instead of that of the test.
     vectors : str or Path, optional
         A file of connection vectors, in a format of Tmix, as the traffic of ``tcpeval``.
     live : bool
@@ -78,18 +78,18 @@ def assess(
     profile : str
         Profile of the TCP endpoints in all tests.
     home : {"simulator", "linux", "linux:NAME"}
-        Where the runs go: the simulator, or TCP of a Linux kernel in virtual time. What a kernel
-        cannot run is in `Assessment.not_run`.
+        Where the runs execute: the simulator, or TCP of a Linux kernel in virtual time.
+        `Assessment.not_run` lists what a kernel cannot run.
     seed : int
         Seed of replicate 0.
     store : Store, str or Path, optional
-        Keeps finished runs, so that the same call continues where it was interrupted.
+        Keeps finished runs, so the same call continues where it was interrupted.
     jobs : int, optional
-        Threads; by default one for each processor.
+        Number of threads; by default one for each processor.
     on : str or Client, optional
-        A dask.distributed scheduler, which performs the runs.
+        A dask.distributed scheduler, whose cluster executes the runs.
     progress : callable, optional
-        Gets the title of a test, the number of finished runs, and of all.
+        Called with the title of a test, the number of finished runs, and the total.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def assess(
     Raises
     ------
     ScenarioError
-        If a rule, suite or section is not valid, or no reference is left beside the rule.
+        If a rule, suite or section is not valid, or no reference remains.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def assess(
     if not select(suites, sections=sections) and ADVERSARY not in suites:
         raise ScenarioError(
             f"section: no test of {', '.join(suites)} is about {', '.join(sections)}: expected "
-            "other sections or suites (`cwndlab assess --list` has all)"
+            "other sections or suites (`cwndlab assess --list` shows all)"
         )
     check_rule(own, home)
     for name in others:

@@ -128,7 +128,7 @@ class Test:
     def with_vectors(self, file: str) -> Test:
         """Return the test with recorded connections as its traffic in both directions.
 
-        Arrivals ``out`` and ``in`` get the connection vectors of `file` (docs/scenario.md) for the
+        Arrivals ``out`` and ``in`` get the connection vectors of `file` (docs/traffic.md) for the
         sizes and times that the suite draws. Axes of their rate of arrival are left out: a
         recording has one load. Tests without such arrivals stay as they are.
 

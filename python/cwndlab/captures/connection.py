@@ -94,7 +94,9 @@ class Connection:
         if place == "sender":
             events = [(s.time_s, s) for s in self.segments]
         else:
-            exchange.notes.append("at the receiver, retransmissions that are lost are not seen")
+            exchange.notes.append(
+                "a capture at the receiver does not contain retransmissions that were lost"
+            )
             events = as_sent(path, self.segments, self.sender, handshake, facts)
         # A simulated flow sends when its handshake is done, whatever an application waits for.
         first_s = next(time_s for time_s, s in events if s.payload and s.source == self.sender)
@@ -119,7 +121,7 @@ class Connection:
             seen[key] = one.time_s
         if copies > MOST_TWICE * len(data):
             raise ScenarioError(
-                f"{path}: {copies} of {len(data)} data packets are there twice: expected a capture "
+                f"{path}: {copies} of {len(data)} data packets appear twice: expected a capture "
                 f"at one interface (`editcap -d {path} ONCE.pcapng` removes copies)"
             )
 

@@ -288,7 +288,7 @@ class Estimator:
         common = int(np.argmax(np.bincount(counts)))
         if common > 2:
             self.notes.append(
-                f"an ACK is for {common} packets, as offloads make it: simulated ones are for 2"
+                f"an ACK covers {common} packets, as with offloads: simulated ACKs cover 2"
             )
         how = f"packets in order that an ACK covers, mostly {common}; 5 to 95 %"
         if is_delayed and quick:

@@ -49,19 +49,20 @@ def import_pcap(
         A file of pcap or pcapng, with the flow's handshake: Ethernet, raw IP, Linux cooked or
         loopback, IPv4 or IPv6.
     flow : int, optional
-        Number of the flow, from 1, the one with most data first; by default 1.
+        Number of the flow, from 1; flow 1, the default, has the most data.
     at : {"sender", "receiver"}, optional
-        Where it was captured, seen from the data; by default as the handshake says.
+        Whether the capture was taken at the sender or at the receiver of the data; by default the
+        handshake tells.
     rule : rule, optional
         Rule of the scenario; by default that of Reno, CUBIC, BBR1 and BBR3 whose simulated flight
         is nearest to the captured one.
     losses : {"list", "rate"}
-        The scenario loses the same packets; or as many at random as no full queue explains, which
-        suits other rules.
+        The scenario loses the same packets; or it loses packets at random, at the rate of the
+        losses that a full queue does not explain, which suits other rules.
     profile : str, optional
         Profile of the endpoints for what a capture does not tell; by default ``"linux"``.
     progress : callable, optional
-        Called with a step, what is done of it, and its total.
+        Called with a step, its progress, and its total.
 
     Returns
     -------
@@ -121,11 +122,12 @@ def import_qlog(
         Rule of the scenario; by default that of Reno and CUBIC whose simulated window is nearer to
         the recorded one.
     losses : {"list", "rate"}
-        The scenario loses the same packets, or as many at random as no full queue explains.
+        The scenario loses the same packets, or loses packets at random, at the rate of the losses
+        that a full queue does not explain.
     profile : str, optional
         Profile of the endpoints for what a qlog does not tell; by default ``"linux"``.
     progress : callable, optional
-        Called with a step, what is done of it, and its total.
+        Called with a step, its progress, and its total.
 
     Returns
     -------

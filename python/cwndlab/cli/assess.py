@@ -33,24 +33,26 @@ NO_WORSE_MEANS = (
 @click.argument("rule", required=False)
 @click.option(
     "--against", multiple=True, metavar="RULES",
-    help="References, joined by commas; NewReno and CUBIC, if among them, decide.  "
-    "[default: Reno, CUBIC, BBR3; in a kernel Linux's]",
+    help="References, separated by commas; NewReno and CUBIC are decisive if they are among "
+         "them.  [default: Reno, CUBIC, BBR3; in a kernel those of Linux]",
 )  # fmt: skip
-@click.option("--quick", is_flag=True, help="The short tests, of the suite rfc9743 by default.")
+@click.option(
+    "--quick", is_flag=True, help="Only the short tests, by default of the suite rfc9743."
+)
 @click.option("--full", is_flag=True, help="All suites, and the adversary.")
 @click.option(
     "--suite", "suites", multiple=True, metavar="NAMES",
-    help="Suites, joined by commas (--list has them); adversary searches for the worst link.  "
-    "[default: rfc9743]",
+    help="Suites, separated by commas (--list shows them); adversary searches for the worst "
+         "link.  [default: rfc9743]",
 )  # fmt: skip
 @click.option(
     "--section", "sections", multiple=True, metavar="NUMBERS",
-    help="Sections of RFC 9743, joined by commas, such as 5.1.2 or 5.2.  [default: all]",
+    help="Sections of RFC 9743, separated by commas, such as 5.1.2 or 5.2.  [default: all]",
 )  # fmt: skip
 @click.option("--list", "is_list", is_flag=True, help="List criteria, suites and tests.")
 @click.option(
     "--replicates", type=options.whole_number(2, 100_000), metavar="N",
-    help="Runs of each cell, instead of the tests' numbers.",
+    help="Number of runs of each cell, instead of that of the test.",
 )  # fmt: skip
 @click.option(
     "--vectors", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
@@ -70,16 +72,16 @@ NO_WORSE_MEANS = (
 )  # fmt: skip
 @click.option(
     "--baseline", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="The assessment.json of an earlier version of the rule: what has changed since.",
+    help="The assessment.json of an earlier version of the rule; shows what has changed since.",
 )  # fmt: skip
 @click.option(
     "--expect-no-worse", is_flag=True,
-    help="Exit code 3 if a criterion is worse: than in --baseline, without it than the references; "
-    "also if something was not run.",
+    help="Exit with code 3 if a criterion is worse than in --baseline (without it: worse than "
+         "the references), or if something was skipped.",
 )  # fmt: skip
 @click.option(
     "--allow-not-run", "not_run", multiple=True, metavar="NAMES",
-    help="With --expect-no-worse: sections or suites that need not be run, joined by commas.",
+    help="With --expect-no-worse: sections or suites that may be skipped, separated by commas.",
 )  # fmt: skip
 @click.option(
     "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -117,8 +119,8 @@ def assess(
 ) -> None:
     """Assess a rule by the criteria of RFC 9743.
 
-    It runs beside Reno, CUBIC and BBR3. Every criterion gets a verdict by a rule that is written
-    down (page "Assessing a rule" of the documentation), and DIR a dossier with all numbers. After
+    It is compared with Reno, CUBIC and BBR3. Every criterion gets a verdict (page "Assessing a
+    rule" of the documentation defines them), and DIR receives a dossier with all numbers. After
     Ctrl-C the same command resumes.
     """
     options.check_cluster(on, jobs)
@@ -326,10 +328,10 @@ def _end_unless_no_worse(
         for name, why in lacking.items():
             names.setdefault(why.rstrip("."), []).append(name)
         texts = (f"{', '.join(of_it)} ({why})" for why, of_it in names.items())
-        warn(f"not run, so not passed: {'; '.join(texts)}")
+        warn(f"skipped, so not passed: {'; '.join(texts)}")
         warn(f"to allow that: --allow-not-run {','.join(lacking)}")
     if UNDECIDED in found and not {WORSE, BETTER, NO_WORSE} & set(found):
-        warn("no criterion is decided, so nothing is shown: more --replicates decide")
+        warn("no criterion is decided, so nothing is shown: use more --replicates")
     if worse or lacking:
         raise click.exceptions.Exit(EXIT_UNMET)
 

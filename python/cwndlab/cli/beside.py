@@ -25,7 +25,7 @@ def beside_options(command: Command) -> Command:
     """`--beside ns2` and `--ns PATH`."""
     program = click.option(
         "--ns", type=click.Path(path_type=Path), metavar="PATH",
-        help="Program of ns-2, with --beside; by default ns on the path.",
+        help="With --beside: the ns-2 program.  [default: ns on the path]",
     )  # fmt: skip
     beside = click.option(
         "--beside", type=options.Choice("ns2"), metavar="ns2",

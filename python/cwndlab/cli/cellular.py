@@ -24,7 +24,7 @@ from cwndlab.errors import ScenarioError
     show_default=True,
     type=float,
     metavar="SHARE",
-    help="Share of time without any opportunity, 0 to 0.5.",
+    help="Share of time without any delivery opportunity, 0 to 0.5.",
 )
 @click.option(
     "--outage-length",
@@ -34,7 +34,7 @@ from cwndlab.errors import ScenarioError
     help="Mean length of an outage.",
 )
 @click.option(
-    "--duration", default="60s", show_default=True, metavar="TIME", help="Length of the trace."
+    "--duration", default="60s", show_default=True, metavar="TIME", help="Duration of the trace."
 )
 @options.seed_option
 @click.option(
@@ -55,9 +55,9 @@ def cellular(
 ) -> None:
     """Write a synthetic cellular link as a mahimahi trace.
 
-    Each line is a millisecond at which 1500 bytes may leave. They are a Poisson process whose rate
-    does a Brownian motion, with outages: those of a bottleneck of kind "cellular" with this seed
-    (page "The scenario format" of the documentation).
+    Each line is a millisecond at which 1500 bytes may leave. These opportunities are a Poisson
+    process whose rate follows a Brownian motion, with outages: the same as those of a bottleneck of
+    kind "cellular" with this seed (page "Waveforms" of the documentation).
     """
     options.check_parent("--output", output)
     rate: dict[str, Any] = {

@@ -60,7 +60,8 @@ class QueueOption(click.Option):
     "setting",
     multiple=True,
     metavar="NAMES",
-    help='Pairs of both such as sack/drr, or "all" for the eight of the paper.',
+    help='Pairs of recovery and queue, such as sack/drr, or "all" for the eight pairs of the '
+    "paper.",
 )
 @click.option(
     "--env",
@@ -68,7 +69,7 @@ class QueueOption(click.Option):
     metavar="NAMES",
     help="Environments (`cwndlab environments` lists them), trace:FILE for a recorded link, "
     '"all" for the thirteen of the paper, "demo" for four.'
-    "  [default: constant; none with --against]",
+    "[default: constant; none with --against]",
 )
 @click.option(
     "--against",
@@ -78,8 +79,8 @@ class QueueOption(click.Option):
 @click.option(
     "--baseline",
     metavar="RULE",
-    help="Rule from which the differences of the others are shown, also if it is none of them.  "
-    "[default: the first RULE]",
+    help="Rule with which the others are compared; it need not be one of them.  [default: the "
+    "first RULE]",
 )
 @click.option(
     "--flows", multiple=True, metavar="NUMBERS", help="Flows of each rule.  [default: 1,2,4,8,16]"
@@ -153,13 +154,14 @@ def compare(
 ) -> None:
     """Compare rules over environments, or against another rule.
 
-    The first RULE is the baseline, or the one of --baseline: the tables have means with 95 %
-    confidence intervals, the differences of the other rules from the baseline, paired by replicate,
-    and the scores C_a and D_a. Up to four environments have a column each; for more, the tables
-    have means over them, and --detail, --plot, --json and --out have the rest. Lists take commas,
-    or repeat the option. Replicate i has the same random numbers for every rule and environment.
+    The baseline is the first RULE, or the one of --baseline. The tables show means with 95 %
+    confidence intervals, the differences between the other rules and the baseline, paired by
+    replicate, and the scores C_a and D_a. Up to four environments have a column each. For more, the
+    tables show means over them; --detail, --plot, --json and --out give the rest.
 
-    With --against, n flows of each RULE share one link with n flows of another rule.
+    Separate the values of a list by commas, or repeat the option. Replicate i has the same random
+    numbers for every rule and environment. With --against, n flows of each RULE share one link with
+    n flows of another rule.
     """
     if not rules:
         raise click.UsageError(missing("RULE", 'one or more rules such as "AIMD(1, 0.5)"'))

@@ -29,23 +29,24 @@ MOST_NAMES = 8
 )  # fmt: skip
 @click.option(
     "--rule", metavar="RULE",
-    help="A rule in place of the congestion control of each script or flow.",
+    help="A rule that replaces the congestion control of each script or flow.",
 )  # fmt: skip
 @profile_option("linux")
 @click.option(
     "--tolerance", metavar="TIME",
-    help="Time by which a packet may come early or late, in place of each script's.  "
-    "[default: 4ms, or an eighth of the time since the event before; of a recorded run 20us]",
+    help="Time by which a packet may be early or late, instead of the script's own.  [default: "
+         "4ms, or an eighth of the time since the previous event; 20us for a recorded run]",
 )  # fmt: skip
 @click.option(
     "--kernel", "program", metavar="PROGRAM",
-    help="A packetdrill, which asks the kernel of this machine in a network namespace of its own "
-    "(root). Scripts that the kernel does not confirm do not count.",
+    help="A packetdrill program, which also runs each script with this machine's kernel, in a "
+         "network namespace of its own (root). Scripts that the kernel does not confirm do not "
+         "count.",
 )  # fmt: skip
 @click.option(
     "--allow-not-modelled", "lacking", multiple=True, metavar="NAMES",
-    help="Scripts that may ask for what the simulator has not, by the names of their files, joined "
-    "by commas.",
+    help="Scripts that may require features that the simulator lacks: names of files, separated "
+         "by commas.",
 )  # fmt: skip
 @click.option(
     "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -64,14 +65,14 @@ def conform(
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Hold the sender against scripts or runs of a kernel.
+    """Compare the sender with packetdrill or with kernel runs.
 
-    PATH is a script, the folder of a run in virtual time with `trace = { packets = true }`
-    (`live linux --virtual --out`), or a folder in which both are looked for. A script says what an
-    application writes, which ACKs arrive when, and what TCP sends and reports; the simulator's
-    sender gets the same, and of each flow of a run the ACKs that the kernel's got. Each script or
-    flow agrees, differs (the first difference is printed, in the script's own notation), or is not
-    modelled, with the line and the reason. Exit code 3 unless all agree.
+    PATH is a script, the folder of a run in virtual time with `trace = { packets = true }` (`live
+    linux --virtual --out`), or a folder to search for both. A script defines what an application
+    writes, which ACKs arrive when, and what TCP must send and report. The simulator's sender gets
+    the same writes and ACKs, or, for a flow of a run, the ACKs that the kernel's sender got. Each
+    script or flow agrees, differs (the command prints the first difference, in the script's own
+    notation), or is not modelled (it prints the line and the reason). Exit code 3 unless all agree.
     """
     options.check_format(as_json)
     options.check_parent("--junit", junit)
@@ -87,7 +88,7 @@ def conform(
     may_lack = _may_lack(lacking, scripts)
     recorded = next((path for path in scripts if path.is_dir()), None)
     if program is not None and recorded is not None:
-        raise click.UsageError(f"`--kernel` asks about scripts, and {recorded} is a recorded run")
+        raise click.UsageError(f"`--kernel` needs scripts, and {recorded} is a recorded run")
     found, is_whole = _check(
         scripts,
         rule=None if rule is None else native.rule(rule),

@@ -32,8 +32,8 @@ TRACE = {"cwnd": "100ms", "queue": "100ms", "rate": "500ms"}
 def demo(out: Path, duration: str, profile: str | None, jobs: int | None) -> None:
     """Run the four linear rules in four environments.
 
-    Ten flows each, SACK over drop-tail, with a report. The residual bandwidth is constant, a square
-    wave, a sawtooth and a random walk, all around 10 Mbit/s.
+    It writes a report. Each run has ten flows with SACK over drop-tail. The residual bandwidth is
+    constant, a square wave, a sawtooth or a random walk, always around 10 Mbit/s.
     """
     from cwndlab import environments, plots
     from cwndlab.comparing import compare

@@ -24,21 +24,24 @@ OUT = Path("out/design")
 @click.option("--family", metavar="RULE", help='Rule with open parameters, such as "AIMD(?, ?)".')
 @click.option(
     "--aim", "aims", multiple=True, metavar="OBJECTIVES",
-    help="Objectives, joined by commas: a metric, worst(METRIC), harm(RULE), share(RULE), "
-    "fluid(AXIOM), size.",
+    help="Objectives, separated by commas: a metric, worst(METRIC), harm(RULE), share(RULE), "
+         "fluid(AXIOM), size.",
 )  # fmt: skip
 @click.option(
     "--require", multiple=True, metavar="CONSTRAINT",
-    help='What every rule must meet, such as "harm(CUBIC) < 0.1".',
+    help='A condition that every rule must meet, such as "harm(CUBIC) < 0.1".',
 )  # fmt: skip
 @click.option(
     "--bound", multiple=True, metavar="NAME=LOW..HIGH", help="Bounds of an open parameter."
 )
 @click.option(
     "--env", multiple=True, metavar="NAMES",
-    help="Environments: of every three one trains, one validates, and one stays hidden.",
+    help="Environments; of every three, one is for training, one for validation, and one is "
+         "hidden.",
 )  # fmt: skip
-@click.option("--against", multiple=True, metavar="RULES", help="Rules to compare with.")
+@click.option(
+    "--against", multiple=True, metavar="RULES", help="Rules with which the result is compared."
+)
 @click.option(
     "--budget", type=options.whole_number(4, 1_000_000), metavar="N", help="Rules to try."
 )
@@ -52,7 +55,7 @@ OUT = Path("out/design")
 )  # fmt: skip
 @click.option(
     "--adversary", type=options.whole_number(0, 100_000), metavar="N",
-    help="Links that an adversary tries against each of the best rules.",
+    help="Number of links that an adversary tries against each of the best rules.",
 )  # fmt: skip
 @click.option("--duration", metavar="TIME", help="Simulated time of a run.")
 @profile_option("the specification's, else linux")
@@ -65,8 +68,8 @@ OUT = Path("out/design")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=OUT, show_default=True,
     metavar="DIR",
-    help="Directory of the page, the tables, and the store of finished runs without --store: the "
-    "same command resumes.",
+    help="Directory for the page, the tables and, without --store, the finished runs, from which "
+         "the same command resumes.",
 )  # fmt: skip
 def design(
     what: tuple[str, ...],
@@ -93,9 +96,9 @@ def design(
     """Search for rules that are best for several objectives.
 
     The search varies the open parameters of a family of rules, or whole formulas, on training
-    conditions. What it finds is validated on others, and measured with new seeds on conditions that
-    it never saw. SPEC.toml names them all; options count instead of its keys. `cwndlab design pick
-    N` prints rule N of the frontier.
+    conditions. The best rules are validated on other conditions, and measured with new seeds on
+    hidden conditions that the search never used. SPEC.toml defines all of these; options override
+    its keys. `cwndlab design pick N` prints rule N of the frontier.
     """
     if what[:1] == ("pick",):
         _pick(what[1:], out)

@@ -11,9 +11,9 @@ from cwndlab.cli.output import print_table, say
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Check what this machine has for real flows.
+    """Check whether this machine has what real flows need.
 
-    It also says how to install what is missing. Simulations need none of it.
+    It also tells how to install what is missing. Simulations need none of it.
     """
     from dataclasses import asdict
 

@@ -26,7 +26,7 @@ FOLDER = Path("examples")
 def examples(wanted: tuple[str, ...], is_list_asked: bool, out: Path | None) -> None:
     """List or copy the examples.
 
-    NAME is copied with the files that it needs. No file is overwritten.
+    NAME is copied together with the files that it needs. No file is overwritten.
     """
     found = by_name()
     if is_list_asked or (not wanted and out is None):

@@ -27,8 +27,8 @@ _expect = click.option(
     "expectations",
     multiple=True,
     metavar="CONDITION",
-    help='A condition on a metric, e.g. "harm < 0.2" or "interval(goodput)[env=square] >= 0.9": '
-    "exit code 3 if a cell does not meet it.",
+    help='A condition on a metric, e.g. "harm < 0.2" or "interval(goodput)[env=square] >= 0.9"; '
+    "exit with code 3 if a cell does not meet it.",
 )
 _junit = click.option(
     "--junit",

@@ -37,7 +37,8 @@ CAUSES = {
 @click.argument("what", nargs=-1, metavar="FILE.toml | RULE RULE")
 @click.option(
     "--flows", metavar="NAMES",
-    help="Of FILE: two flows or groups, or one against its link.  [default: the one or two]",
+    help="Of FILE: two flows or groups, or one, which is compared with its link.  [default: all, "
+         "if there are one or two]",
 )  # fmt: skip
 @click.option("--env", metavar="NAME", help="Of rules: environment.  [default: constant]")
 @click.option("--queue", metavar="NAME", help="Of rules: queue.  [default: drop-tail]")
@@ -70,11 +71,11 @@ def explain(
     plot: Path | None,
     look: FigureStyle | None,
 ) -> None:
-    """Say why a flow or a rule did better than another.
+    """Explain why a flow or a rule did better than another.
 
-    Either FILE is a scenario, and two of its flows or groups are explained in one run, or one
-    against the capacity of its link. Or two RULEs are, each in a run of its own, in the scenarios
-    of `cwndlab compare`. All parts add up to the differences of goodput, RTT and loss.
+    With a scenario, FILE, it compares two flows or groups of one run, or one flow with the capacity
+    of its link. With two RULEs, it compares two runs in the scenarios of `cwndlab compare`. The
+    parts add up to the differences of goodput, RTT and loss.
     """
     options.check_plot(plot)
     options.check_format(as_json)
@@ -87,7 +88,7 @@ def explain(
     if file is not None:
         for option, value in {**of_rules, "assume": assume}.items():
             if value:
-                raise click.UsageError(f"`--{option}` needs two rules: FILE says it all")
+                raise click.UsageError(f"`--{option}` needs two rules: FILE determines it")
         found = _of_file(file, flows, profile, seed, patch)
     else:
         if flows is not None:

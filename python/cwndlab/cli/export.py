@@ -15,7 +15,7 @@ from cwndlab.cli.profile import profile_option
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
 @click.option("--to", "target", type=options.Choice("ns2"), required=True, metavar="ns2",
-              help="Simulator that the script is for: ns2, ns-2 2.35.")  # fmt: skip
+              help="Simulator for which the script is: ns2 (ns-2 2.35).")  # fmt: skip
 @click.option(
     "-o", "--output",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -35,8 +35,8 @@ def export(
 ) -> None:
     """Write a scenario as a Tcl script for ns-2 2.35.
 
-    The script builds the same network with the same rules, queues and traffic, and prints its
-    measures. What ns-2 cannot express is refused by its key.
+    The script builds the same network with the same rules, queues and traffic, and prints the
+    results. If ns-2 cannot express a key of the scenario, the command refuses it by name.
     """
     options.check_parent("--output", output)
     refuse_other(file, "scenario")

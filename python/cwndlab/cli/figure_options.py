@@ -56,18 +56,16 @@ _label = click.option(
     "labels",
     multiple=True,
     metavar="NAME=LABEL",
-    help="Name in plot and tables of a rule, metric, axis or level, e.g. 'AIMD(1, 0.5)=Reno'; "
-    "repeatable.",
+    help="Another name for a rule, metric, axis or level in plot and tables, e.g. 'AIMD(1, "
+    "0.5)=Reno'; repeatable.",
 )
 _order = click.option(
     "--order",
     multiple=True,
     metavar="NAMES",
-    help="Series that the plot has first, e.g. 'CUBIC,AIMD(1, 0.5)'.",
+    help="Series that come first in the plot, e.g. 'CUBIC,AIMD(1, 0.5)'.",
 )
-_title = click.option(
-    "--title", metavar="TEXT", help="Headline of the plot, above what it says of itself."
-)
+_title = click.option("--title", metavar="TEXT", help="Headline of the plot, above its own title.")
 
 
 def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:

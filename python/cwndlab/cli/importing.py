@@ -22,7 +22,7 @@ MOST_FLOWS = 10
 
 @click.group(name="import")
 def import_() -> None:
-    """Make a scenario of a recorded flow."""
+    """Turn a recorded flow into a scenario."""
 
 
 def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -33,7 +33,7 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
             "--output",
             type=click.Path(dir_okay=False, path_type=Path),
             metavar="FILE.toml",
-            help="File for the scenario; without it standard output.",
+            help="File for the scenario.  [default: standard output]",
         ),
         click.option(
             "--rule",
@@ -46,7 +46,8 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
             default="list",
             show_default=True,
             metavar="list|rate",
-            help="Lose the same packets, or as many at random as no full queue explains.",
+            help="Lose the same packets (list), or lose packets at random, at the rate of the "
+            "losses that a full queue does not explain (rate).",
         ),
         profile_option("linux"),
         options.json_option,
@@ -65,19 +66,20 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.pcap")
 @click.option(
     "--flow", type=options.whole_number(1, 10**6), metavar="N",
-    help="Number of the flow, the one with most data first.  [default: 1]",
+    help="Number of the flow; flow 1 has the most data.  [default: 1]",
 )  # fmt: skip
 @click.option(
     "--at", type=options.Choice("sender", "receiver"), metavar="sender|receiver",
-    help="Where it was captured, seen from the data.  [default: as the handshake says]",
+    help="Whether the capture was taken at the sender or at the receiver of the data.  [default: "
+         "derived from the handshake]",
 )  # fmt: skip
 @_shared
 def pcap(file: Path, flow: int | None, at: Any, **shared: Any) -> None:
-    """Make a scenario of a TCP flow in a packet capture.
+    """Turn a TCP flow of a packet capture into a scenario.
 
-    It estimates rate, base RTT, buffer, losses, ACKs, initial window and packet size, and simulates
-    the scenario beside the captured flow (page "Recorded flows" of the documentation). FILE.pcap is
-    pcap or pcapng. Needs the package dpkt.
+    It estimates rate, base RTT, buffer, losses, ACKs, initial window and packet size, simulates the
+    scenario, and compares it with the captured flow (page "Recorded flows" of the documentation).
+    FILE.pcap is a pcap or pcapng file. Needs the package dpkt.
     """
     from cwndlab.captures import import_pcap
 
@@ -88,9 +90,9 @@ def pcap(file: Path, flow: int | None, at: Any, **shared: Any) -> None:
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.qlog")
 @_shared
 def qlog(file: Path, **shared: Any) -> None:
-    """Make a scenario of a QUIC sender's qlog.
+    """Turn a QUIC sender's qlog into a scenario.
 
-    As `cwndlab import pcap`; the windows beside each other are congestion windows.
+    Like `cwndlab import pcap`, but it compares congestion windows.
     """
     from cwndlab.captures import import_qlog
 

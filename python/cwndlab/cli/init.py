@@ -28,7 +28,7 @@ FILES = {
 def init(directory: Path) -> None:
     """Begin a rule of your own, in Python.
 
-    DIR, such as my-rule, gets a rule, its test, a sweep and a notebook, which all run.
+    DIR, such as my-rule, receives a rule, its test, a sweep and a notebook, all of which run.
     """
     names = _names(directory)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 @click.command("known-results")
 @click.argument("names", nargs=-1, metavar="[NAME...]")
-@click.option("--list", "is_list", is_flag=True, help="List the facts without a run.")
-@click.option("--quick", is_flag=True, help="Only the part that takes less than a minute.")
+@click.option("--list", "is_list", is_flag=True, help="List the facts without running them.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Check only the facts of the quick selection, which takes less than a minute.",
+)
 @click.option(
     "--scenario", "as_scenario", is_flag=True, help="Print only the scenario of one fact, as TOML."
 )
@@ -50,11 +54,11 @@ def known_results(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Check what every engineer of congestion control knows.
+    """Check known results of congestion control.
 
-    NAME is a fact, such as slow-start/initial-window, which is printed whole, or a theme, such as
-    slow-start; the default is all facts. Each has a source, an expected value with a tolerance from
-    that source or from theory, a scenario, and what the simulator measures.
+    NAME is a fact, such as slow-start/initial-window, which is printed completely, or a theme, such
+    as slow-start; the default is all facts. Each has a source, an expected value with a tolerance
+    from that source or from theory, a scenario, and the value that the simulator measures.
     """
     options.check_format(as_json)
     options.check_parent("--junit", junit)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 @file_argument
 @click.option(
     "--virtual", is_flag=True,
-    help="In virtual time, with a kernel of `cwndlab virtual-kernel build`: no root, equal runs.",
+    help="Run in virtual time, with a kernel from `cwndlab virtual-kernel build`: needs no root, "
+         "and runs repeat exactly.",
 )  # fmt: skip
 @click.option(
     "--kernel", metavar="NAME",
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 @click.option(
     "--beside",
     is_flag=True,
-    help="Also simulate the scenario with profile linux; judge by the spread.",
+    help="Also simulate the scenario several times with profile linux, and compare the live run "
+    "with their spread.",
 )
 @replicates_option
 @options.json_option

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 @click.option(
     "--beside",
     is_flag=True,
-    help="Also simulate the scenario with quinn's packets and pacing; judge by the spread.",
+    help="Also simulate the scenario several times with quinn's packets and pacing, and compare "
+    "the live run with their spread.",
 )
 @replicates_option
 @options.json_option
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     "--port",
     type=options.whole_number(0, 65535),
     default=0,
-    help="Port of the relay; 0 takes a free one.",
+    help="Port of the relay; 0 chooses a free one.",
 )
 @options.set_option
 @options.rules_option

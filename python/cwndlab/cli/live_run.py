@@ -25,11 +25,13 @@ file_argument: options.Option = click.argument(
 )
 plot_option: options.Option = click.option(
     "--plot", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="Plot windows, goodput and queue (.png, .svg, .pdf); with --beside of both.",
+    help="Plot windows, goodput and queue (.png, .svg, .pdf); with --beside, of the live and a "
+         "simulated run.",
 )  # fmt: skip
 replicates_option: options.Option = click.option(
     "--replicates", type=options.whole_number(2, 1_000_000), metavar="N",
-    help="With --beside: simulated runs, with seeds from the scenario's on.  [default: 10]",
+    help="With --beside: number of simulated runs, with consecutive seeds from the scenario's.  "
+         "[default: 10]",
 )  # fmt: skip
 
 

@@ -60,7 +60,10 @@ def print_verdict(result: Result, network: str, document: str) -> None:
         print_line(f"valid: the {network} kept up, and nothing was lost outside it")
     else:
         print_line(f"NOT valid: {'; '.join(result.reasons)}")
-        say(f"this run says little: see above why (docs/{document}, what makes a run valid)")
+        say(
+            "do not rely on this run: see the reasons above "
+            f"(docs/{document}, what makes a run valid)"
+        )
 
 
 def print_beside(live: LiveResult) -> None:

@@ -26,29 +26,32 @@ HEADINGS = ("rule", "profile", "check", "case", "verdict", "measured", "bound")
 @click.argument("rules", nargs=-1, metavar="[RULE...]")
 @click.option(
     "--profile", "profiles", multiple=True, metavar="NAMES",
-    help="Profiles of the endpoints, joined by commas.  [default: all]",
+    help="Profiles of the endpoints, separated by commas.  [default: all]",
 )  # fmt: skip
 @click.option(
     "--check", "checks", multiple=True, metavar="NAMES",
-    help="Checks, joined by commas: fills, shares, outage, idle, receiver, floor, undo.  "
-    "[default: all]",
+    help="Checks, separated by commas: fills, shares, outage, idle, receiver, floor, undo.  "
+         "[default: all]",
 )  # fmt: skip
 @click.option("--case", "case_name", metavar="NAME", help="One case of the checks.")
 @click.option("--draw", type=options.whole_number(1, 1_000_000), metavar="N",
-              help="Only so many cases, drawn as evenly as can be.")  # fmt: skip
+              help="Run only so many cases, selected as evenly as possible.")  # fmt: skip
 @options.seed_option
 @click.option("--list", "is_list", is_flag=True, help="List checks, cases and bounds.")
 @click.option("--scenario", is_flag=True, help="Print the scenario of one case for `cwndlab run`.")
 @click.option(
     "--from", "record", type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Take the answers of a kept record, such as docs/matrix.json, and run the others.",
+    help="Reuse the answers of an existing record, such as docs/matrix.json, and run the other "
+         "cases.",
 )  # fmt: skip
 @click.option(
     "--page", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
     help="Write the record, the page and its picture to DIR.",
 )  # fmt: skip
-@click.option("--expect-holds", is_flag=True, help="Exit code 3 if a case fails or is undecided.")
+@click.option(
+    "--expect-holds", is_flag=True, help="Exit with code 3 if a case fails or is undecided."
+)
 @options.rules_option
 @options.jobs_option
 @options.json_option
@@ -68,12 +71,13 @@ def matrix(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Ask a rule what every rule must do, under every profile.
+    """Check that a rule does what every rule must do.
 
-    RULE is any rule, also a formula or mine.py:Mine; the default is every rule of the registry.
-    Checks: one flow fills an empty link, two share one, a flow comes back after an outage and after
-    idling, the receiver's window limits, no window falls below one packet, what was undone leaves
-    no trace. One rule under one profile, or one check of one rule, is shown case by case.
+    RULE is any rule, including a formula or mine.py:Mine; the default is every rule of the
+    registry. The checks run under every profile: one flow fills an empty link, two flows share a
+    link, a flow recovers after an outage and after an idle period, the receiver's window limits the
+    flow, no window falls below one packet, an undone reduction leaves no trace. For one rule under
+    one profile, or one check of one rule, the output shows every case.
     """
     options.check_format(as_json)
     if is_list:
@@ -119,7 +123,9 @@ def _asked(
             raise click.UsageError(unknown("--case", case_name, names))
         found = [case for case in found if case.name == case_name]
     if not found:
-        raise click.UsageError("--check: undo asks only profiles that undo: expected linux")
+        raise click.UsageError(
+            "--check: undo needs a profile that undoes reductions: expected linux"
+        )
     return found if draw is None else matrix.drawn(found, draw, 1 if seed is None else seed)
 
 

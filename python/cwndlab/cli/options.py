@@ -112,7 +112,7 @@ assume_option: Option = click.option(
 on_option: Option = click.option(
     "--on",
     metavar="ADDRESS",
-    help="Run on a dask.distributed cluster, whose scheduler is at dask://HOST:PORT.",
+    help="Run on the dask.distributed cluster whose scheduler is at dask://HOST:PORT.",
 )
 store_option: Option = click.option(
     "--store",
@@ -131,7 +131,7 @@ metrics_option: Option = click.option(
     "--metrics",
     multiple=True,
     metavar="NAMES",
-    help="What to measure, in the order of the tables (page Metrics of the documentation): "
+    help="Metrics to measure, in the order of the tables (page Metrics of the documentation): "
     "goodput, p99_queueing_delay_s, lowest_share, ...",
 )
 most_option: Option = click.option(
@@ -141,7 +141,10 @@ most_option: Option = click.option(
     help="Largest number of replicates with --until.",
 )
 jobs_option: Option = click.option(
-    "--jobs", type=whole_number(1, 1024), metavar="N", help="Threads; by default one per processor."
+    "--jobs",
+    type=whole_number(1, 1024),
+    metavar="N",
+    help="Number of threads.  [default: one per processor]",
 )
 
 
@@ -163,8 +166,10 @@ def _shared_option(key: str, *names: str, **how: Any) -> click.Option:
 def loudness_options() -> list[click.Option]:
     """`--quiet` and `--verbose`, before the name of a command or after it."""
     return [
-        _shared_option("quiet", "-q", "--quiet", help="No progress and no notes; errors stay."),
-        _shared_option("verbose", "-v", "--verbose", help="Also timings, seeds and files."),
+        _shared_option(
+            "quiet", "-q", "--quiet", help="Print no progress and no notes, only errors."
+        ),
+        _shared_option("verbose", "-v", "--verbose", help="Also print timings, seeds and files."),
     ]
 
 
@@ -224,7 +229,7 @@ def rules_option(command: Callable[..., Any]) -> Callable[..., Any]:
         expose_value=False,
         callback=trust,
         metavar="FILE|MODULE",
-        help="Python rules that the scenario may name although they do not lie beside it.",
+        help="Python rules that the scenario may use although they are not in its folder.",
     )(command)
 
 

@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "x": click.option(
         "--x", metavar="AXIS",
-        help="Axis on x of the plot; or a metric, for a point per run and per mean.",
+        help="x axis of the plot, or a metric, which gives a point for each run and each mean.",
     ),
     "hue": click.option(
         "--hue", metavar="AXIS",
-        help="With --x or --cdf: axis whose levels have a line each; in a sweep also group, for "
-        "the groups of flows.",
+        help="With --x or --cdf: axis that has a line for each level; in a sweep also group, for "
+             "the groups of flows.",
     ),
     "panel": click.option(
-        "--panel", metavar="AXIS", help="With --x or --cdf: axis whose levels have a panel each."
+        "--panel", metavar="AXIS", help="With --x or --cdf: axis that has a panel for each level."
     ),
     "y": click.option(
         "--y", multiple=True, metavar="METRIC",
         help="With --x: metric of the plot; repeatable.  [default: the first; share for groups]",
     ),
     "heat": click.option(
-        "--heat", metavar="METRIC", help="With --x and --y, which are axes then: metric as colour."
+        "--heat", metavar="METRIC", help="Metric shown as colour over two axes, --x and --y."
     ),
     "cdf": click.option(
         "--cdf", metavar="METRIC",
@@ -55,8 +55,8 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
 _OF_SWEEPS = {
     "bands": click.option(
         "--bands", metavar="TRACES",
-        help="Instead of --x, in a sweep: cwnd, rate, queue over time, the median of the "
-        "replicates with its quartiles.",
+        help="Instead of --x, in a sweep: cwnd, rate or queue over time, as the median and "
+             "quartiles of the replicates.",
     ),
 }  # fmt: skip
 

@@ -24,9 +24,9 @@ from cwndlab.cli.output import say, steps
 def report(folder: Path, sweep: str | None, output: Path | None) -> None:
     """Write a comparison or a store's sweeps as one HTML file.
 
-    DIR is a store of sweeps, or what `cwndlab compare --out` wrote. The file needs no other file;
-    it has plots and tables with confidence intervals, the settings, and the origin of the runs. It
-    says which runs are missing.
+    DIR is a store of sweeps, or a folder that `cwndlab compare --out` wrote. The file needs no
+    other file. It contains plots and tables with confidence intervals, the settings, and the
+    provenance of the runs, and lists missing runs.
     """
     from cwndlab.report import write_report
 

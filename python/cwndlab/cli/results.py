@@ -31,8 +31,8 @@ ENDINGS = (".csv", ".parquet", ".json")
     multiple=True,
     metavar="COLUMN=TEXT",
     help="Only runs with this value of an axis, replicate, seed, machine, ..., e.g. --where "
-    '"rule=AIMD(1, 0.5)".'
-    " If repeated: any of the values of one column, and all of the columns.",
+    '"rule=AIMD(1, 0.5)". Repeated for one column, it means any of the values; for several '
+    "columns, all of them.",
 )
 @click.option(
     "--all",
@@ -44,7 +44,7 @@ ENDINGS = (".csv", ".parquet", ".json")
     "--metrics",
     multiple=True,
     metavar="NAMES",
-    help="Metrics to list; by default those of the sweep.",
+    help="Metrics to list.  [default: those of the sweep]",
 )
 @click.option(
     "--export",
@@ -57,13 +57,13 @@ ENDINGS = (".csv", ".parquet", ".json")
     "--run",
     "run_key",
     metavar="KEY",
-    help="Print one run: its origin, and its scenario as TOML.",
+    help="Print one run: its provenance, and its scenario as TOML.",
 )
 @click.option(
     "--convert",
     "is_conversion",
     is_flag=True,
-    help="Convert a store that an earlier version of cwndlab wrote, in its place.",
+    help="Convert a store that an earlier version of cwndlab wrote, in place.",
 )
 @options.rules_option
 @options.json_option
@@ -266,7 +266,7 @@ def _axes(table: pl.DataFrame) -> list[str]:
 
 def _print_provenance(found: dict[str, Any], *, with_sweeps: bool) -> None:
     if not found["runs"]:
-        click.echo(f"{found['runs_in_store']} runs in the store, none of them chosen")
+        click.echo(f"{found['runs_in_store']} runs in the store, none of them selected")
         return
     sweeps = ", ".join(f"{name} ({count} runs)" for name, count in found["sweeps"].items())
     for what, text in (

@@ -58,7 +58,8 @@ DEFAULT_PLOT = "="
 @besides.beside_options
 @click.option(
     "--replicates", type=options.whole_number(1, 1_000_000), metavar="N",
-    help="With --beside: runs of each, with seeds from the scenario's on.  [default: 1]",
+    help="With --beside: number of runs in each program, with consecutive seeds from the "
+         "scenario's.  [default: 1]",
 )  # fmt: skip
 @options.jobs_option
 def run(
@@ -82,8 +83,8 @@ def run(
 ) -> None:
     """Run a scenario and print its flows and links.
 
-    FILE is TOML or JSON. With --beside it also runs in ns-2. The test flows of --env are
-    named "flow": --set flows.flow.rule=CUBIC chooses their rule.
+    FILE is TOML or JSON. With --beside it also runs in ns-2. The test flows of --env are called
+    "flow", so --set flows.flow.rule=CUBIC sets their rule.
     """
     if (
         file is None
@@ -93,7 +94,7 @@ def run(
         # `run --plot FILE.toml`: the file was meant as the scenario.
         file, plot = Path(plot), DEFAULT_PLOT
     if file is not None and env is not None:
-        raise click.UsageError("`--env` takes the place of `FILE.toml`")
+        raise click.UsageError("`--env` cannot be used with `FILE.toml`: it replaces the file")
     if assume and env is None:
         raise click.UsageError("`--assume` needs `--env`")
     if file is None and env is None:
@@ -104,7 +105,7 @@ def run(
     besides.check_beside(beside, ns, plot=plot, pcap=pcap, expect=expected.all)
     if beside is None and (replicates or jobs):
         option = "--replicates" if replicates else "--jobs"
-        raise click.UsageError(f"`{option}` needs `--beside ns2`; replicates are those of a sweep")
+        raise click.UsageError(f"`{option}` needs `--beside ns2`; use a sweep for replicates")
     patch = options.patch_of(settings)
     patch.update({} if home is None else {"home": home})
     given = _of_environment(env, assume, seed) if file is None else _of_file(file, patch)

@@ -9,13 +9,13 @@ import click
 @click.option(
     "--output",
     metavar="NAME",
-    help="Of a JSON output, by the name in its field `schema`; `--list` has all.",
+    help="Schema of a JSON output, by the name in its field `schema`; `--list` shows all names.",
 )
 @click.option("--list", "is_list", is_flag=True, help="List the outputs.")
 def schema(output: str | None, is_list: bool) -> None:
     """Print the JSON schema of a scenario, or of an output.
 
-    Every JSON output says in `schema` which form it has: "run/1" is version 1 of `run`.
+    The field `schema` of every JSON output names its format: "run/1" is version 1 of `run`.
     """
     from cwndlab import native, outputs
     from cwndlab.cli.output import print_table

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--best", metavar="RULE", help="Rule to be best.")
-@click.option("--worst", metavar="RULE", help="Rule to be worst; may be combined with --best.")
+@click.option("--best", metavar="RULE", help="Rule that should be best.")
+@click.option(
+    "--worst", metavar="RULE", help="Rule that should be worst; may be combined with --best."
+)
 @click.option(
     "--rules",
     multiple=True,
     metavar="RULES",
-    help='Rules that are compared, joined by commas; also repeated.  [default: "AIMD(1, 0.8), '
+    help='Rules to compare, separated by commas; repeatable.  [default: "AIMD(1, 0.8), '
     "AIAD(1, 3),"
     ' MIMD(1.125, 0.8), MIAD(1.125, 3)"]',
 )
@@ -80,8 +82,8 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Directory of the plot, the numbers, every tried waveform, and the store of finished "
-    "runs without --store: the same command resumes.",
+    help="Directory for the plot, the numbers, every tried waveform and, without --store, the "
+    "finished runs, from which the same command resumes.",
 )
 def search(
     best: str | None,
@@ -109,8 +111,8 @@ def search(
     """Search for the waveform on which a rule is best or worst.
 
     The residual bandwidth of a bottleneck follows a waveform of the family. An optimiser varies its
-    parameters until the rule's lead over the runner-up (or its distance behind the last but one) is
-    largest. New seeds confirm the result.
+    parameters to maximise the rule's lead over the runner-up (or its distance behind the last but
+    one). New seeds confirm the result.
     """
     if is_list:
         _list(as_json)

@@ -24,14 +24,13 @@ ADDRESS = "127.0.0.1"
     "file", type=click.Path(path_type=Path), metavar="[FILE.toml]", required=False, default=None
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="NUMBER",
-              help="Port on 127.0.0.1; any free one without it.")  # fmt: skip
-@click.option("--no-browser", is_flag=True, help="Print the address, open no browser.")
+              help="Port on 127.0.0.1.  [default: any free port]")  # fmt: skip
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 def studio(file: Path | None, port: int, no_browser: bool) -> None:
     """Open the studio: the simulator as a page.
 
-    It opens with FILE, or with two flows on a link.
-
-    The page runs the simulator in the browser and sends nothing. It is served until Ctrl-C.
+    It opens with FILE, or with two flows on a link. The page runs the simulator in the browser and
+    sends nothing. The command serves it until Ctrl-C.
     """
     from http.server import ThreadingHTTPServer
 

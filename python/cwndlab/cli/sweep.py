@@ -35,7 +35,7 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
     metavar="DIR",
     help="Store of finished runs; several sweeps may share it.  [default: out/NAME]",
 )
-@click.option("--again", is_flag=True, help="Run every cell again, also those in the store.")
+@click.option("--again", is_flag=True, help="Run every cell again, even those in the store.")
 @options.until_option
 @options.most_option
 @click.option(
@@ -53,7 +53,7 @@ EXIT_FAILED, EXIT_UNMET = 1, 3
     "--json",
     "as_json",
     is_flag=True,
-    help="Print events, one JSON object per line; the last has the tables.",
+    help="Print events, one JSON object per line; the last one contains the tables.",
 )
 @options.format_option
 @click.option(
@@ -90,7 +90,7 @@ def sweep(
 ) -> None:
     """Run a sweep: a base scenario, axes, replicates.
 
-    Finished runs are stored at once and never run again: after Ctrl-C, a crash or a full disk, the
+    Finished runs are stored at once and never repeated: after Ctrl-C, a crash or a full disk, the
     same command resumes.
     """
     options.check_plot(plot)

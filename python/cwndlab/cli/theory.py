@@ -54,7 +54,7 @@ def theory(context: click.Context) -> None:
     type=PAIR,
     multiple=True,
     metavar="X1,X2",
-    help="First loads; repeat for more runs.",
+    help="Initial loads; repeat the option for more runs.",
 )
 @capacity_option
 @click.option(
@@ -112,9 +112,9 @@ def fair(
     plot: Path | None,
     look: FigureStyle | None,
 ) -> None:
-    """Test a linear RULE for fairness; give its steady window.
+    """Test a linear RULE for fairness; give its steady-state window.
 
-    From the parameters, in closed form, and by iteration.
+    It does so from the parameters, in closed form, and by iteration.
     """
     _check(plot)
     from cwndlab import theory as models
@@ -142,7 +142,7 @@ def fair(
 @click.option(
     "--loss", type=FRACTION, default=0.01, show_default=True, metavar="P", help="Loss rate."
 )
-@click.option("--rto", metavar="TIME", help="Mean RTO, T0; by default 4 RTTs.")
+@click.option("--rto", metavar="TIME", help="Mean RTO, T0.  [default: 4 RTTs]")
 @click.option(
     "--packets-per-ack",
     "b",
@@ -165,7 +165,7 @@ def rate(
 ) -> None:
     """Give the rate of a RULE under random loss.
 
-    RULE is GAIMD or binomial; the table also has standard TCP.
+    RULE is GAIMD or binomial; the table also shows standard TCP.
     """
     _check(plot)
     rtt_s = options.seconds_of("--rtt", rtt)
@@ -224,7 +224,7 @@ def rate(
 @click.option(
     "--formula", type=options.Choice("2", "55", "55, 47"), metavar="2|55|'55, 47'",
     default="2", show_default=True,
-    help="Equation of Yang and Lam (2000) for the rates; 47 takes 3/w for Q.",
+    help="Equation of Yang and Lam (2000) for the rates; 47 uses 3/w for Q.",
 )  # fmt: skip
 @options.json_option
 @plot_option
@@ -240,7 +240,7 @@ def friendly(
 ) -> None:
     """Give TCP-friendly alpha for a beta of general AIMD.
 
-    By three criteria.
+    It does so by three criteria.
     """
     _check(plot)
     from cwndlab.cli import theory_rates
@@ -301,7 +301,7 @@ def bimodal(
     plot: Path | None,
     look: FigureStyle | None,
 ) -> None:
-    """Measure how soon Bimodal flows know their fair share."""
+    """Measure how soon Bimodal flows find their fair share."""
     _check(plot)
     if leave >= flows:
         raise click.UsageError(invalid("--leave", leave, f"fewer than --flows, {flows}"))
@@ -332,7 +332,7 @@ def bimodal(
     "--to",
     "target",
     type=POSITIVE,
-    help="Target window; by default twice the first.",
+    help="Target window.  [default: twice the first]",
     metavar="PACKETS",
 )
 @click.option(
@@ -362,7 +362,7 @@ def growth(
     plot: Path | None,
     look: FigureStyle | None,
 ) -> None:
-    """Count the RTTs in which MR-AIMD grows a window."""
+    """Count the RTTs that MR-AIMD needs to grow a window."""
     _check(plot)
     from cwndlab.cli import theory_rates
 

@@ -43,7 +43,7 @@ def plot_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "--plot",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
-        help="Draw it (.png, .svg, .pdf).",
+        help="Plot the result (.png, .svg, .pdf).",
     )(figure_options(command))
 
 
@@ -53,17 +53,19 @@ capacity_option: Option = click.option(
     default=100.0,
     show_default=True,
     metavar="PACKETS",
-    help="B: what all flows share.",
+    help="B: the capacity that all flows share.",
 )
 exact_option: Option = click.option(
-    "--exact", is_flag=True, help="Let congestion fall exactly at B, as if loads grew continuously."
+    "--exact",
+    is_flag=True,
+    help="Let congestion occur exactly at B, as if loads grew continuously.",
 )
 floor_option: Option = click.option(
     "--floor",
     type=number(-1e-300),
     default=0.0,
     metavar="PACKETS",
-    help="Loads never fall below it.",
+    help="Minimum load.",
 )
 
 

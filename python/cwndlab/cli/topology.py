@@ -41,7 +41,7 @@ def topology(
 ) -> None:
     """Print the links of a scenario and the paths of its flows.
 
-    Paths have the base RTT.
+    Paths have their base RTTs.
     """
     options.check_plot(plot)
     refuse_other(file, "scenario")

@@ -18,8 +18,8 @@ def virtual_kernel() -> None:
 @virtual_kernel.command()
 @click.option(
     "--source", type=click.Path(exists=True, path_type=Path), metavar="DIR|TARBALL",
-    help="A tree of Linux, such as your own, or a tarball.  [default: the newest linux-source-* "
-    "package of this machine]",
+    help="A Linux source tree, such as your own, or a tarball.  [default: the newest "
+         "linux-source-* package of this machine]",
 )  # fmt: skip
 @click.option("--name", default="default", show_default=True, help="Its name.")
 @click.option(
@@ -33,7 +33,7 @@ def virtual_kernel() -> None:
 def build(source: Path | None, name: str, config: Path | None, hz: str) -> None:
     """Build a kernel into ~/.cache/cwndlab.
 
-    Its files are compiled again only where they have changed. The source stays as it is.
+    Only files that have changed are compiled again. The source tree is not modified.
     """
     from cwndlab.kernel_runs import building, program
 

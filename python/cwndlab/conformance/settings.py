@@ -116,7 +116,7 @@ class Settings:
         elif name.endswith(".sh") and program.startswith("."):
             script = folder / program
             if not script.is_file():
-                raise NotModelledError(line, f"{program}: no such file beside the script")
+                raise NotModelledError(line, f"{program}: no such file in the folder of the script")
             self.read(script.read_text(encoding="utf-8"), line, script.parent)
         elif not _is_quiet(name, arguments):
             raise NotModelledError(line, f"`{' '.join(words)}`")

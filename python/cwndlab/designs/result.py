@@ -81,7 +81,7 @@ class DesignResult(ResultTables):
     frontier : list of Designed
         The rules, the best in the first objective first.
     references : list of Designed
-        The rules that they are compared with, on the same conditions and seeds.
+        The rules with which they are compared, on the same conditions and seeds.
     tried : list of dict
         Every rule that was tried, with its training values and generation.
     worst_links : list of str

@@ -53,17 +53,17 @@ def design(
     Parameters
     ----------
     specification : Specification, mapping, str or Path, optional
-        What is searched, or its TOML file; by default made of `changes`.
+        What to search, or its TOML file; by default made of `changes`.
     store : Store, str or Path, optional
-        Keeps finished runs, so that the same call continues where it was interrupted.
+        Keeps finished runs, so the same call continues where it was interrupted.
     jobs : int, optional
-        Threads; by default one for each processor.
+        Number of threads; by default one for each processor.
     on : str or Client, optional
-        A dask.distributed scheduler, which performs the runs.
+        A dask.distributed scheduler, whose cluster executes the runs.
     progress : callable, optional
-        Gets what is done, the number of rules tried, and of all.
+        Called with the current step, the number of rules tried, and the total.
     **changes
-        Keys of `cwndlab.designs.Specification`, which count instead of the file's.
+        Keys of `cwndlab.designs.Specification`, which override those of the file.
 
     Returns
     -------

@@ -133,7 +133,7 @@ def under(
     Parameters
     ----------
     shape : dict
-        A scenario's waveform (docs/scenario.md), but with rates as numbers, bit/s per test flow.
+        A scenario's waveform (docs/waveforms.md), but with rates as numbers, bit/s per test flow.
     queue : str
         Queue at the bottleneck.
     chosen : Assumptions, optional

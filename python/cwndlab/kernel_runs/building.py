@@ -156,7 +156,7 @@ def _configure(tree: Path, config: Path | None) -> None:
     refused = [line for line in lines.splitlines() if line.startswith("CONFIG_")
                and line not in got]  # fmt: skip
     if refused:
-        raise LiveError(f"configuration of the kernel: it does not take {', '.join(refused)}")
+        raise LiveError(f"configuration of the kernel: it does not accept {', '.join(refused)}")
     before.write_text(lines + kconfig)
 
 
@@ -224,7 +224,7 @@ def ask(binary: Path) -> dict[str, Any]:
     for event in exchange("virtual", {"kernel": str(binary)}):
         if event["event"] == "answer":
             return event["answer"]
-    raise LiveError(f"{binary} booted and said nothing")
+    raise LiveError(f"{binary} booted and printed nothing")
 
 
 def _identity(tree: Path) -> str:

@@ -1,4 +1,4 @@
-"""Known results: what every engineer of congestion control knows, measured by the simulator.
+"""Known results of congestion control, measured by the simulator.
 
 A fact has a source, an expected value with a tolerance from that source or from theory, a scenario
 and a measure. `check` runs the scenarios and judges what they give.

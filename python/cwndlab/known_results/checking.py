@@ -68,7 +68,7 @@ def check(
     quick : bool
         Whether to check only the quick part.
     jobs : int, optional
-        Threads; by default one for each processor.
+        Number of threads; by default one for each processor.
     progress : callable, optional
         Gets the name of a fact, the number of finished runs, and of all.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LiveResult(Result):
-    """A result as of a simulated run, with more fields.
+    """A result like that of a simulated run, with more fields.
 
     ``valid`` (bool), ``reasons`` (list of str) and ``health`` say whether the emulated network kept
     up (docs/live.md, docs/quic.md).

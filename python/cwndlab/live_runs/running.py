@@ -50,7 +50,7 @@ def live(
         The flows.
     virtual : bool
         With Linux, in virtual time with a kernel that ``cwndlab virtual-kernel build`` has built:
-        without root, faster than real time where packets are few, and equal scenarios give equal
+        without root, faster than real time if there are few packets, and equal scenarios give equal
         packets.
     kernel : str, optional
         Name of that kernel; by default ``default``, or the only one.
@@ -58,20 +58,20 @@ def live(
         Also simulate the scenario, with the endpoints and packets of the live run and host jitter
         of 1 ms (or the scenario's own).
     replicates : int
-        With `beside`, number of simulated runs, each with its own seed, from the scenario's on.
+        With `beside`, number of simulated runs, with consecutive seeds from the scenario's.
     seed : int, optional
         Seed that replaces the scenario's.
     patch : mapping, optional
         Dotted keys of the scenario to set.
     trace : mapping, optional
-        Traces beside the scenario's own; with `beside` by default those of its plot.
+        Traces in addition to the scenario's own; with `beside` by default those of its plot.
     qlog : str or Path, optional
         With QUIC, directory for each flow's qlog.
     port : int
-        With QUIC, port of the relay on 127.0.0.1; 0 takes a free one.
+        With QUIC, port of the relay on 127.0.0.1; 0 chooses a free one.
     progress : callable, optional
-        Gets (seconds, packets) some times a second, of the live run and then of each simulated
-        one. An exception it raises ends the run.
+        Called with (seconds, packets) several times a second, for the live run and then for each
+        simulated one. An exception it raises ends the run.
 
     Returns
     -------

@@ -119,7 +119,7 @@ def answers(
     ----------
     asked : iterable of Case
     jobs : int, optional
-        Threads; by default one for each processor this process may use.
+        Number of threads; by default one for each processor that this process may use.
     packets : callable, optional
         Gets the number of packets since it was last called; called on the threads.
     """

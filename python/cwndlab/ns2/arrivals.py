@@ -112,7 +112,9 @@ def _bucket_lines(
     for links, agent in ((group.forward, "arriving"), (group.back, "absorbing")):
         drr = drr_links(network, links, key)
         if drr and "buckets" in network.link(drr[0]).queue:
-            raise refused_key(key, "flows that arrive have no number that shared buckets go by")
+            raise refused_key(
+                key, "arriving flows have no numbers by which they could share buckets"
+            )
         slot = f"[expr {{{before} + $slot}}]"
         lines += bucket_lines(network, routes, links, f"${agent}($slot)", slot, key)
     if not lines:

@@ -1,7 +1,7 @@
 """Plots: matplotlib figures of results. Nothing here simulates.
 
-Figures are made without pyplot: they need no display and leave no global state. Lines differ by
-colour AND by line style or marker.
+Figures do not use pyplot, so they need no display and leave no global state. Lines differ by colour
+AND by line style or marker.
 
 >>> from cwndlab import dumbbell, plots, run
 >>> trace = {"cwnd": "10ms", "queue": "10ms", "rate": "500ms"}

@@ -84,7 +84,9 @@ class Over(NamedTuple):
             Curve.of(curves or {}), tuple(listed(log)),
         )  # fmt: skip
         if not x and not cdf and not bands:
-            raise FigureStyleError("x", "is missing: expected an axis beside hue, panel or y")
+            raise FigureStyleError(
+                "x", "is missing: expected an axis, in addition to hue, panel or y"
+            )
         barred = {
             "bands": ("cdf", "heat", "x", "y", "panel", "curves", "log"),
             "cdf": ("heat", "x", "y", "curves"),
@@ -97,7 +99,7 @@ class Over(NamedTuple):
         if heat and len(over.y) != 1:
             raise FigureStyleError("y", "is missing: expected one axis with `heat`")
         if over.curves and len(over.y) > 1:
-            raise FigureStyleError("curves", f"have one metric on y: {len(over.y)} are given")
+            raise FigureStyleError("curves", f"need one metric on y: got {len(over.y)}")
         for key, known in (("bands", TRACES), ("log", ("x",) if cdf else ("x", "y"))):
             for name in getattr(over, key):
                 if name not in known:

@@ -32,7 +32,7 @@ def write_report(
 ) -> Path:
     """Write a comparison, or a store's sweeps, as one self-contained HTML file.
 
-    Unfinished runs are left out, and the file says which runs are missing.
+    The file omits unfinished runs, and lists the missing ones.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def write_report(
     sweep : str, optional
         The sweep of the store; by default all of them.
     progress : callable, optional
-        Gets the name of the step, and how much of it is done of how much.
+        Called with the name of the step, its progress, and its total.
 
     Returns
     -------

@@ -246,11 +246,11 @@ def collect(
     into : Collection
         The collection whose plan is executed; it is returned.
     store : Store, str or Path, optional
-        Keeps finished runs, so that the same call continues where it was interrupted.
+        Keeps finished runs, so the same call continues where it was interrupted.
     jobs : int, optional
         Threads.
     on : str or Client, optional
-        A dask.distributed scheduler, which performs the runs.
+        A dask.distributed scheduler, whose cluster executes the runs.
     trace : mapping, optional
         The ``[trace]`` table of replicate 0 (the others record none: traces of a thousand runs fill
         memory).

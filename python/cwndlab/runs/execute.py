@@ -44,7 +44,7 @@ def run(
     progress: Simulated | None = None,
     pcap: str | Path | None = None,
 ) -> Result:
-    """Run one scenario, in the simulator unless `home` says otherwise.
+    """Run one scenario, in the simulator unless `home` is set.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ def run(
     profile : str, optional
         Profile of the TCP endpoints that replaces the scenario's.
     home : {"simulator", "linux", "linux:NAME"}, optional
-        Where it runs, instead of the scenario's home: the simulator, or TCP of a Linux kernel in
-        virtual time (``cwndlab virtual-kernel build``), the default one or one by name.
+        Where the run executes, instead of the scenario's home: the simulator, or TCP of a Linux
+        kernel in virtual time (``cwndlab virtual-kernel build``), the default one or one by name.
     patch : mapping, optional
         Dotted keys of the scenario to set.
     progress : callable, optional
-        Gets (simulated seconds, packets) about ten times a second. An exception it raises ends the
-        run.
+        Called with (simulated seconds, packets) about ten times a second. An exception it raises
+        ends the run.
     pcap : str or Path, optional
         File to write every packet to, as pcapng.
 
@@ -139,10 +139,10 @@ def run_many(
     scenarios : iterable of (key, scenario), or mapping
         The key is returned with the result; scenarios start in order, as threads become free.
     jobs : int, optional
-        Threads; by default one for each processor this process may use.
+        Number of threads; by default one for each processor that this process may use.
     progress : callable, optional
-        Gets the number of packets delivered since it was last called, over all runs; called on the
-        threads.
+        Called on the threads with the number of packets delivered since the last call, over all
+        runs.
 
     Yields
     ------

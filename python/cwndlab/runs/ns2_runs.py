@@ -73,7 +73,7 @@ class Ns2Runs:
             If ns-2 cannot express them.
         """
         if count_arrivals is not None or trace is not None:
-            raise ScenarioError("`count_arrivals` and added traces cannot be had from ns-2")
+            raise ScenarioError("ns-2 supports neither `count_arrivals` nor added traces")
         return _Ns2Scenarios(cell, self.name)
 
 

@@ -121,7 +121,7 @@ class Plan:
     seed : int
         Seed of replicate 0.
     joint : sequence of Joint
-        Set first, before the axes' own keys.
+        Keys to set first, before those of the axes.
     patch : mapping
         Dotted keys set last, in all runs.
     most_runs : int

@@ -59,9 +59,9 @@ def search(
     Parameters
     ----------
     best, worst : rule, optional
-        Rule to be best and rule to be worst; at least one of the two.
+        Rule that should be best, and rule that should be worst; at least one of the two.
     rules : rule or sequence of rules
-        The rules that are compared; by default the four linear ones of Akella et al.
+        The rules to compare; by default the four linear ones of Akella et al.
     family : str
         The family of waveforms (`cwndlab.searches.FAMILIES`).
     bound : mapping, optional
@@ -80,19 +80,20 @@ def search(
     profile : str, optional
         Profile of the TCP endpoints; by default that of the assumptions, ``"linux"``.
     home : {"simulator", "linux", "linux:NAME"}, optional
-        Where the runs go: the simulator, or TCP of a Linux kernel in virtual time.
+        Where the runs execute: the simulator, or TCP of a Linux kernel in virtual time.
     assume : Assumptions or mapping, optional
-        Flows, RTTs, buffer and the rest.
+        Flows, RTTs, buffer and so on.
     seed : int
         Seed of the optimiser and of the runs.
     jobs : int, optional
-        Threads; by default one for each processor.
+        Number of threads; by default one for each processor.
     store : Store, str or Path, optional
-        Keeps finished runs, so that the same call continues where it was interrupted.
+        Keeps finished runs, so the same call continues where it was interrupted.
     on : str or Client, optional
-        A dask.distributed scheduler, which performs the runs.
+        A dask.distributed scheduler, whose cluster executes the runs.
     progress : callable, optional
-        Gets what is done, with the best margin so far, the number of waveforms tried, and of all.
+        Called with the current step and the best margin so far, the number of waveforms tried, and
+        the total.
 
     Returns
     -------

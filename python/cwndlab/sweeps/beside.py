@@ -132,7 +132,7 @@ def run_beside(
     from cwndlab.runs.ns2_runs import Ns2Runs
 
     if sweep.until:
-        raise ScenarioError("`until` cannot be used beside ns-2: give `replicates`")
+        raise ScenarioError("`until` cannot be used with ns-2: give `replicates`")
     program = ns if isinstance(ns, Ns2) else Ns2(ns)
     runs = Ns2Runs(program, jobs)
     their_sweep = dataclasses.replace(sweep, name=f"{sweep.name}{SUFFIX}")

@@ -83,11 +83,11 @@ class Sweep:
     seed : int, optional
         Seed of replicate 0; by default the base scenario's, or 1.
     metrics : sequence of str
-        Metrics (docs/sweeps.md lists them); the first one is the main one. ``"group.share"``, or
-        another column of flows, is one metric for each group of flows.
+        Metrics (docs/sweeps.md lists them); the first one is the primary metric. ``"group.share"``,
+        or another column of flows, is one metric for each group of flows.
     distributions : sequence of str
-        Columns of flows of which the value of every flow is kept (`SweepResult.flows`), and
-        ``fct_s`` or ``received_fct_s`` of every finished transfer (`SweepResult.transfers`).
+        Columns of flows whose values are kept for every flow (`SweepResult.flows`), and ``fct_s``
+        or ``received_fct_s`` of every finished transfer (`SweepResult.transfers`).
     over_time : sequence of str
         Traces that figures over time read, of every run: ``cwnd``, ``rate``, ``queue``.
     link, group : str
@@ -96,11 +96,11 @@ class Sweep:
         The compared axis, and its baseline level; by default ``rule``, or the first axis, and its
         first level.
     until : str, optional
-        Precision target such as ``"ci(goodput) < 1%"``: add replicates until every cell meets it.
+        Target precision, such as ``"ci(goodput) < 1%"``: add replicates until every cell meets it.
     most : int
         Largest number of replicates with `until`.
     traces : bool
-        Keep the traces of the base scenario; by default nothing is traced.
+        Whether to keep the traces of the base scenario; by default runs record none.
     count_arrivals : str, optional
         Replace the trace ``packets`` by the trace ``link_arrivals``: the number of packets that
         arrive at a dumbbell's bottleneck in bins of this length.
@@ -456,9 +456,9 @@ class Sweep:
             A cluster for the runs: ``dask://HOST:PORT``, or a client of dask.distributed
             (docs/sweeps.md).
         again : bool
-            Do every run again, also those in the store.
+            Whether to repeat every run, even those in the store.
         progress : callable, optional
-            Gets events as dictionaries (docs/sweeps.md lists them).
+            Called with events as dictionaries (docs/sweeps.md lists them).
 
         Raises
         ------

@@ -100,8 +100,8 @@ def read_sweep(store: Store, name: str, progress: Progress | None = None) -> Sto
                 sweep = Sweep.from_dict({**definitions[name], "set": settings})
     except (OSError, ScenarioError) as error:
         raise StoreError(
-            f"sweep: the definition of `{name}` cannot be read here ({error}): expected the files "
-            "that it names"
+            f"sweep: the definition of `{name}` cannot be read on this machine ({error}): expected "
+            "the files that it names"
         ) from error
     found = _gather(store, sweep, store.uses(name), progress)
     others = found.others + older_runs(store, name).get(name, 0)

@@ -93,22 +93,22 @@ def sweep(
     profile : str, optional
         Profile of the TCP endpoints that replaces the base scenario's.
     home : {"simulator", "linux", "linux:NAME"} or sequence of them, optional
-        Where the runs go, instead of the base scenario's home: the simulator, or a Linux kernel in
-        virtual time. Several are an axis.
+        Where the runs execute, instead of the base scenario's home: the simulator, or a Linux
+        kernel in virtual time. Several are an axis.
     patch : mapping, optional
         Dotted keys of the base scenario to set.
     yes : bool
         Allow more than ten million runs.
     store : Store, str or Path, optional
-        Keeps finished runs, so that the same call continues where it was interrupted.
+        Keeps finished runs, so the same call continues where it was interrupted.
     again : bool
-        Do every run again, also those in the store.
+        Whether to repeat every run, even those in the store.
     jobs : int, optional
-        Threads; by default one for each processor.
+        Number of threads; by default one for each processor.
     on : str or Client, optional
-        A dask.distributed scheduler, which performs the runs.
+        A dask.distributed scheduler, whose cluster executes the runs.
     progress : callable, optional
-        Gets events as dictionaries (docs/sweeps.md lists them).
+        Called with events as dictionaries (docs/sweeps.md lists them).
     **keys
         Other keys of a sweep: ``metrics``, ``name``, ``zip``, ``compare``, ``baseline``, ...
         (`Sweep`).

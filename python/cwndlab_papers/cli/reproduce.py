@@ -33,7 +33,7 @@ PROFILES = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35", DATED)
 @click.option(
     "--quick",
     is_flag=True,
-    help="Few and short runs, as a test; no verdicts on the paper.",
+    help="Run few and short runs as a test; gives no verdicts on the paper.",
 )
 @click.option(
     "--out",
@@ -41,24 +41,27 @@ PROFILES = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35", DATED)
     default=Path("out/reproduce"),
     show_default=True,
     metavar="DIR",
-    help="Directory of reports, plots, data, and the store of finished runs.",
+    help="Directory for reports, plots, data, and the store of finished runs.",
 )
 @click.option(
     "--replicates",
     type=options.whole_number(2, 100_000),
     metavar="N",
-    help="At most N replicates, for a first look; the same command without it resumes.",
+    help="Run at most N replicates, for a first look; the same command without this option adds "
+    "the others.",
 )
 @click.option(
     "--sensitivity",
     is_flag=True,
-    help="Vary what the paper leaves open, and show which verdicts change (coarse plan).",
+    help="Vary the values that the paper leaves open, one at a time, and show which verdicts "
+    "change (coarse plan).",
 )
 @click.option(
     "--readings",
     is_flag=True,
-    help="Vary all that the paper leaves open together (Latin hypercube), and show in which share "
-    "of the readings each claim is met, and which value decides it.",
+    help="Vary all values that the paper leaves open together (Latin hypercube), and show for "
+    "each claim under which share of these assumption sets it holds, and on which value it "
+    "depends.",
 )
 @click.option(
     "--all",
@@ -71,24 +74,24 @@ PROFILES = ("ns2-2000", "ns2-2001", "ns2-2002", "ns2-2009", "ns2-2.35", DATED)
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
     help="Write the summary of all verdicts to DIR: reproduction.md, its data, the plots; with "
-    "--witness witness.md and its records. What was not run stays as it is.",
+    "--witness, witness.md and its records. Skipped papers keep their previous results.",
 )
 @click.option(
     "--witness", type=options.Choice("ns2"), metavar="ns2",
-    help="Judge the claims by runs of ns-2 beside runs of cwndlab, over the cells that ns-2 can "
-    "express.",
+    help="Judge the claims by runs of ns-2 as well as of cwndlab, over the cells that ns-2 can "
+         "express.",
 )  # fmt: skip
 @click.option("--ns", type=click.Path(path_type=Path), metavar="PATH",
-              help="Program of ns-2, with --witness; by default ns on the path.")  # fmt: skip
+              help="With --witness: the ns-2 program.  [default: ns on the path]")  # fmt: skip
 @click.option(
     "--profile", type=options.Choice(*PROFILES), metavar="NAME",
-    help="Endpoints and routers of an ns-2 of another year: " + ", ".join(PROFILES[:-1]) + "; "
+    help="Use the endpoints and routers of another ns-2 release: " + ", ".join(PROFILES[:-1]) + "; "
     f"{DATED} is that of each paper's date.",
 )  # fmt: skip
 @click.option(
     "--reading", type=options.whole_number(0, 1000), metavar="N",
-    help="Plans with all their rules under reading N of --readings, in the settings of its coarse "
-    "plan; 0 is what the plans assume.",
+    help="Run plans with all their rules under assumption set N of --readings, in the settings "
+         "of the coarse plan; 0 is what the plans assume.",
 )  # fmt: skip
 @home_option("simulator")
 @options.assume_option
@@ -124,8 +127,8 @@ def reproduce(
 ) -> None:
     """Reproduce papers and judge their claims.
 
-    The default is every paper. PAPER/ID is one experiment, such as akella2002/fig4. After Ctrl-C
-    the same command resumes.
+    The default is all papers. PAPER/ID is one experiment, such as akella2002/fig4. After Ctrl-C the
+    same command resumes.
     """
     options.check_cluster(on, jobs)
 

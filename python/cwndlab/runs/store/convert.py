@@ -107,7 +107,7 @@ def _part(file: Path, name: re.Match[str], notes: list[str]) -> Iterator[Record 
 
     data = file.read_bytes() if file.is_file() else b""
     if hashlib.blake2b(data, digest_size=8).hexdigest() != name[3]:
-        notes.append(f"{file.name}: is damaged and left out; its runs are done again")
+        notes.append(f"{file.name}: is damaged and skipped; its runs will be repeated")
         return
     kind: Any = Record if name[1] == "runs" else Use
     frame = pl.read_parquet(io.BytesIO(data))
@@ -132,7 +132,7 @@ def _journal(file: Path, notes: list[str]) -> Iterator[Record | Use]:
         elif kind == "run":
             yield Record(*fields, *texts)
     if damaged:
-        notes.append(f"{file.name}: {damaged} damaged bytes are left out")
+        notes.append(f"{file.name}: {damaged} damaged bytes are skipped")
 
 
 def _payload(data: bytes, at: int) -> bytes | None:

@@ -91,7 +91,7 @@ class Store:
     path : str or Path
         Directory; the first write makes it if it does not exist.
     write : bool
-        If False, the store is read only, also while others write.
+        If False, the store is read-only, even while others write.
 
     Raises
     ------
@@ -101,7 +101,7 @@ class Store:
     Attributes
     ----------
     notes : list of str
-        Damaged runs that were left out: one line each.
+        Damaged runs that were skipped: one line each.
 
     Examples
     --------
@@ -218,7 +218,7 @@ class Store:
             if record is not None:
                 yield record
                 continue
-            self.notes.append(f"run {row[0]}: is damaged and left out; it is done again")
+            self.notes.append(f"run {row[0]}: is damaged and skipped; it will be repeated")
             if self._write:
                 with self._writing() as database:
                     database.execute("DELETE FROM runs WHERE key = ?", (row[0],))
