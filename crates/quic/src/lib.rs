@@ -17,6 +17,7 @@ mod factory;
 mod qlog;
 #[cfg(feature = "transfers")]
 mod relay;
+mod stack;
 #[cfg(feature = "transfers")]
 mod transfers;
 mod window;
@@ -25,6 +26,7 @@ pub use controller::RuleController;
 pub use factory::{RuleFactory, Unsupported};
 #[cfg(feature = "transfers")]
 pub use relay::{HEADER_BYTES, Relay, RelayFlow, drops, socket};
+pub use stack::{NAME as SERVER_NAME, QuinnStack};
 #[cfg(feature = "transfers")]
 pub use transfers::{Endpoints, FlowReport, Report, RunOptions, Transfer, WindowSample};
 pub use window::{Cause, Cut};

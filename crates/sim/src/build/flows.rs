@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::flow_schedule::flow_schedule;
-use super::info::{FlowInfos, GroupInfo};
+use super::info::{FlowInfos, GroupInfo, StackFlowInfo};
 use super::network_plan::FlowGroup;
 use super::transfers::TransferPlace;
 use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint};
@@ -81,10 +81,13 @@ impl Builder<'_> {
                 Some(transfer) => (Some(transfer.packets), None),
                 None => spec.segments(&config),
             };
-            if start_s < NEVER && spec.page.is_none() {
+            if spec.stack.is_some() {
+                let group = config_index as usize;
+                infos.of_stacks.push(StackFlowInfo { flow, group, start_s, stop_s });
+            } else if start_s < NEVER && spec.page.is_none() {
                 engine.network.stations.arm(start_s, TimerKind::FlowStart, flow);
             }
-            if stop_s < NEVER {
+            if stop_s < NEVER && spec.stack.is_none() {
                 engine.network.stations.arm(stop_s, TimerKind::AppStop, flow);
             }
             let rule =

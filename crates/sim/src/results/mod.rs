@@ -35,6 +35,7 @@ pub use limited_by::LimitedBy;
 pub use links::LinkResult;
 pub(crate) use links::link_results;
 pub use reasons::{Reason, Reasons};
+pub(crate) use mean::mean;
 pub use run::{RunResult, collect};
 pub use traces::Traces;
 pub(crate) use traffic::cross_results;
