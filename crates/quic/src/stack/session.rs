@@ -17,11 +17,11 @@ use std::sync::Arc;
 
 /// Bytes of a message without transport parameters: ClientHello; ServerHello; the server's flight
 /// from EncryptedExtensions to Finished; the client's Finished; two NewSessionTickets.
-const CLIENT_HELLO_BYTES: usize = 250;
+const CLIENT_HELLO_BYTES: usize = 189;
 const SERVER_HELLO_BYTES: usize = 90;
-const SERVER_FLIGHT_BYTES: usize = 700;
-const CLIENT_FINISHED_BYTES: usize = 36;
-const TICKETS_BYTES: usize = 300;
+const SERVER_FLIGHT_BYTES: usize = 446;
+const CLIENT_FINISHED_BYTES: usize = 52;
+const TICKETS_BYTES: usize = 178;
 /// Bytes of the header of a message: its length, and that of the content in it.
 const HEADER_BYTES: usize = 8;
 
