@@ -7,7 +7,7 @@
 //! that may have changed something it offers data, asks for datagrams until there is none, and
 //! asks when the end wants to be called next.
 //!
-//! `cargo run --example my_stack` runs a stack of 100 lines. crates/quic has that of quinn.
+//! `cargo run --example my_stack` runs a small one. crates/quic has that of quinn.
 
 mod connection;
 mod endpoint;

@@ -14,6 +14,9 @@ use cwndlab_scenario::Reader;
 use cwndlab_tcp::{NEVER, ReaderPlan, Receiver, Recovery, Sender, TcpConfig};
 use std::sync::Arc;
 
+/// The loss recovery of flows with a transport stack: its own.
+const OF_STACK: &str = "stack";
+
 impl Builder<'_> {
     /// Adds the flows of a group.
     pub(super) fn add_flows<T: Tracer>(
@@ -33,7 +36,10 @@ impl Builder<'_> {
         infos.group(GroupInfo {
             name: spec.name.clone(),
             rule: spec.rule.0.to_string(),
-            recovery: recovery.name_under(&config),
+            recovery: match spec.stack {
+                Some(_) => OF_STACK,
+                None => recovery.name_under(&config),
+            },
             count: spec.count,
             links: group.path.forward.clone(),
             access_bps: self.plan.access_rates(spec).into_iter().flatten().min(),

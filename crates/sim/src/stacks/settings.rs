@@ -41,6 +41,12 @@ pub fn connection(
     let key = |name: &str| format!("flows[{}].{name}", info.group);
     let wanted = spec.stack.as_deref().unwrap_or_default();
     let Some(stack) = stacks.iter().find(|stack| stack.name() == wanted) else {
+        if stacks.is_empty() {
+            return Err(format!(
+                "{}: \"{wanted}\" cannot run here: expected flows without a transport stack",
+                key("stack")
+            ));
+        }
         let names: Vec<&str> = stacks.iter().map(|stack| stack.name()).collect();
         return Err(unknown(key("stack"), wanted, &names));
     };
