@@ -170,9 +170,8 @@ impl PyScenario {
             scenario.trace_packets();
         }
         let begin = Instant::now();
-        let mut simulation = py.detach(|| {
-            Simulation::with_stacks(&scenario, Options { look_ahead }, &stacks())
-        });
+        let mut simulation =
+            py.detach(|| Simulation::with_stacks(&scenario, Options { look_ahead }, &stacks()));
         loop {
             // Rules in Python are called for every acknowledgement: releasing the interpreter would
             // cost more than it gains.

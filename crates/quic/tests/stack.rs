@@ -126,9 +126,8 @@ fn an_outage_ends_in_persistent_congestion_and_the_flow_goes_on() {
 fn marks_reach_the_controller_where_ecn_is_on() {
     let queue = "queue = { kind = \"codel\", ecn = true }";
     for rule in ["quinn:newreno", "NewReno", "DCTCP"] {
-        let flow = |ecn: bool| {
-            format!("rule = \"{rule}\"\nstack = \"quinn\"\ntcp = {{ ecn = {ecn} }}\n")
-        };
+        let flow =
+            |ecn: bool| format!("rule = \"{rule}\"\nstack = \"quinn\"\ntcp = {{ ecn = {ecn} }}\n");
         let (on, off) = (of_flow("", queue, &flow(true)), of_flow("", queue, &flow(false)));
         let (on, off) = (&on.flows[0], &off.flows[0]);
         assert!(on.marked_packets > 0 && on.ecn_reductions > 0, "{rule}: {on:?}");

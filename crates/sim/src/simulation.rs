@@ -147,7 +147,9 @@ impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
             self.hosts.as_ref().and_then(StackHosts::fault).cloned()
         {
             return match flow {
-                Some(flow) => SimulationError::StackFailed { flow, why, at_ns: (at_s * 1e9) as u64 },
+                Some(flow) => {
+                    SimulationError::StackFailed { flow, why, at_ns: (at_s * 1e9) as u64 }
+                }
                 None => SimulationError::StackRefused(why),
             };
         }

@@ -142,7 +142,8 @@ impl SeenController {
             Inner::Own(controller) => {
                 seen.cwnd_packets = packets(controller.window());
                 let limited = controller.metrics().ssthresh;
-                seen.ssthresh_packets = limited.filter(|&bytes| bytes < UNLIMITED_BYTES).map(packets);
+                seen.ssthresh_packets =
+                    limited.filter(|&bytes| bytes < UNLIMITED_BYTES).map(packets);
             }
         }
     }

@@ -162,9 +162,8 @@ impl Endpoint for QuinnEndpoint {
     }
 
     fn transmit(&mut self, now: Duration, buffer: &mut Vec<u8>) -> Option<Ecn> {
-        let of = |ecn: Option<EcnCodepoint>| {
-            ecn.map_or(Ecn::NotEct, |ecn| Ecn::from_bits(ecn as u8))
-        };
+        let of =
+            |ecn: Option<EcnCodepoint>| ecn.map_or(Ecn::NotEct, |ecn| Ecn::from_bits(ecn as u8));
         if let Some((bytes, ecn)) = self.answers.pop_front() {
             buffer.extend(bytes);
             return Some(of(ecn));
@@ -237,7 +236,10 @@ impl Endpoint for QuinnEndpoint {
     }
 
     fn smoothed_rtt(&self) -> Option<Duration> {
-        self.connection.as_ref().filter(|_| self.is_connected).map(|(_, connection)| connection.rtt())
+        self.connection
+            .as_ref()
+            .filter(|_| self.is_connected)
+            .map(|(_, connection)| connection.rtt())
     }
 
     fn lost_packets(&self) -> u64 {

@@ -9,17 +9,17 @@ mod session;
 pub use endpoint::NAME;
 
 use connection_ids::SeededConnectionIds;
-use controllers::{Controllers, SharedSeen};
+use controllers::{Controllers, Seen, SharedSeen};
 use cwndlab_stack::{Connection, FlowSettings, Stack};
 use endpoint::QuinnEndpoint;
 use keys::PlainKey;
 use quinn_proto::crypto::{ClientConfig as ClientCrypto, ServerConfig as ServerCrypto};
 use quinn_proto::{
-    ClientConfig, ConnectionId, Endpoint, EndpointConfig, ServerConfig, TimeSource, TransportConfig,
-    VarInt,
+    ClientConfig, ConnectionId, Endpoint, EndpointConfig, ServerConfig, TimeSource,
+    TransportConfig, VarInt,
 };
 use session::PlainHandshake;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Largest datagram, bytes.
@@ -125,16 +125,17 @@ impl Stack for QuinnStack {
                  most {MOST_DATAGRAM_BYTES}"
             ));
         }
-        let seen = SharedSeen::default();
+        let cwnd_packets = settings.initial_window_packets;
+        let seen: SharedSeen = Arc::new(Mutex::new(Seen { cwnd_packets, ..Seen::default() }));
         let controllers = Controllers::new(settings)?.factory(seen.clone());
         let mut of_client = transport(datagram_bytes);
         of_client
             .send_window(settings.send_buffer_bytes)
             .congestion_controller_factory(Arc::new(controllers));
         let mut client = ClientConfig::new(self.client.clone());
-        client.transport_config(Arc::new(of_client)).initial_dst_cid_provider(Arc::new(move || {
-            ConnectionId::new(&seed[..INITIAL_ID_BYTES])
-        }));
+        client.transport_config(Arc::new(of_client)).initial_dst_cid_provider(Arc::new(
+            move || ConnectionId::new(&seed[..INITIAL_ID_BYTES]),
+        ));
         let mut of_server = transport(datagram_bytes);
         let window = settings.window_bytes.map_or(VarInt::MAX, VarInt::from_u32);
         of_server.stream_receive_window(window).receive_window(window);
@@ -143,7 +144,8 @@ impl Stack for QuinnStack {
         let epoch = Instant::now() + AHEAD;
         let sender = endpoint(settings, seed, None)?;
         let receiver = endpoint(settings, other_seed, Some(server))?;
-        let end = |endpoint, client, seen| Box::new(QuinnEndpoint::new(epoch, endpoint, client, seen));
+        let end =
+            |endpoint, client, seen| Box::new(QuinnEndpoint::new(epoch, endpoint, client, seen));
         Ok(Connection {
             sender: end(sender, Some(client), seen),
             receiver: end(receiver, None, SharedSeen::default()),

@@ -79,15 +79,7 @@ impl PlainSession {
     fn new(side: Side, parameters: &TransportParameters) -> Self {
         let mut own = Vec::new();
         parameters.write(&mut own);
-        Self {
-            side,
-            own,
-            peers: None,
-            incoming: Vec::new(),
-            read: 0,
-            written: 0,
-            has_told: false,
-        }
+        Self { side, own, peers: None, incoming: Vec::new(), read: 0, written: 0, has_told: false }
     }
 
     /// Appends a message of so many bytes, without its content.

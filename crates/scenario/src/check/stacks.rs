@@ -15,7 +15,10 @@ impl Scenario {
         for (i, group) in self.arrivals.iter().enumerate() {
             if group.rule.0.quinn_name().is_some() {
                 let message = "is a controller of quinn: arriving flows have TCP endpoints";
-                return conflict(format!("arrivals[{i}].rule"), format!("{} {message}", group.rule.0));
+                return conflict(
+                    format!("arrivals[{i}].rule"),
+                    format!("{} {message}", group.rule.0),
+                );
             }
         }
         for (i, flow) in self.flows.iter().enumerate() {
@@ -23,7 +26,8 @@ impl Scenario {
             match &flow.stack {
                 Some(stack) => self.check_stack(flow, stack, &key)?,
                 None if flow.rule.0.quinn_name().is_some() => {
-                    let message = "is a controller of quinn: expected `stack = \"quinn\"` beside it";
+                    let message =
+                        "is a controller of quinn: expected `stack = \"quinn\"` beside it";
                     return conflict(key("rule"), format!("\"{}\" {message}", flow.rule.0));
                 }
                 None => {}
@@ -133,7 +137,11 @@ mod tests {
             ("home = \"linux\"", quinn, "flows[1].stack: \"quinn\" runs in the simulator"),
             ("trace = { packets = true }", quinn, "trace.packets: is not recorded of flows with"),
             ("trace = { cwnd = \"all\" }", quinn, ""),
-            ("", &format!("{quinn}frames = {{ size = 1, every = \"1s\" }}"), "flows[1].frames: has no"),
+            (
+                "",
+                &format!("{quinn}frames = {{ size = 1, every = \"1s\" }}"),
+                "flows[1].frames: has no",
+            ),
             ("", &format!("{quinn}recovery = \"reno\""), "flows[1].recovery: has no effect"),
             (
                 "",
@@ -143,7 +151,9 @@ mod tests {
         ] {
             match checked(head, flow) {
                 Ok(()) => assert_eq!(expected, "", "{head} {flow}"),
-                Err(error) => assert!(error.starts_with(expected) && !expected.is_empty(), "{error}"),
+                Err(error) => {
+                    assert!(error.starts_with(expected) && !expected.is_empty(), "{error}")
+                }
             }
         }
     }
@@ -156,6 +166,9 @@ mod tests {
                     drop = [{ flow = \"a\", packet = 3 }]\n[[flows]]\nname = \"a\"\n\
                     rule = \"CUBIC\"\nstack = \"quinn\"\n";
         let error = Scenario::from_toml(text).unwrap_err().to_string();
-        assert!(error.starts_with("dumbbell.drop[0].flow: \"a\" has `stack = \"quinn\"`"), "{error}");
+        assert!(
+            error.starts_with("dumbbell.drop[0].flow: \"a\" has `stack = \"quinn\"`"),
+            "{error}"
+        );
     }
 }

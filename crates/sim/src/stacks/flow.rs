@@ -155,8 +155,7 @@ impl StackFlow {
 
     /// A datagram of the sender arrives, perhaps marked.
     pub fn on_arrived(&mut self, at_s: f64, is_marked: bool) {
-        let is_inside =
-            self.bins.is_inside(at_s, self.measured.arrived, &self.window, self.bin_s);
+        let is_inside = self.bins.is_inside(at_s, self.measured.arrived, &self.window, self.bin_s);
         debug_assert_eq!(is_inside, self.window.contains(at_s));
         self.count(at_s, |counts| {
             counts.arrived += 1;
@@ -216,8 +215,7 @@ impl StackFlow {
         let edges_s = [self.window.from_s, self.window.to_s];
         let seconds = self.window.seconds();
         let delivered_bits = self.measured.data_bytes as f64 * 8.0;
-        let active_s =
-            active_s(edges_s, self.info.start_s, self.finish_s.unwrap_or(f64::INFINITY));
+        let active_s = active_s(edges_s, self.info.start_s, self.finish_s.unwrap_or(f64::INFINITY));
         let now = (self.ends[0].lost_packets(), self.ends[0].reductions());
         let edge = |number: usize| self.at_edges.get(number).copied().unwrap_or(now);
         let ((lost_before, cuts_before), (lost, cuts)) = (edge(0), edge(1));

@@ -201,8 +201,7 @@ impl StackHosts {
             }
             self.serve(built, index, SENDER, now, false);
         }
-        let due: Vec<_> =
-            self.timers.iter().take_while(|timer| timer.0 <= now).copied().collect();
+        let due: Vec<_> = self.timers.iter().take_while(|timer| timer.0 <= now).copied().collect();
         for timer in due {
             // What happened to the end before it at this instant may have moved the timer.
             if self.timers.remove(&timer) {
@@ -219,7 +218,8 @@ impl StackHosts {
     /// Passes packets that have left the network on to their ends.
     fn fetch<T: Tracer>(&mut self, built: &mut BuiltNetwork<T>, now_s: f64) {
         let external = built.engine.network.external.as_mut();
-        let mut outcomes = external.map(|external| take(&mut external.outcomes)).unwrap_or_default();
+        let mut outcomes =
+            external.map(|external| take(&mut external.outcomes)).unwrap_or_default();
         for outcome in outcomes.drain(..) {
             self.noticed += 1;
             self.noticed_later.insert((sortable(outcome.at_s), self.noticed), outcome);

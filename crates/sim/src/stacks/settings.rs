@@ -64,8 +64,7 @@ fn settings(scenario: &Scenario, spec: &FlowSpec, base_rtt_s: f64, name: &str) -
     let window_bytes = limited(config.limits.window)
         .map(|packets| (packets * f64::from(datagram_bytes)).min(1e9) as u32);
     let links = NetworkGraph::new(scenario).map(|graph| graph.links).unwrap_or_default();
-    let largest_bps =
-        links.iter().map(|link| link.rate.largest().bps() as f64).fold(0.0, f64::max);
+    let largest_bps = links.iter().map(|link| link.rate.largest().bps() as f64).fold(0.0, f64::max);
     let wanted_bytes = BUFFERED_BDPS * largest_bps / 8.0 * base_rtt_s;
     let mut stream = RandomStream::new(scenario.seed, &format!("stack/{name}"));
     FlowSettings {
