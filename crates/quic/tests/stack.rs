@@ -137,6 +137,13 @@ fn marks_reach_the_controller_where_ecn_is_on() {
 }
 
 #[test]
+fn the_largest_datagrams_get_through_the_handshake() {
+    // 5972 + 40 + 12 - 28 = 5996 bytes.
+    let flow = &of_flow("", "", &format!("{QUINN}tcp = {{ packet_size = 5972 }}\n")).flows[0];
+    assert!(flow.goodput_bps > 9e6, "{}", flow.goodput_bps);
+}
+
+#[test]
 fn a_host_with_a_coarse_clock_notices_packets_later() {
     let flow = &of_flow("host_clock = \"1ms\"", "", QUINN).flows[0];
     assert!(flow.goodput_bps > 9e6, "{}", flow.goodput_bps);
@@ -149,6 +156,10 @@ fn what_quinn_does_not_accept_is_refused_before_the_run() {
         (
             "rule = \"CUBIC\"\nstack = \"quin\"\n",
             "flows[0].stack: \"quin\" is not known: expected quinn",
+        ),
+        (
+            "rule = \"quinn:newreno\"\nstack = \"quinn\"\ntcp = { packet_size = 9000 }\n",
+            "flows[0].tcp.packet_size: datagrams of 9024 bytes are not valid: expected at most 6000",
         ),
         (
             "rule = \"quinn:newreno\"\nstack = \"quinn\"\ntcp = { initial_ssthresh = 20 }\n",

@@ -22,6 +22,8 @@ use std::time::Duration;
 
 /// Events of one end at one instant beyond which it is at fault: it does not move on.
 const MOST_AT_ONE_INSTANT: u32 = 100_000;
+/// Bytes that datagrams may take beyond which a run stops.
+const MOST_BYTES: usize = 2 << 30;
 const SENDER: usize = 0;
 const RECEIVER: usize = 1;
 
@@ -38,6 +40,8 @@ pub struct StackHosts {
     /// Datagrams in the network, by token, and tokens that are free.
     datagrams: Vec<Vec<u8>>,
     free: Vec<u32>,
+    /// Bytes that they take.
+    bytes: usize,
     /// Packets that a host notices later than they arrive, by that time and in order.
     noticed_later: BTreeMap<(u64, u64), PacketOutcome>,
     noticed: u64,
@@ -83,6 +87,7 @@ impl StackHosts {
             schedule: BTreeSet::new(),
             datagrams: Vec::new(),
             free: Vec::new(),
+            bytes: 0,
             noticed_later: BTreeMap::new(),
             noticed: 0,
             instant: (-1.0, 0),
@@ -146,6 +151,9 @@ impl StackHosts {
             let status = self.step(built, next_s);
             if status != Status::Running {
                 return status;
+            }
+            if self.bytes > MOST_BYTES {
+                return Status::OutOfMemory;
             }
         }
         Status::Running
@@ -287,12 +295,22 @@ impl StackHosts {
             });
             let buffer = &mut self.datagrams[token as usize];
             buffer.clear();
+            self.bytes -= buffer.capacity();
             let flow = &mut self.flows[index];
-            let Some(ecn) = flow.ends[end].transmit(now, buffer) else {
+            let sent_ecn = flow.ends[end].transmit(now, buffer);
+            self.bytes += buffer.capacity();
+            let Some(ecn) = sent_ecn else {
                 self.free.push(token);
                 break;
             };
-            let size_bytes = buffer.len() as u16 + HEADER_BYTES;
+            let bytes = buffer.len();
+            let size_bytes =
+                u16::try_from(bytes).ok().and_then(|size| size.checked_add(HEADER_BYTES));
+            let Some(size_bytes) = size_bytes else {
+                self.free.push(token);
+                self.fail(index, now_s, format!("sends a datagram of {bytes} bytes"));
+                break;
+            };
             let ecn = if flow.has_ecn { ecn } else { Ecn::NotEct };
             let number = flow.info.flow;
             if end == SENDER {
