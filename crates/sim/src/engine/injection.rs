@@ -5,7 +5,7 @@ use crate::engine::state::Engine;
 use crate::id::FlowId;
 use crate::measure::trace::Tracer;
 use crate::network::route::Route;
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 
 /// Packet number of what carries no data.
 const NO_DATA: i64 = -1;
@@ -16,7 +16,8 @@ impl<T: Tracer> Engine<T> {
         let ExternalPacket { token, flow, number, reverse, size_bytes, ecn } = packet;
         let flow = FlowId::new(flow);
         let endpoint = &self.senders[flow.index()];
-        let (indices, flags) = (endpoint.indices, endpoint.flags.with_ecn(ecn));
+        let flags = endpoint.flags.with_ecn(ecn).with(Flags::EXTERNAL, true);
+        let indices = endpoint.indices;
         let Route { first, sink, .. } = self.network.routes[indices.route as usize];
         let number = number.map_or(NO_DATA, |number| number as i64);
         let sent = Packet::sent(self.clock_s, number, size_bytes, flags);

@@ -156,13 +156,17 @@ impl<T: Tracer> Network<T> {
         }) {
             self.expire_receiver(flow, first_access_link, hop);
         }
-        if self.receivers.list.get(flow.index()).is_none() || self.is_external(flow) {
+        if self.receivers.list.get(flow.index()).is_none() {
             self.leave(flow, false, &packet);
             return None;
         }
-        if packet.flags.has(Flags::HANDSHAKE_ACK) {
-            let sink = self.receivers.list.get_mut(flow.index())?;
-            sink.receiver.on_handshake_ack(packet.at_s);
+        if packet.flags.has(Flags::NOT_FOR_RECEIVER) {
+            if packet.flags.has(Flags::EXTERNAL) {
+                self.leave(flow, false, &packet);
+            } else {
+                let sink = self.receivers.list.get_mut(flow.index())?;
+                sink.receiver.on_handshake_ack(packet.at_s);
+            }
             return None;
         }
         let Self { receivers, trace, options, .. } = self;
