@@ -10,6 +10,8 @@
 //! The rule behaves as in a simulation; slow start, one cut per round trip and persistent
 //! congestion follow RFC 9002. quinn paces packets at 1.25 windows per round trip (RFC 9002 section
 //! 7.7), so rules that set a pacing rate are not supported.
+//!
+//! [`QuinnStack`] runs connections of quinn in simulated time.
 
 mod controller;
 mod factory;
