@@ -38,6 +38,7 @@ STAGES = (
         r"crates/queues/|sim/src/(network/(link|impairment)/|rate/|random/|collections/|"
         r"network/(access_links|scheduled_service))",
     ),
+    ("transport stacks", r"sim/src/stacks/"),
     ("scheduling", r"crates/prefetch/|sim/src/event/"),
     ("flows that come and go", r"sim/src/(engine/flow_slots|endpoint/(arrivals|transfer))\.rs"),
     ("trace hash", r"sim/src/measure/trace_hash\.rs"),

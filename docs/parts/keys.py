@@ -83,7 +83,7 @@ EXAMPLES = {
     "TokenBucketSpec": {"rate": "8Mbit", "burst": "125kB"},
     "FlowSpec": {
         "name": "a", "count": 10, "rule": "AIMD(1, 0.5)", "recovery": "newreno",
-        "start": ["0s", "1s"], "stop": "50s",
+        "stack": "quinn", "start": ["0s", "1s"], "stop": "50s",
         "join": {"batch": 2, "every": "5s"}, "leave": {"share": 0.5, "every": "10s"},
         "responses": {"size": 20, "think": "1s"}, "frames": {"size": 10, "every": "33.333ms"},
         "page": {"main": 20, "embedded": 30, "size": 16, "think": "5s"},

@@ -230,6 +230,8 @@ def address(drawn: Drawn) -> str | None:
     scenario = drawn.scenario
     if scenario is None or any(name.endswith(".py") for name in drawn.entry.needs):
         return None
+    if any("stack" in flow for flow in scenario.to_dict().get("flows", [])):
+        return None
     entry = drawn.entry
     if entry.set or entry.live:
         # The studio has the files of examples/, by name.

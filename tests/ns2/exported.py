@@ -50,6 +50,7 @@ REFUSED = {
     "misbehaving-receiver": "flows[1].tcp.ack_division",
     "nada": "flows[0].frames",
     "policer": "dumbbell.policer",
+    "quic-beside-tcp": "host_jitter",
     "reordering": "dumbbell.jitter",
     "request-response": "flows[0].responses",
     "rules-marks": "dumbbell.outages",

@@ -45,6 +45,10 @@ impl EndpointKind {
                  packets",
             );
         }
+        if let Some(i) = scenario.flows.iter().position(|flow| flow.stack.is_some()) {
+            let message = format!("runs in the simulator, and a live run has {owner} endpoints");
+            return unsupported(&format!("flows[{i}].stack"), &message);
+        }
         if let Some(i) = scenario.flows.iter().position(|flow| flow.responses.is_some()) {
             return unsupported(
                 &format!("flows[{i}].responses"),

@@ -263,7 +263,7 @@ fn advance(episodes: &mut [Option<Episode>], actions: &[u8], bytes: usize, every
 fn check(py: Python<'_>, episode: &Episode) -> PyResult<()> {
     match episode.status {
         Status::Running | Status::Done => Ok(()),
-        Status::OutOfMemory | Status::InvalidWindow => {
+        Status::OutOfMemory | Status::InvalidWindow | Status::StackFailure => {
             Err(episode.resolver.error(py, &episode.simulation.error().to_string()))
         }
     }

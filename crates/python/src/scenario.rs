@@ -5,10 +5,13 @@ use crate::pcap;
 use crate::resolver::PythonResolver;
 use crate::run::PyRun;
 use crate::topology::topology;
+use cwndlab_quic::QuinnStack;
 use cwndlab_scenario::{CheckedScenario, Scenario};
 use cwndlab_sim::{
-    DrawnNetwork, Options, RecordedAck, ReplayEvent, Simulation, Status, opportunities_ms, replay,
+    DrawnNetwork, Options, RecordedAck, ReplayEvent, Simulation, Status, check_stacks,
+    opportunities_ms, replay,
 };
+use cwndlab_stack::Stack;
 use cwndlab_tcp::Measured;
 use cwndlab_units::message::unknown;
 use pyo3::exceptions::PyOSError;
@@ -17,6 +20,7 @@ use pyo3::types::PyType;
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Events between reads of the clock: about a millisecond of work.
@@ -130,9 +134,11 @@ impl PyScenario {
         Ok((py.get_type::<Self>(), (self.to_json()?, "json")))
     }
 
-    /// Checks that every rule runs at the scenario's home.
+    /// Checks that every rule runs at the scenario's home, and that transport stacks accept their
+    /// flows.
     fn check_home(&self) -> PyResult<()> {
-        self.scenario.check_home().map_err(|error| ScenarioError::new_err(error.to_string()))
+        self.scenario.check_home().map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        check_stacks(&self.scenario, &stacks()).map_err(ScenarioError::new_err)
     }
 
     /// Runs the scenario. `draws`: for each listed flow the next random numbers of its rule.
@@ -156,10 +162,17 @@ impl PyScenario {
         }
         let packets_wanted = scenario.trace.packets;
         if pcap.is_some() {
+            if let Some(i) = scenario.flows.iter().position(|flow| flow.stack.is_some()) {
+                return Err(ScenarioError::new_err(format!(
+                    "pcap: only packets of TCP are captured: expected flows without \
+                     flows[{i}].stack"
+                )));
+            }
             scenario.trace_packets();
         }
         let begin = Instant::now();
-        let mut simulation = py.detach(|| Simulation::with(&scenario, Options { look_ahead }));
+        let mut simulation =
+            py.detach(|| Simulation::with_stacks(&scenario, Options { look_ahead }, &stacks()));
         for (flow, draws) in draws.iter().enumerate() {
             simulation.give_draws(flow as u64, draws);
         }
@@ -178,7 +191,7 @@ impl PyScenario {
             match status {
                 Status::Running => {}
                 Status::Done => break,
-                Status::OutOfMemory | Status::InvalidWindow => {
+                Status::OutOfMemory | Status::InvalidWindow | Status::StackFailure => {
                     return Err(resolver.error(py, &simulation.error().to_string()));
                 }
             }
@@ -193,6 +206,11 @@ impl PyScenario {
         }
         PyRun::new(py, &simulation, wall_s, packets_wanted)
     }
+}
+
+/// The transport stacks that flows may have.
+fn stacks() -> [Arc<dyn Stack>; 1] {
+    [Arc::new(QuinnStack::new())]
 }
 
 /// The exception for a file that was not written: the system's own as an `OSError`.

@@ -10,6 +10,8 @@
 //! The rule behaves as in a simulation; slow start, one cut per round trip and persistent
 //! congestion follow RFC 9002. quinn paces packets at 1.25 windows per round trip (RFC 9002 section
 //! 7.7), so rules that set a pacing rate are not supported.
+//!
+//! [`QuinnStack`] runs connections of quinn in simulated time.
 
 mod controller;
 mod factory;
@@ -17,6 +19,7 @@ mod factory;
 mod qlog;
 #[cfg(feature = "transfers")]
 mod relay;
+mod stack;
 #[cfg(feature = "transfers")]
 mod transfers;
 mod window;
@@ -25,6 +28,7 @@ pub use controller::RuleController;
 pub use factory::{RuleFactory, Unsupported};
 #[cfg(feature = "transfers")]
 pub use relay::{HEADER_BYTES, Relay, RelayFlow, drops, socket};
+pub use stack::{NAME as SERVER_NAME, QuinnStack};
 #[cfg(feature = "transfers")]
 pub use transfers::{Endpoints, FlowReport, Report, RunOptions, Transfer, WindowSample};
 pub use window::{Cause, Cut};

@@ -29,6 +29,8 @@ impl Home {
     /// Why it cannot run a rule, if so.
     pub(crate) fn refusal(&self, rule: &RuleSpec) -> Option<String> {
         match self {
+            // Of flows with quinn's endpoints.
+            Self::Simulator if rule.quinn_name().is_some() => None,
             Self::Simulator if !rule.has_model() => {
                 let unknown = unknown_value(&rule.to_string(), &RuleSpec::kernel_models());
                 Some(format!("{unknown}; with `home = \"linux\"` all that the kernel has"))

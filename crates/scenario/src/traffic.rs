@@ -101,6 +101,9 @@ pub struct FlowSpec {
     /// Loss recovery.
     #[serde(default)]
     pub recovery: RecoveryName,
+    /// Transport stack of its endpoints, in place of the simulated TCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
     /// Start time; `[low, high]` is drawn per flow, `{ each = [...] }` has one for each.
     #[serde(default)]
     pub start: PerFlow<Span>,

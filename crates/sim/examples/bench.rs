@@ -29,7 +29,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         match simulation.advance(1 << 20) {
             Status::Running => {}
             Status::Done => break,
-            Status::OutOfMemory | Status::InvalidWindow => return Err(simulation.error().into()),
+            Status::OutOfMemory | Status::InvalidWindow | Status::StackFailure => {
+                return Err(simulation.error().into());
+            }
         }
     }
     let run_s = begin.elapsed().as_secs_f64();

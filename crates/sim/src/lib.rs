@@ -33,6 +33,7 @@ mod rate;
 mod replay;
 pub mod results;
 mod simulation;
+mod stacks;
 
 pub use build::{
     ArrivingFlow, DrawnArrivals, DrawnFlow, DrawnLink, DrawnNetwork, DrawnSource, Options,
@@ -52,3 +53,4 @@ pub use network_path::NetworkPath;
 pub use rate::opportunities::opportunities_ms;
 pub use replay::{RecordedAck, ReplayEvent, replay};
 pub use simulation::{Simulation, SimulationError};
+pub use stacks::check_stacks;

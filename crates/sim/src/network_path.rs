@@ -28,14 +28,8 @@
 use crate::build::{BuiltNetwork, Options, build};
 use crate::endpoint::external::{ExternalEndpoints, ExternalPacket, PacketOutcome};
 use crate::external_flow::{ExternalFlow, external_flows};
-use crate::id::FlowId;
-use crate::network::route::Route;
-use crate::packet::Packet;
 use crate::results::{CrossResult, LinkResult, cross_results, link_results};
 use cwndlab_scenario::{CheckedScenario, Scenario};
-
-/// Packet number of what carries no data.
-const NO_DATA: i64 = -1;
 
 type Built = BuiltNetwork<()>;
 
@@ -52,7 +46,7 @@ impl NetworkPath {
         let flows = external_flows(&mut built);
         let network = &mut built.engine.network;
         network.receivers.list = Vec::new();
-        network.external = Some(ExternalEndpoints::default());
+        network.external = Some(ExternalEndpoints::of_all_flows());
         // The caller decides when the run ends.
         network.end_s = f64::MAX;
         Self { built, flows }
@@ -77,20 +71,7 @@ impl NetworkPath {
         out: &mut impl FnMut(PacketOutcome),
     ) {
         self.advance(now_s, out);
-        let ExternalPacket { token, flow, number, reverse, size_bytes, ecn } = packet;
-        let engine = &mut self.built.engine;
-        let flow = FlowId::new(flow);
-        let endpoint = &engine.senders[flow.index()];
-        let (indices, flags) = (endpoint.indices, endpoint.flags.with_ecn(ecn));
-        let Route { first, sink, .. } = engine.network.routes[indices.route as usize];
-        let number = number.map_or(NO_DATA, |number| number as i64);
-        let sent = Packet::sent(engine.clock_s, number, size_bytes, flags);
-        let mut packet = Packet { options: token, ..sent };
-        let stage = if reverse { sink.next() } else { first };
-        if !reverse {
-            packet.at_s = engine.network.access_links.host_jitter.departure_s(flow, engine.clock_s);
-        }
-        engine.network.reach(flow, indices.first_access_link, stage, packet);
+        self.built.engine.inject(packet);
         self.advance(now_s, out);
     }
 

@@ -62,7 +62,8 @@ impl Packet {
 
 /// Header bits and priority of a packet: bit 0 retransmission, 1 and 2 the ECN field of IP, 3 to 6
 /// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority, 10 an ACK of part of a packet,
-/// 11 PSH of data, 12 the ACK that ends a handshake, 13 a packet that a link will hold back.
+/// 11 PSH of data, 12 the ACK that ends a handshake, 13 a packet that a link will hold back, 14 a
+/// packet of external endpoints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u16);
 
@@ -84,6 +85,10 @@ impl Flags {
     pub const HANDSHAKE_ACK: Self = Self(1 << 12);
     /// Data: the link that it is on will hold it back.
     pub const HELD: Self = Self(1 << 13);
+    /// A packet of external endpoints.
+    pub const EXTERNAL: Self = Self(1 << 14);
+    /// What ends at the place of a receiver without being data for it.
+    pub const NOT_FOR_RECEIVER: Self = Self(Self::HANDSHAKE_ACK.0 | Self::EXTERNAL.0);
 
     /// No bits set, with a priority from 0 to 3.
     pub fn of_priority(priority: u8) -> Self {

@@ -4,9 +4,12 @@ use crate::build::{BuiltNetwork, Options, build};
 use crate::engine::state::Status;
 use crate::measure::trace::{TraceRecorder, Tracer};
 use crate::results::{RunResult, Traces, collect};
+use crate::stacks::{StackFault, StackHosts};
 use cwndlab_scenario::{CheckedScenario, Scenario};
+use cwndlab_stack::Stack;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// Why a run ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +24,17 @@ pub enum SimulationError {
         rule: String,
         /// What is invalid about the window.
         fault: String,
+        /// Simulated time, nanoseconds.
+        at_ns: u64,
+    },
+    /// A transport stack did not accept a flow: the key and what is wrong with it.
+    StackRefused(String),
+    /// The connection of a transport stack failed.
+    StackFailed {
+        /// Name of the flow.
+        flow: String,
+        /// Why.
+        why: String,
         /// Simulated time, nanoseconds.
         at_ns: u64,
     },
@@ -40,6 +54,11 @@ impl fmt::Display for SimulationError {
                  time)",
                     *at_ns as f64 / 1e9
                 )
+            }
+            Self::StackRefused(why) => f.write_str(why),
+            Self::StackFailed { flow, why, at_ns } => {
+                let at_s = *at_ns as f64 / 1e9;
+                write!(f, "flow \"{flow}\": {why} (after {at_s} s of simulated time)")
             }
         }
     }
@@ -67,6 +86,8 @@ trait Run: Send + Sync {
 
 struct NetworkRun<T: Tracer> {
     built: BuiltNetwork<T>,
+    /// Hosts of flows with endpoints of transport stacks.
+    hosts: Option<StackHosts>,
 }
 
 /// Access to the recorder of a tracer that has one.
@@ -88,15 +109,22 @@ impl HasRecorder for TraceRecorder {
 
 impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
     fn advance(&mut self, events: u64) -> Status {
-        self.built.engine.advance(events)
+        match &mut self.hosts {
+            Some(hosts) => hosts.advance(&mut self.built, events),
+            None => self.built.engine.advance(events),
+        }
     }
 
     fn advance_to(&mut self, until_s: f64) -> Status {
-        self.built.engine.advance_to(until_s)
+        match &mut self.hosts {
+            Some(hosts) => hosts.advance_to(&mut self.built, until_s),
+            None => self.built.engine.advance_to(until_s),
+        }
     }
 
     fn has_finished(&self, flow: u64) -> bool {
-        self.built.engine.senders[flow as usize].has_finished()
+        let of_stack = self.hosts.as_ref().and_then(|hosts| hosts.has_finished(flow));
+        of_stack.unwrap_or_else(|| self.built.engine.senders[flow as usize].has_finished())
     }
 
     fn give_draws(&mut self, flow: u64, draws: &[u32]) {
@@ -112,10 +140,24 @@ impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
     }
 
     fn collect(&self, scenario: &Scenario) -> RunResult {
-        collect(&self.built, scenario)
+        let mut result = collect(&self.built, scenario);
+        if let Some(hosts) = &self.hosts {
+            hosts.complete(&self.built, &mut result);
+        }
+        result
     }
 
     fn error(&self, scenario: &Scenario) -> SimulationError {
+        if let Some(StackFault { flow, why, at_s }) =
+            self.hosts.as_ref().and_then(StackHosts::fault).cloned()
+        {
+            return match flow {
+                Some(flow) => {
+                    SimulationError::StackFailed { flow, why, at_ns: (at_s * 1e9) as u64 }
+                }
+                None => SimulationError::StackRefused(why),
+            };
+        }
         let engine = &self.built.engine;
         let Some((fault_s, flow)) = engine.fault else { return SimulationError::OutOfMemory };
         let endpoint = &engine.senders[flow.index()];
@@ -156,15 +198,24 @@ impl<T: Tracer + HasRecorder + Send + Sync> Run for NetworkRun<T> {
 }
 
 /// A run. Without traces the tracer is `()`, which compiles to nothing.
-fn network_run(scenario: &CheckedScenario, options: Options) -> Box<dyn Run> {
+fn network_run(
+    scenario: &CheckedScenario,
+    mut options: Options,
+    stacks: &[Arc<dyn Stack>],
+) -> Box<dyn Run> {
+    // Hosts of stacks answer at once what the network delivers.
+    options.look_ahead &= scenario.flows.iter().all(|flow| flow.stack.is_none());
     let trace = &scenario.trace;
     let samples = trace.cwnd.is_some() || trace.rule.is_some() || trace.rate.is_some();
     if trace.packets || trace.rtt || trace.shares || trace.account || samples {
-        return Box::new(NetworkRun {
-            built: build::<TraceRecorder>(scenario, options, TraceRecorder::new(scenario)),
-        });
+        let recorder = TraceRecorder::new(scenario);
+        let mut built = build::<TraceRecorder>(scenario, options, recorder);
+        let hosts = StackHosts::of(scenario, &mut built, stacks);
+        return Box::new(NetworkRun { built, hosts });
     }
-    Box::new(NetworkRun { built: build::<()>(scenario, options, ()) })
+    let mut built = build::<()>(scenario, options, ());
+    let hosts = StackHosts::of(scenario, &mut built, stacks);
+    Box::new(NetworkRun { built, hosts })
 }
 
 impl<'a> Simulation<'a> {
@@ -175,13 +226,23 @@ impl<'a> Simulation<'a> {
 
     /// Builds a run with these options.
     pub fn with(scenario: &'a CheckedScenario, options: Options) -> Self {
-        let run = network_run(scenario, options);
+        Self::with_stacks(scenario, options, &[])
+    }
+
+    /// Builds a run with these options, in which flows may have endpoints of these transport stacks.
+    /// A flow that its stack does not accept ends the run at once.
+    pub fn with_stacks(
+        scenario: &'a CheckedScenario,
+        options: Options,
+        stacks: &[Arc<dyn Stack>],
+    ) -> Self {
+        let run = network_run(scenario, options, stacks);
         Self { scenario: Cow::Borrowed(scenario), run }
     }
 
     /// Builds a run that owns its scenario.
     pub fn owning(scenario: CheckedScenario, options: Options) -> Simulation<'static> {
-        let run = network_run(&scenario, options);
+        let run = network_run(&scenario, options, &[]);
         Simulation { run, scenario: Cow::Owned(scenario) }
     }
 
@@ -226,7 +287,9 @@ impl<'a> Simulation<'a> {
             match self.advance(1 << 20) {
                 Status::Running => {}
                 Status::Done => return Ok(self.result()),
-                Status::OutOfMemory | Status::InvalidWindow => return Err(self.error()),
+                Status::OutOfMemory | Status::InvalidWindow | Status::StackFailure => {
+                    return Err(self.error());
+                }
             }
         }
     }

@@ -13,6 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cwndlab-queues", &[]),
     ("cwndlab-tcp", &["cwndlab-prefetch", "cwndlab-units", "cwndlab-rules"]),
     ("cwndlab-scenario", &["cwndlab-units", "cwndlab-rules", "cwndlab-tcp"]),
+    ("cwndlab-stack", &["cwndlab-rules", "cwndlab-tcp"]),
     (
         "cwndlab-sim",
         &[
@@ -22,11 +23,15 @@ const ARROWS: &[(&str, &[&str])] = &[
             "cwndlab-queues",
             "cwndlab-tcp",
             "cwndlab-scenario",
+            "cwndlab-stack",
         ],
     ),
     ("cwndlab-emulator", &["cwndlab-scenario", "cwndlab-sim"]),
     ("cwndlab-kernel", &["cwndlab-units", "cwndlab-rules"]),
-    ("cwndlab-quic", &["cwndlab-rules", "cwndlab-scenario", "cwndlab-sim", "cwndlab-emulator"]),
+    (
+        "cwndlab-quic",
+        &["cwndlab-rules", "cwndlab-scenario", "cwndlab-stack", "cwndlab-sim", "cwndlab-emulator"],
+    ),
     (
         "cwndlab-live",
         &[
@@ -52,7 +57,9 @@ const ARROWS: &[(&str, &[&str])] = &[
             "cwndlab-rules",
             "cwndlab-tcp",
             "cwndlab-scenario",
+            "cwndlab-stack",
             "cwndlab-sim",
+            "cwndlab-quic",
         ],
     ),
 ];
@@ -64,6 +71,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("etherparse", &["cwndlab-python", "cwndlab-emulator"]),
     ("libbpf-rs", &["cwndlab-kernel"]),
     ("quinn", &["cwndlab-quic"]),
+    ("quinn-proto", &["cwndlab-quic"]),
     ("netlink-packet-route", &["cwndlab-live"]),
 ];
 

@@ -29,7 +29,7 @@ const TABLES: &[(&str, &str)] = &[
 const LAYERS: &[&[&str]] = &[
     &["lib.rs"],
     &["simulation.rs", "network_path.rs", "driven_sender.rs", "replay.rs"],
-    &["external_flow.rs"],
+    &["external_flow.rs", "stacks"],
     &["results"],
     &["build"],
     &["engine"],

@@ -115,7 +115,7 @@ impl Studio {
         match run.advance(events) {
             Status::Running => Progress::Running,
             Status::Done => Progress::Done,
-            Status::OutOfMemory | Status::InvalidWindow => {
+            Status::OutOfMemory | Status::InvalidWindow | Status::StackFailure => {
                 let message = run.error().to_string();
                 self.fail(message)
             }

@@ -119,13 +119,13 @@ name = "reno"
 rule = "NewReno"
 `;
 
-/** Scenarios by name: examples of `cwndlab run` without sweeps, live runs and rules in Python. */
+/** Scenarios by name: examples of `cwndlab run` without sweeps, live runs, QUIC and rules in Python. */
 export const examples: Record<string, string> = {
   "two-flows": START,
   "cubic-against-reno": CUBIC_AGAINST_RENO,
   ...Object.fromEntries(
     Object.entries(texts)
       .map(([path, text]): [string, string] => [nameOf(path).replace(/\.toml$/, ""), text])
-      .filter(([name]) => !/^(sweep|live)-|^custom-rule$/.test(name)),
+      .filter(([name]) => !/^(sweep|live|quic)-|^custom-rule$/.test(name)),
   ),
 };

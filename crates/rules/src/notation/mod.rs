@@ -9,6 +9,8 @@
 //!
 //! `Reno` is `NewReno`: they differ in loss recovery, which is not part of a rule.
 //!
+//! `quinn:cubic` names a congestion controller of quinn, for flows with `stack = "quinn"`.
+//!
 //! Any other text with a colon, such as `my_rules.py:Patient(3)`, names a custom rule, which the
 //! caller resolves.
 
@@ -33,6 +35,8 @@ enum RuleSource {
     BuiltIn(BuiltIn),
     /// A congestion control of the Linux kernel, and its counterpart in simulations.
     Kernel { name: String, counterpart: Option<BuiltIn> },
+    /// A congestion controller of quinn's own.
+    Quinn(&'static str),
     /// A custom rule.
     Custom { text: String, factory: CustomRuleFactory },
 }
@@ -58,6 +62,13 @@ const COUNTERPARTS: [(&str, &str); 7] = [
 const LONGEST_NAME: usize = 15;
 /// Why a simulation cannot run a congestion control without a counterpart.
 const NO_MODEL: &str = "has no model in the simulator: run it with the kernel (--home linux)";
+
+/// Prefix of quinn's congestion controllers, and their names. Its BBR draws random numbers of the
+/// system, which no seed reaches.
+const QUINN: &str = "quinn:";
+const QUINN_CONTROLLERS: [&str; 2] = ["newreno", "cubic"];
+/// Why an endpoint other than quinn's cannot run one.
+const QUINN_ONLY: &str = "is quinn's own: it needs `stack = \"quinn\"`";
 
 #[derive(Clone)]
 struct BuiltIn {
@@ -95,6 +106,7 @@ impl RuleSpec {
             RuleSource::Kernel { counterpart: None, .. } => {
                 Rule::Custom(CustomRuleFactory::missing(NO_MODEL).make())
             }
+            RuleSource::Quinn(_) => Rule::Custom(CustomRuleFactory::missing(QUINN_ONLY).make()),
             RuleSource::Custom { factory, .. } => Rule::Custom(factory.make()),
         }
     }
@@ -103,7 +115,7 @@ impl RuleSpec {
     /// one.
     pub fn custom_text(&self) -> Option<&str> {
         match &self.0 {
-            RuleSource::BuiltIn(_) | RuleSource::Kernel { .. } => None,
+            RuleSource::BuiltIn(_) | RuleSource::Kernel { .. } | RuleSource::Quinn(_) => None,
             RuleSource::Custom { text, .. } => Some(text),
         }
     }
@@ -118,8 +130,20 @@ impl RuleSpec {
     pub fn kernel_name(&self) -> Option<&str> {
         match &self.0 {
             RuleSource::Kernel { name, .. } => Some(name),
-            RuleSource::BuiltIn(_) | RuleSource::Custom { .. } => None,
+            RuleSource::BuiltIn(_) | RuleSource::Quinn(_) | RuleSource::Custom { .. } => None,
         }
+    }
+
+    /// The name of quinn's congestion controller, if it is one.
+    ///
+    /// ```
+    /// use cwndlab_rules::RuleSpec;
+    /// assert_eq!("quinn:cubic".parse::<RuleSpec>().unwrap().quinn_name(), Some("cubic"));
+    /// let message = "quinn:bbr".parse::<RuleSpec>().unwrap_err().to_string();
+    /// assert!(message.contains("expected quinn:newreno or quinn:cubic"));
+    /// ```
+    pub fn quinn_name(&self) -> Option<&'static str> {
+        if let RuleSource::Quinn(name) = self.0 { Some(name) } else { None }
     }
 }
 
@@ -157,6 +181,9 @@ impl FromStr for RuleSpec {
         let text = text.trim();
         if let Some(name) = text.strip_prefix(KERNEL) {
             return kernel(text, name);
+        }
+        if let Some(name) = text.strip_prefix(QUINN) {
+            return quinn(text, name);
         }
         if text.contains(':') {
             if let Some(instead) = other_files::instead_of_place(text) {
@@ -223,11 +250,26 @@ fn kernel(text: &str, name: &str) -> Result<RuleSpec, RuleError> {
     Ok(RuleSpec(RuleSource::Kernel { name, counterpart }))
 }
 
+fn quinn(text: &str, name: &str) -> Result<RuleSpec, RuleError> {
+    match QUINN_CONTROLLERS.into_iter().find(|known| *known == name.trim()) {
+        Some(known) => Ok(RuleSpec(RuleSource::Quinn(known))),
+        None if name.trim() == "bbr" => Err(RuleError(format!(
+            "rule: \"{text}\" draws random numbers that no seed reaches: expected {}",
+            message::one_of(&QUINN_CONTROLLERS.map(|known| format!("{QUINN}{known}")))
+        ))),
+        None => {
+            let known = QUINN_CONTROLLERS.map(|known| format!("{QUINN}{known}"));
+            Err(RuleError(message::unknown("rule", text, &known)))
+        }
+    }
+}
+
 impl fmt::Display for RuleSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             RuleSource::BuiltIn(rule) => rule.fmt(f),
             RuleSource::Kernel { name, .. } => write!(f, "{KERNEL}{name}"),
+            RuleSource::Quinn(name) => write!(f, "{QUINN}{name}"),
             RuleSource::Custom { text, .. } => f.write_str(text),
         }
     }
@@ -271,6 +313,7 @@ impl PartialEq for RuleSpec {
                 a.family.name == b.family.name && a.numbers == b.numbers && a.formulas == b.formulas
             }
             (RuleSource::Kernel { name: a, .. }, RuleSource::Kernel { name: b, .. }) => a == b,
+            (RuleSource::Quinn(a), RuleSource::Quinn(b)) => a == b,
             (RuleSource::Custom { text: a, .. }, RuleSource::Custom { text: b, .. }) => a == b,
             _ => false,
         }

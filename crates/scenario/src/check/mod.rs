@@ -11,6 +11,7 @@ mod linux_settings;
 pub(super) mod queue_conditions;
 mod queues;
 mod repeated_transfers;
+mod stacks;
 mod traffic;
 
 use crate::knobs::KnobOverrides;
@@ -39,6 +40,7 @@ impl Scenario {
         self.check_flows(&mut names)?;
         self.check_arrivals(&mut names)?;
         self.check_combinations()?;
+        self.check_stacks()?;
         self.check_cross(&mut names)?;
         let routes = Routes::new(self, &graph)?;
         self.check_drops(&graph, &routes)?;

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::flow_schedule::flow_schedule;
-use super::info::{FlowInfos, GroupInfo};
+use super::info::{FlowInfos, GroupInfo, StackFlowInfo};
 use super::network_plan::FlowGroup;
 use super::transfers::TransferPlace;
 use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint};
@@ -13,6 +13,9 @@ use cwndlab_rules::Arithmetic;
 use cwndlab_scenario::Reader;
 use cwndlab_tcp::{NEVER, ReaderPlan, Receiver, Recovery, Sender, TcpConfig};
 use std::sync::Arc;
+
+/// The loss recovery of flows with a transport stack: its own.
+const OF_STACK: &str = "stack";
 
 impl Builder<'_> {
     /// Adds the flows of a group.
@@ -33,7 +36,10 @@ impl Builder<'_> {
         infos.group(GroupInfo {
             name: spec.name.clone(),
             rule: spec.rule.0.to_string(),
-            recovery: recovery.name_under(&config),
+            recovery: match spec.stack {
+                Some(_) => OF_STACK,
+                None => recovery.name_under(&config),
+            },
             count: spec.count,
             links: group.path.forward.clone(),
             access_bps: self.plan.access_rates(spec).into_iter().flatten().min(),
@@ -81,10 +87,13 @@ impl Builder<'_> {
                 Some(transfer) => (Some(transfer.packets), None),
                 None => spec.segments(&config),
             };
-            if start_s < NEVER && spec.page.is_none() {
+            if spec.stack.is_some() {
+                let group = config_index as usize;
+                infos.of_stacks.push(StackFlowInfo { flow, group, start_s, stop_s });
+            } else if start_s < NEVER && spec.page.is_none() {
                 engine.network.stations.arm(start_s, TimerKind::FlowStart, flow);
             }
-            if stop_s < NEVER {
+            if stop_s < NEVER && spec.stack.is_none() {
                 engine.network.stations.arm(stop_s, TimerKind::AppStop, flow);
             }
             let rule =

@@ -42,6 +42,21 @@ pub struct FlowInfos {
     pub base_rtts_s: Vec<f64>,
     /// Propagation delay in the direction of data of every flow, where accounts are kept, seconds.
     pub forward_delays_s: Vec<f64>,
+    /// Flows whose endpoints are those of a transport stack.
+    pub of_stacks: Vec<StackFlowInfo>,
+}
+
+/// A flow whose endpoints are those of a transport stack.
+#[derive(Clone, Copy, Debug)]
+pub struct StackFlowInfo {
+    /// Its number.
+    pub flow: u32,
+    /// Index of its `[[flows]]` entry.
+    pub group: usize,
+    /// Start time, seconds; infinite for never.
+    pub start_s: f64,
+    /// Time at which its application stops, seconds; infinite for never.
+    pub stop_s: f64,
 }
 
 /// What flows of a group have in common.

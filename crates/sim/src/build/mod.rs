@@ -22,6 +22,6 @@ mod transfers;
 pub use drawn_network::{
     ArrivingFlow, DrawnArrivals, DrawnFlow, DrawnLink, DrawnNetwork, DrawnSource,
 };
-pub use info::{GroupInfo, LinkInfo, Options};
+pub use info::{GroupInfo, LinkInfo, Options, StackFlowInfo};
 pub use network::{BuiltNetwork, build};
 pub use network_plan::NetworkPlan;

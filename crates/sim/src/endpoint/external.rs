@@ -1,5 +1,5 @@
-//! External endpoints: packets that enter and leave the network from outside the simulation, in
-//! live runs.
+//! External endpoints: packets that enter and leave the network from outside the engine: those of
+//! all flows in live runs, those of some flows where transport stacks run in simulated time.
 
 use crate::id::FlowId;
 use crate::packet::Packet;
@@ -42,15 +42,38 @@ pub struct PacketOutcome {
     pub fate: Fate,
 }
 
-/// What the endpoints of all flows have received, and what was dropped on the way, in order of
-/// events.
+/// What external endpoints have received, and what was dropped on the way, in order of events.
 #[derive(Debug, Default)]
 pub struct ExternalEndpoints {
     /// Packets that have left the network and are still to be fetched.
     pub outcomes: Vec<PacketOutcome>,
+    /// Whether the endpoints of each flow are external; none: those of all flows are, in a live
+    /// run.
+    flows: Option<Vec<bool>>,
 }
 
 impl ExternalEndpoints {
+    /// The endpoints of all flows, in a live run.
+    pub fn of_all_flows() -> Self {
+        Self::default()
+    }
+
+    /// The endpoints of some flows of a simulation: whether those of each are external.
+    pub fn of_flows(flows: Vec<bool>) -> Self {
+        Self { outcomes: Vec::new(), flows: Some(flows) }
+    }
+
+    /// Whether the endpoints of a flow are external.
+    pub fn hold(&self, flow: FlowId) -> bool {
+        let of = |flows: &Vec<bool>| flows.get(flow.index()).is_some_and(|&is_held| is_held);
+        self.flows.as_ref().is_none_or(of)
+    }
+
+    /// Whether those of all flows are, in a live run.
+    pub fn is_live(&self) -> bool {
+        self.flows.is_none()
+    }
+
     /// A packet of `flow` leaves the network at its own time.
     pub fn leave(&mut self, flow: FlowId, reverse: bool, packet: &Packet, fate: Fate) {
         let &Packet { at_s, number, size_bytes, flags, options, .. } = packet;

@@ -75,7 +75,7 @@ impl<T: Tracer> Engine<T> {
         self.network.overflowed
             || self.network.trace.overflowed()
             || self.network.acks.len() > MOST_ACKS
-            || self.network.stations.overflowed && self.network.external.is_none()
+            || self.network.stations.overflowed && !self.network.is_live()
     }
 
     /// Nothing at this time or later is processed yet, seconds.

@@ -94,7 +94,7 @@ impl<T: Tracer> Engine<T> {
     /// An ACK reaches its sender, which processes ACKs in order of time with others.
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, flow: FlowId, packet: Packet) {
-        if self.network.external.is_some() {
+        if self.network.is_external(flow) {
             return self.network.leave(flow, true, &packet);
         }
         self.cause = (packet.tx_start_s, packet.tie_break_s);

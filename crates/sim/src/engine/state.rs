@@ -72,6 +72,8 @@ pub enum Status {
     OutOfMemory,
     /// A rule returned an invalid congestion window.
     InvalidWindow,
+    /// A transport stack did not accept a flow, or its connection failed.
+    StackFailure,
 }
 
 impl<T: Tracer> Engine<T> {

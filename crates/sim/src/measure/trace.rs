@@ -228,6 +228,11 @@ pub trait Tracer {
     fn before(&mut self, _now_s: f64, _flow: FlowId, _sender: &Sender, _config: &TcpConfig) {}
     /// The sender of `flow` has processed an event.
     fn after(&mut self, _now_s: f64, _flow: FlowId, _sender: &Sender, _config: &TcpConfig) {}
+    /// A flow with endpoints of a transport stack, which is in this state, is about to process an
+    /// event at `now_s`.
+    fn stack_before(&mut self, _now_s: f64, _state: &WindowRow) {}
+    /// It has processed an event, and is in this state.
+    fn stack_after(&mut self, _state: &WindowRow) {}
     /// New data of `flow` arrived.
     fn goodput(&mut self, _now_s: f64, _flow: FlowId, _bits: u64) {}
     /// A packet of cross traffic, or of an arriving flow, reached its end.
@@ -501,6 +506,18 @@ impl Tracer for TraceRecorder {
             if has_changed || sampling == Some(Sampling::All) {
                 self.rules.record(now_s, flow, sender);
             }
+        }
+    }
+
+    fn stack_before(&mut self, now_s: f64, state: &WindowRow) {
+        while let Some(time_s) = self.window_samples.next_s(FlowId::new(state.flow), now_s) {
+            self.windows.push(WindowRow { time_s, ..*state });
+        }
+    }
+
+    fn stack_after(&mut self, state: &WindowRow) {
+        if self.window_samples.sampling == Some(Sampling::All) {
+            self.windows.push(*state);
         }
     }
 

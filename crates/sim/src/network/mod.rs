@@ -25,7 +25,7 @@ pub struct Network<T: Tracer> {
     pub(crate) links: Vec<Link>,
     pub(crate) access_links: AccessLinks,
     pub(crate) receivers: Receivers,
-    /// Endpoints outside the simulation, which then has no receivers.
+    /// Endpoints outside the engine. In a live run there are no receivers.
     pub(crate) external: Option<ExternalEndpoints>,
     pub(crate) routes: Vec<Route>,
     /// Hops of all routes.
@@ -71,10 +71,21 @@ impl<T: Tracer> Network<T> {
         }
     }
 
+    /// Whether the endpoints of a flow are outside the engine.
+    #[inline]
+    pub fn is_external(&self, flow: FlowId) -> bool {
+        self.external.as_ref().is_some_and(|external| external.hold(flow))
+    }
+
+    /// Whether those of all flows are, in a live run.
+    pub fn is_live(&self) -> bool {
+        self.external.as_ref().is_some_and(ExternalEndpoints::is_live)
+    }
+
     /// Stops a simulation if the memory limit is exceeded. A live run goes on, and says so at its
     /// end.
     pub fn note_overflow(&mut self, exceeds_memory: bool) {
-        if exceeds_memory && self.external.is_none() {
+        if exceeds_memory && !self.is_live() {
             self.overflowed = true;
         }
     }

@@ -160,9 +160,13 @@ impl<T: Tracer> Network<T> {
             self.leave(flow, false, &packet);
             return None;
         }
-        if packet.flags.has(Flags::HANDSHAKE_ACK) {
-            let sink = self.receivers.list.get_mut(flow.index())?;
-            sink.receiver.on_handshake_ack(packet.at_s);
+        if packet.flags.has(Flags::NOT_FOR_RECEIVER) {
+            if packet.flags.has(Flags::EXTERNAL) {
+                self.leave(flow, false, &packet);
+            } else {
+                let sink = self.receivers.list.get_mut(flow.index())?;
+                sink.receiver.on_handshake_ack(packet.at_s);
+            }
             return None;
         }
         let Self { receivers, trace, options, .. } = self;
@@ -318,13 +322,13 @@ impl<T: Tracer> Network<T> {
     #[cold]
     #[inline(never)]
     pub(crate) fn on_dropped(&mut self, flow: FlowId, hop: HopId, packet: Packet) {
-        let is_data = self.end_trip(hop, &packet);
+        let is_data = self.end_trip(flow, hop, &packet);
         let inside = u64::from(self.receivers.window.contains(packet.at_s));
         if let Source::Cross(number) = flow.source() {
             self.cross_sinks[number].dropped += inside;
             return;
         }
-        if let Some(external) = &mut self.external {
+        if let Some(external) = self.external.as_mut().filter(|external| external.hold(flow)) {
             return external.leave(flow, !is_data, &packet, Fate::Dropped);
         }
         if packet.flags.has(Flags::HANDSHAKE_ACK) {
@@ -353,17 +357,17 @@ impl<T: Tracer> Network<T> {
     #[cold]
     #[inline(never)]
     pub(crate) fn on_unfinished(&mut self, flow: FlowId, hop: HopId, packet: Packet) {
-        let is_data = self.end_trip(hop, &packet) && !packet.flags.has(Flags::HANDSHAKE_ACK);
+        let is_data = self.end_trip(flow, hop, &packet) && !packet.flags.has(Flags::HANDSHAKE_ACK);
         let sink = self.receivers.list.get_mut(flow.index()).filter(|_| is_data);
         sink.into_iter().for_each(|sink| sink.in_flight += 1);
     }
 
     /// The trip of a packet ends at a hop; returns whether it is data.
-    fn end_trip(&mut self, hop: HopId, packet: &Packet) -> bool {
+    fn end_trip(&mut self, flow: FlowId, hop: HopId, packet: &Packet) -> bool {
         let Hop { is_data, stage, .. } = self.hops[hop.index()];
         // What ends behind the receiver is an ACK.
         let is_data = is_data && stage != Stage::Sink;
-        if !is_data && packet.options > 0 && self.external.is_none() {
+        if !is_data && packet.options > 0 && !self.is_external(flow) {
             self.options.remove(packet.options);
         }
         if let Some(link) = stage.link() {

@@ -34,6 +34,7 @@ pub use flows::{FlowIdentity, FlowResult};
 pub use limited_by::LimitedBy;
 pub use links::LinkResult;
 pub(crate) use links::link_results;
+pub(crate) use mean::mean;
 pub use reasons::{Reason, Reasons};
 pub use run::{RunResult, collect};
 pub use traces::Traces;
