@@ -11,6 +11,7 @@ mod linux_settings;
 pub(super) mod queue_conditions;
 mod queues;
 mod repeated_transfers;
+mod subflows;
 mod traffic;
 
 use crate::knobs::KnobOverrides;

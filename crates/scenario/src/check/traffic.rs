@@ -27,7 +27,7 @@ impl Scenario {
         }
         let mut total = 0u64;
         for (i, flow) in self.flows.iter().enumerate() {
-            let key = |name: &str| format!("flows[{i}].{name}");
+            let key = |name: &str| self.flow_key(i, name);
             unique(key("name"), &flow.name, names, "traffic")?;
             total = total.saturating_add(flow.count);
             if flow.count == 0 || total > MAX_FLOWS {

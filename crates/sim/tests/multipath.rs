@@ -1,0 +1,109 @@
+//! Connections over several paths.
+
+use cwndlab_scenario::{CheckedScenario, Scenario};
+use cwndlab_sim::results::RunResult;
+use cwndlab_sim::{Options, Simulation};
+
+/// Two links that share nothing, 10 and 20 ms long; and one through which both paths go.
+const LINKS: &str = "
+    links = [
+        { name = \"wifi\", rate = \"8Mbit\", delay = \"10ms\", queue = { kind = \"drop-tail\", limit = \"25pkt\" } },
+        { name = \"cell\", rate = \"4Mbit\", delay = \"30ms\", queue = { kind = \"drop-tail\", limit = \"40pkt\" } },
+        { name = \"core\", rate = \"6Mbit\", delay = \"5ms\", queue = { kind = \"drop-tail\", limit = \"30pkt\" } },
+    ]
+";
+
+fn scenario(duration: &str, more: &str, flows: &str) -> CheckedScenario {
+    let text = format!("duration = \"{duration}\"\n{more}\n{LINKS}\nflows = [{flows}]\n");
+    Scenario::from_toml(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
+}
+
+fn run(scenario: &CheckedScenario) -> RunResult {
+    Simulation::new(scenario).run().unwrap()
+}
+
+/// The same with and without lookahead, and with pauses.
+fn run_in_both_engines(scenario: &CheckedScenario) -> RunResult {
+    let result = run(scenario);
+    let plain = Simulation::with(scenario, Options { look_ahead: false }).run().unwrap();
+    let json = |result: &RunResult| serde_json::to_string(result).unwrap();
+    assert_eq!(json(&result), json(&plain));
+    result
+}
+
+/// Profiles, rules, sizes and options of endpoints: a connection of one subflow is the plain flow.
+#[test]
+fn a_connection_of_one_subflow_is_a_plain_flow() {
+    for profile in ["linux", "rfc", "ns2-2000"] {
+        for (rule, coupled) in
+            [("NewReno", None), ("CUBIC", None), ("BBR1", None), ("NewReno", Some("LIA"))]
+        {
+            for keys in ["", "packets = 700", "stop = \"5s\"", "start = \"0.5s\""] {
+                let more = format!("profile = \"{profile}\"");
+                let flow = |rule: &str, one: &str| {
+                    let flow = format!("{{ rule = \"{rule}\", path = [\"wifi\", \"core\"], ");
+                    let own = if keys.is_empty() { String::new() } else { format!("{keys}, ") };
+                    scenario("10s", &more, &format!("{flow}{own}{one} }}"))
+                };
+                let plain = run(&flow(rule, "access_delay = \"3ms\""));
+                let one = flow(coupled.unwrap_or(rule), "subflows = [{ access_delay = \"3ms\" }]");
+                let one = run_in_both_engines(&one);
+                assert_eq!(one.trace_hash, plain.trace_hash, "{profile} {rule} {coupled:?} {keys}");
+                let [flow] = &plain.flows[..] else { panic!() };
+                assert_eq!(one.connections[0].delivered_packets, flow.delivered_packets);
+                assert_eq!(one.connections[0].goodput_bps, flow.goodput_bps);
+                assert_eq!(
+                    (one.flows[0].finish_s, one.connections[0].received_s.is_some()),
+                    (flow.finish_s, keys == "packets = 700")
+                );
+            }
+        }
+    }
+}
+
+/// Two paths that share nothing carry more than either, and all data arrives in order.
+#[test]
+fn two_paths_carry_what_both_can() {
+    for rule in ["NewReno", "LIA", "OLIA", "BALIA", "CUBIC"] {
+        let flow = format!(
+            "{{ rule = \"{rule}\", name = \"mp\", subflows = [{{ name = \"wifi\", path = \
+             [\"wifi\"] }}, {{ name = \"cell\", path = [\"cell\"] }}] }}"
+        );
+        let result = run_in_both_engines(&scenario("60s", "", &flow));
+        let [connection] = &result.connections[..] else { panic!() };
+        assert_eq!(connection.connection, "mp");
+        assert!(connection.goodput_bps > 9.5e6, "{rule}: {}", connection.goodput_bps);
+        assert_eq!(connection.duplicate_packets, 0);
+        let names: Vec<&str> = result.subflows.iter().map(|own| own.flow.as_str()).collect();
+        assert_eq!(names, ["mp.wifi", "mp.cell"]);
+        let shares: f64 = result.subflows.iter().filter_map(|own| own.share).sum();
+        assert!((shares - 1.0).abs() < 1e-12);
+    }
+}
+
+/// Finite data, a small receive buffer, all schedulers: every packet arrives, once but with the
+/// redundant scheduler.
+#[test]
+fn all_data_arrive() {
+    for scheduler in ["min-rtt", "round-robin", "redundant"] {
+        let mut blocked_s = Vec::new();
+        for buffer in ["", "connection_buffer = 60, ", "connection_buffer = 8, "] {
+            let flow = format!(
+                "{{ rule = \"NewReno\", name = \"mp\", packets = 3000, scheduler = \"{scheduler}\", \
+                 {buffer}subflows = [{{ path = [\"wifi\"] }}, {{ path = [\"cell\"] }}] }}"
+            );
+            let result = run_in_both_engines(&scenario("60s", "", &flow));
+            let connection = &result.connections[0];
+            assert_eq!(connection.delivered_packets, 3000, "{scheduler} {buffer}");
+            assert!(connection.finish_s.is_some() && connection.received_s.is_some());
+            blocked_s.push(connection.blocked_s);
+            if scheduler == "redundant" {
+                assert!(connection.duplicate_packets > 500);
+            } else {
+                assert_eq!(connection.reinjected_packets, 0, "{scheduler} {buffer}");
+                assert_eq!(connection.duplicate_packets, 0, "{scheduler} {buffer}");
+            }
+        }
+        assert!(blocked_s[0] == 0.0 && blocked_s[1] < blocked_s[2], "{scheduler} {blocked_s:?}");
+    }
+}
