@@ -407,9 +407,11 @@ impl Sender {
         self.settle(now_s);
     }
 
-    /// Takes back data that was not sent: the application has it up to packet `end` only.
-    pub fn withdraw(&mut self, now_s: f64, end: i64) {
-        self.tcb.data_end = self.tcb.data_end.min(end.max(self.tcb.highest_sent + 1));
+    /// Takes back `packets` of application data that was not sent.
+    pub fn withdraw(&mut self, now_s: f64, packets: u64) {
+        let end = self.tcb.data_end.saturating_sub_unsigned(packets);
+        self.tcb.data_end = end.max(self.tcb.highest_sent + 1);
+        self.recovery.withdraw(self.tcb.data_end - self.tcb.snd_nxt);
         if !self.tcb.has_started() {
             return;
         }

@@ -38,6 +38,10 @@ impl WindowRule for Lia {
     }
 
     fn on_siblings(&mut self, siblings: &[Sibling], _own: usize) {
+        if siblings.len() == 1 {
+            *self = Self::default();
+            return;
+        }
         let best = Sibling::largest(siblings, |one| one.cwnd / (one.srtt_s * one.srtt_s));
         let rate = Sibling::total_rate_packets_s(siblings);
         self.step = best / (rate * rate);

@@ -57,6 +57,10 @@ impl WindowRule for Olia {
     }
 
     fn on_siblings(&mut self, siblings: &[Sibling], own: usize) {
+        if siblings.len() == 1 {
+            *self = Self::default();
+            return;
+        }
         let windows = siblings[own].srtt_s * Sibling::total_rate_packets_s(siblings);
         self.share = Some(1.0 / (windows * windows));
         self.alpha = alpha(siblings, own);

@@ -65,6 +65,10 @@ impl<T: Tracer> Engine<T> {
     pub(crate) fn on_data_ack(&mut self, id: SubflowId, data_ack: i64) {
         let connection = &mut self.network.receivers.connections[id.connection as usize];
         connection.sender.acknowledge(self.now_s, data_ack);
+        // Data that arrived by another subflow need not be sent here.
+        if connection.sender.is_limited() && self.missing(id, self.left(id)) < 0 {
+            self.offer(id, self.left(id));
+        }
     }
 
     /// The retransmission timer of a subflow expired, or it leaves: what it has not delivered is
@@ -170,23 +174,28 @@ impl<T: Tracer> Engine<T> {
         is_able && sender.outstanding_packets() < sender.cwnd() as i64
     }
 
+    /// How many packets its sender has too few, if so many shall be left beyond those that it has
+    /// sent.
+    fn missing(&self, id: SubflowId, packets: i64) -> i64 {
+        let first = self.connection(id.connection).subflows[id.number as usize].first;
+        let sender = &self.senders[self.flow_of(id).index()].sender;
+        (sender.highest_sent() + 1).max(first) + packets - sender.data_end()
+    }
+
     /// Leaves a subflow so many packets beyond those that it has sent; returns whether it sent any.
     fn offer(&mut self, id: SubflowId, packets: i64) -> bool {
-        let first = self.connection(id.connection).subflows[id.number as usize].first;
-        let flow = self.flow_of(id);
-        let endpoint = &mut self.senders[flow.index()];
-        let sent = endpoint.sender.highest_sent();
-        let end = (sent + 1).max(first) + packets;
-        let more = end - endpoint.sender.data_end();
+        let (flow, more) = (self.flow_of(id), self.missing(id, packets));
         if more == 0 {
             return false;
         }
+        let endpoint = &mut self.senders[flow.index()];
+        let sent = endpoint.sender.highest_sent();
         if more > 0 {
             endpoint.finish_s = NEVER;
         }
         self.on_sender(flow, |sender, now_s, config, out| match u64::try_from(more) {
             Ok(more) => sender.supply(now_s, more, config, out),
-            Err(_) => sender.withdraw(now_s, end),
+            Err(_) => sender.withdraw(now_s, more.unsigned_abs()),
         });
         self.note_sent(id);
         self.senders[flow.index()].sender.highest_sent() > sent

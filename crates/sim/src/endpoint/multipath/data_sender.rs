@@ -80,6 +80,7 @@ impl DataSender {
 
     /// The data that the next packet of a subflow carries.
     pub fn take(&mut self, subflow: usize) -> i64 {
+        debug_assert!(self.left(subflow) > 0, "no data is left for subflow {subflow}");
         if self.scheduler == Scheduler::Redundant {
             let data = self.own_next[subflow].max(self.acknowledged);
             self.own_next[subflow] = data + 1;
