@@ -83,6 +83,32 @@ fn two_paths_carry_what_both_can() {
     }
 }
 
+/// Connections beside plain flows on one bottleneck, with delayed ACKs and without, with a reverse
+/// link and drawn delays: the engine's windows change nothing.
+#[test]
+fn connections_share_links_with_flows() {
+    for (profile, rule) in [("linux", "CUBIC"), ("rfc", "LIA"), ("rfc", "OLIA"), ("linux", "BBR1")]
+    {
+        let text = format!(
+            "duration = \"20s\"\nprofile = \"{profile}\"\nhost_jitter = \"0.1ms\"\n\
+             [dumbbell]\nrate = \"10Mbit\"\ndelay = \"20ms\"\naccess_delay = \"5ms\"\n\
+             queue = {{ kind = \"red\" }}\n[[flows]]\nname = \"tcp\"\ncount = 2\nrule = \
+             \"NewReno\"\n[[flows]]\nname = \"mp\"\ncount = 2\nrule = \"{rule}\"\npackets = 9000\n\
+             connection_buffer = 50\nsubflows = [{{}}, {{ access_delay = [\"9ms\", \"15ms\"] }}, \
+             {{ reverse = true, start = \"3s\", stop = \"9s\" }}]\n"
+        );
+        let scenario =
+            Scenario::from_toml(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+        let result = run_in_both_engines(&scenario);
+        assert_eq!(result.flows.len(), 8);
+        let back = &result.links[1];
+        assert!(back.mean_queueing_delay_s < Some(0.01), "{:?}", back.mean_queueing_delay_s);
+        for connection in &result.connections {
+            assert!(connection.delivered_packets > 2000 && connection.delivered_packets <= 9000);
+        }
+    }
+}
+
 /// Finite data, a small receive buffer, all schedulers: every packet arrives, once but with the
 /// redundant scheduler.
 #[test]

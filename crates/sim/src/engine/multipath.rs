@@ -1,12 +1,12 @@
 //! Connections over several paths: what an event of one subflow means to the others.
 
-use crate::endpoint::multipath::SubflowId;
+use crate::endpoint::multipath::{MultipathConnection, SubflowId};
 use crate::engine::state::Engine;
 use crate::id::FlowId;
 use crate::measure::trace::Tracer;
 use cwndlab_rules::Sibling;
 use cwndlab_scenario::Scheduler;
-use cwndlab_tcp::NEVER;
+use cwndlab_tcp::{NEVER, Phase};
 
 impl<T: Tracer> Engine<T> {
     /// Which subflow a flow is, if any.
@@ -35,7 +35,11 @@ impl<T: Tracer> Engine<T> {
                 own = Some(self.siblings.len());
             }
             let loss_interval_packets = subflow.loss_interval_packets(sender.snd_una());
-            self.siblings.push(Sibling { cwnd: sender.cwnd(), srtt_s, loss_interval_packets });
+            // While losses are repaired, the window that this ends with (as MPTCP of Linux does).
+            let is_repairing = sender.phase() == Phase::Recovery;
+            let most = if is_repairing { sender.ssthresh() } else { f64::INFINITY };
+            let cwnd = sender.cwnd().min(most);
+            self.siblings.push(Sibling { cwnd, srtt_s, loss_interval_packets });
         }
         if let Some(own) = own {
             let flow = connection.subflows[id.number as usize].flow;
@@ -139,7 +143,7 @@ impl<T: Tracer> Engine<T> {
         }
     }
 
-    fn connection(&self, connection: u32) -> &crate::endpoint::multipath::MultipathConnection {
+    fn connection(&self, connection: u32) -> &MultipathConnection {
         &self.network.receivers.connections[connection as usize]
     }
 

@@ -59,12 +59,13 @@ impl Subflow {
         }
     }
 
-    /// Notes how often its window was reduced, at the first unacknowledged packet.
+    /// Notes how often its window was reduced, at the first unacknowledged packet. A reduction
+    /// before anything is acknowledged since the last one is of the same loss.
     pub fn note_reductions(&mut self, reductions: u32, snd_una: i64) {
-        if reductions != self.reductions {
-            self.reductions = reductions;
+        if reductions != self.reductions && snd_una > self.reduced_at[1] {
             self.reduced_at = [self.reduced_at[1], snd_una];
         }
+        self.reductions = reductions;
     }
 
     /// As `Sibling::loss_interval_packets`.
