@@ -161,6 +161,7 @@ fn rule(text: &str) -> PyResult<String> {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<custom_rule::PyAck>()?;
+    module.add_class::<custom_rule::PySibling>()?;
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<run::PyRun>()?;
     module.add_class::<agent::PyObserver>()?;

@@ -83,6 +83,50 @@ fn two_paths_carry_what_both_can() {
     }
 }
 
+fn handover(wifi: &str, flow: &str) -> RunResult {
+    let text = format!(
+        "duration = \"40s\"\nlinks = [{{ name = \"wifi\", rate = \"8Mbit\", delay = \"10ms\", queue = \
+         {{ kind = \"drop-tail\", limit = \"25pkt\" }}, {wifi} }}, {{ name = \"cell\", rate = \
+         \"4Mbit\", delay = \"30ms\", queue = {{ kind = \"drop-tail\", limit = \"40pkt\" }} }}]\n\
+         flows = [{{ name = \"mp\", rule = \"LIA\", packets = 4000, {flow} }}]\n"
+    );
+    let scenario = Scenario::from_toml(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    run_in_both_engines(&scenario)
+}
+
+/// 4000 packets take 5 s on both links and 12 s on the slower one. Wi-Fi fails after 2 s: what it
+/// has not delivered is sent on the other path once its timer expires.
+#[test]
+fn data_of_a_path_that_fails_are_sent_on_the_other() {
+    let subflows = "subflows = [{ path = [\"wifi\"] }, { path = [\"cell\"], start = \"0.5s\" }]";
+    let outage = "outages = [{ from = \"2s\", to = \"39s\", arrivals = \"lost\" }]";
+    let result = handover(outage, subflows);
+    let connection = &result.connections[0];
+    assert_eq!(connection.delivered_packets, 4000);
+    assert!(connection.reinjected_packets > 10);
+    let finish_s = connection.finish_s.unwrap();
+    assert!((8.0..14.0).contains(&finish_s), "{finish_s}");
+    assert!(result.flows[0].timeouts > 0);
+    // Without the other path nothing gets through.
+    let alone = handover(outage, "subflows = [{ path = [\"wifi\"] }]");
+    assert!(alone.connections[0].finish_s.is_none());
+}
+
+/// A subflow that leaves takes no data with it; one that joins takes its part.
+#[test]
+fn subflows_come_and_go() {
+    let result = handover(
+        "loss = []",
+        "subflows = [{ name = \"wifi\", path = [\"wifi\"], stop = \"2s\" }, { name = \"cell\", path \
+         = [\"cell\"], start = \"1.5s\" }]",
+    );
+    let connection = &result.connections[0];
+    assert_eq!((connection.delivered_packets, connection.finish_s.is_some()), (4000, true));
+    let [wifi, cell] = &result.subflows[..] else { panic!() };
+    assert!(wifi.first_packets > 800 && cell.first_packets > 2000, "{wifi:?} {cell:?}");
+    assert!(result.flows[0].finish_s.is_some_and(|at_s| at_s < 2.2));
+}
+
 /// Connections beside plain flows on one bottleneck, with delayed ACKs and without, with a reverse
 /// link and drawn delays: the engine's windows change nothing.
 #[test]
