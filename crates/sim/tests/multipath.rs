@@ -1,8 +1,11 @@
 //! Connections over several paths.
 
+mod common;
+
 use cwndlab_scenario::{CheckedScenario, Scenario};
 use cwndlab_sim::results::RunResult;
 use cwndlab_sim::{Options, Simulation};
+use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 
 /// Two links that share nothing, 10 and 20 ms long; and one through which both paths go.
 const LINKS: &str = "
@@ -178,4 +181,58 @@ fn all_data_arrive() {
         }
         assert!(blocked_s[0] == 0.0 && blocked_s[1] < blocked_s[2], "{scheduler} {blocked_s:?}");
     }
+}
+
+/// Random scenarios: the engine's windows change nothing, a repeated run neither, and packets are
+/// counted once.
+#[test]
+fn random_connections_are_the_same_in_both_engines() {
+    let config = Config {
+        cases: 400,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        max_shrink_iters: 2_000,
+        ..Config::default()
+    };
+    let outcome = TestRunner::new(config).run(&common::scenario_with_subflows(), |json| {
+        let scenario = Scenario::from_json(&json.to_string())
+            .map_err(|error| proptest::test_runner::TestCaseError::reject(error.to_string()))?;
+        let result = run(&scenario);
+        let plain = Simulation::with(&scenario, Options { look_ahead: false }).run().unwrap();
+        let text = |result: &RunResult| serde_json::to_string(result).unwrap();
+        proptest::prop_assert!(
+            text(&result) == text(&plain),
+            "engines differ: {}\n{json}",
+            differing(&text(&result), &text(&plain))
+        );
+        proptest::prop_assert!(text(&result) == text(&run(&scenario)), "runs differ\n{json}");
+        for flow in &result.flows {
+            let arrived = flow.total_delivered_packets + flow.total_dropped_packets;
+            proptest::prop_assert_eq!(flow.total_sent_packets, arrived + flow.in_flight_packets);
+        }
+        for connection in &result.connections {
+            let own = result.subflows.iter().filter(|own| own.connection == connection.connection);
+            let first: u64 = own.clone().map(|own| own.first_packets).sum();
+            proptest::prop_assert_eq!(first, connection.delivered_packets);
+            let flows = own.filter_map(|own| {
+                result.flows.iter().find(|flow| flow.identity.name() == own.flow)
+            });
+            let delivered: u64 = flows.map(|flow| flow.delivered_packets).sum();
+            // What waited on a subflow when the measurement began is counted when it is delivered.
+            let carried = connection.delivered_packets + connection.duplicate_packets;
+            proptest::prop_assert!(carried <= delivered || result.measure_from_s > 0.0);
+        }
+        Ok(())
+    });
+    if let Err(TestError::Fail(reason, _)) = &outcome {
+        panic!("{reason}");
+    }
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+/// Where two texts begin to differ.
+fn differing(one: &str, other: &str) -> String {
+    let at = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let part = |text: &str| text.chars().skip(at.saturating_sub(60)).take(120).collect::<String>();
+    format!("{} and {}", part(one), part(other))
 }

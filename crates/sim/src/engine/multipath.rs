@@ -115,12 +115,16 @@ impl<T: Tracer> Engine<T> {
         let of = |number: usize| SubflowId { connection, number: number as u32 };
         match self.connection(connection).sender.scheduler() {
             Scheduler::RoundRobin => {
-                let mut idle = 0;
+                let (mut number, mut idle) = (self.connection(connection).sender.turn(), 0);
                 while idle < subflows {
-                    let data = &mut self.network.receivers.connections[connection as usize].sender;
-                    let id = of(data.take_turn(subflows));
-                    let most = self.left(id).min(1);
-                    idle = if self.offer(id, most) { 0 } else { idle + 1 };
+                    let most = self.left(of(number)).min(1);
+                    let sends = self.offer(of(number), most);
+                    number = (number + 1) % subflows;
+                    idle = if sends { 0 } else { idle + 1 };
+                    if sends {
+                        let all = &mut self.network.receivers.connections;
+                        all[connection as usize].sender.set_turn(number);
+                    }
                 }
             }
             _ => {

@@ -25,6 +25,7 @@ impl<T: Tracer> Engine<T> {
         self.processed += 1;
         let subflow = if kind.is_of_sender() { self.subflow(flow) } else { None };
         subflow.into_iter().for_each(|id| self.tell_siblings(id));
+        let before = self.processed;
         match kind {
             TimerKind::FlowStart => {
                 self.add_frame(flow, self.senders[flow.index()].sender.data_end());
@@ -53,7 +54,9 @@ impl<T: Tracer> Engine<T> {
                 self.arm_timers(flow);
             }
         }
-        if let Some(id) = subflow {
+        // Entries whose deadline has moved are no event.
+        let is_event = self.processed > before || kind == TimerKind::FlowStart;
+        if let Some(id) = subflow.filter(|_| is_event) {
             self.now_s = at_s;
             self.settle_connection(id);
         }

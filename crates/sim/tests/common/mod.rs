@@ -594,3 +594,60 @@ fn assemble(
     });
     object(base, vec![("dumbbell", dumbbell), ("links", (!links.is_empty()).then(|| json!(links)))])
 }
+
+/// A random scenario in which some flows are connections over several paths.
+pub fn scenario_with_subflows() -> impl Strategy<Value = Value> {
+    let numbers = Numbers { grid: false, alike: false };
+    let subflow = (
+        0usize..4,
+        option::weighted(0.6, numbers.delay()),
+        option::weighted(0.3, numbers.time(0.0, 0.8)),
+        option::weighted(0.2, numbers.time(1.1, 2.5)),
+    );
+    let connection = (
+        pick_text(&["LIA", "OLIA", "BALIA", "NewReno", "CUBIC", "BBR1", "DCTCP"]),
+        pick_text(&["min-rtt", "round-robin", "redundant"]),
+        option::weighted(0.5, 1u64..40),
+        option::weighted(0.4, 1u64..300),
+        vec(subflow, 1..4),
+    );
+    (scenario(), vec(option::weighted(0.8, connection), 8)).prop_map(|(mut scenario, chosen)| {
+        let named =
+            format!("{}{}{}", scenario["links"], scenario["dumbbell"], scenario["arrivals"]);
+        let flows = scenario["flows"].as_array().cloned().unwrap_or_default();
+        let forbidden =
+            ["responses", "frames", "page", "video", "reader", "join", "leave", "bytes", "packets"];
+        for (i, (flow, chosen)) in flows.iter().zip(chosen).enumerate() {
+            let Some((rule, scheduler, buffer, packets, subflows)) = chosen else { continue };
+            let is_named = named.contains(&format!("\"f{i}"));
+            if is_named || forbidden.iter().any(|key| flow.get(key).is_some()) {
+                continue;
+            }
+            let paths = ["path", "back", "from", "to", "reverse"];
+            let subflows = subflows.into_iter().map(|(of, delay, start, stop)| {
+                let other = &flows[(i + of) % flows.len()];
+                let path = paths.map(|key| (key, other.get(key).cloned()));
+                let own = vec![
+                    ("access_delay", delay.map(Value::from)),
+                    ("start", start.map(Value::from)),
+                    ("stop", stop.map(Value::from)),
+                ];
+                object(json!({}), path.into_iter().chain(own).collect())
+            });
+            let subflows: Vec<Value> = subflows.collect();
+            let connection = &mut scenario["flows"][i];
+            connection["rule"] = json!(rule);
+            connection["scheduler"] = json!(scheduler);
+            connection["subflows"] = json!(subflows);
+            connection["tcp"].as_object_mut().map(|knobs| knobs.remove("slow_start"));
+            *connection = object(
+                connection.clone(),
+                vec![
+                    ("connection_buffer", buffer.map(Value::from)),
+                    ("packets", packets.map(Value::from)),
+                ],
+            );
+        }
+        scenario
+    })
+}

@@ -131,11 +131,14 @@ impl DataSender {
         self.scheduler
     }
 
-    /// Round robin: whose turn it is, of so many; the next one's is next.
-    pub fn take_turn(&mut self, subflows: usize) -> usize {
-        let turn = self.turn;
-        self.turn = (turn + 1) % subflows;
-        turn
+    /// Round robin: whose turn it is.
+    pub fn turn(&self) -> usize {
+        self.turn
+    }
+
+    /// Round robin: it is the turn of this subflow.
+    pub fn set_turn(&mut self, subflow: usize) {
+        self.turn = subflow;
     }
 
     /// What the receive buffer does now: `has_room` tells whether a window allows more.
