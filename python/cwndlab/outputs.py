@@ -371,7 +371,7 @@ def _rules() -> Schema:
     )  # fmt: skip
     entry = exactly(
         {**fields("name notation summary source example", TEXT), "parameters": list_of(parameter),
-         "deployed": TRUTH}
+         "deployed": TRUTH, "coupled": TRUTH}
     )  # fmt: skip
     return exactly({"rules": list_of(entry)})
 

@@ -59,6 +59,13 @@ impl Scenario {
             if let Some(reader) = &flow.reader {
                 self.check_reader(flow, reader, &key("reader"))?;
             }
+            if flow.place.is_some() && self.tcp_config(&flow.tcp).misbehaves() {
+                return conflict(
+                    key("subflows"),
+                    "must not be given with tcp.ack_division or tcp.optimistic_acks: such ACKs are \
+                     not of data that the connection has",
+                );
+            }
             priority(key("priority"), flow.priority)?;
             check_knobs(&flow.tcp, &key("tcp"))?;
             self.check_slow_start(&flow.rule, &flow.tcp, key("tcp"))?;
