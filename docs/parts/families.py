@@ -98,7 +98,7 @@ def windows(family: str) -> Iterator[tuple[str, Result]]:
 def events() -> str:
     """Table of the losses, delays and timeouts of each rule on the lossy link."""
     rows = []
-    for family in families():
+    for family in of_single_flows():
         for _, result in list(windows(family))[:1]:
             flow, link = result.flows.row(0, named=True), result.links.row(0, named=True)
             rows.append([
