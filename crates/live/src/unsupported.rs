@@ -45,6 +45,12 @@ impl EndpointKind {
                  packets",
             );
         }
+        if let Some(flow) = scenario.flows.iter().find(|flow| flow.place.is_some()) {
+            return unsupported(
+                &format!("flows[{}].subflows", flow.entry.unwrap_or_default()),
+                "live runs do not support connections over several paths",
+            );
+        }
         if let Some(i) = scenario.flows.iter().position(|flow| flow.responses.is_some()) {
             return unsupported(
                 &format!("flows[{i}].responses"),
