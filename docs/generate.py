@@ -59,9 +59,10 @@ DOCUMENTS = (
     "README.md", "docs/api.md", "docs/assess.md", "docs/environments.md", "docs/live-beside.md",
     "docs/custom-rules.md", "docs/design.md", "docs/gym.md", "docs/import.md",
     "docs/known-results.md", "docs/l4s.md", "docs/lessons/README.md", "docs/metrics.md",
-    "docs/multipath.md", "docs/ns2.md", "docs/papers.md", "docs/performance.md", "docs/profiles.md", "docs/published.md",
-    "docs/reproduction.md", "docs/rules.md", "docs/scenario.md", "docs/search.md",
-    "docs/sweeps.md", "docs/theory.md", "docs/tutorial.md", "docs/witness.md",
+    "docs/multipath.md", "docs/ns2.md", "docs/papers.md", "docs/performance.md",
+    "docs/profiles.md", "docs/published.md", "docs/reproduction.md", "docs/rules.md",
+    "docs/scenario.md", "docs/search.md", "docs/sweeps.md", "docs/theory.md", "docs/tutorial.md",
+    "docs/witness.md",
 )  # fmt: skip
 PICTURES = {
     "docs/images/against.png": (

@@ -72,7 +72,7 @@ class Linked:
         rate = sum(one.cwnd_packets / one.srtt_s for one in siblings)
         return cwnd + ack.growth_packets * min(best / (rate * rate), 1 / cwnd)
 
-    def decrease(self, cwnd, signal):
+    def decrease(self, cwnd, _signal):
         return cwnd / 2
 
 
@@ -97,7 +97,7 @@ TWO = "[{}, {}]"
         ('scheduler = "redundant"', r"flows\[0\]\.scheduler: `scheduler` must not be given when"),
         ("connection_buffer = 9", r"flows\[0\]\.connection_buffer: .* must not be given when"),
         (f"subflows = {TWO}\nscheduler = 'fastest'", "expected min-rtt, round-robin or redundant"),
-        (f"subflows = {TWO}\nconnection_buffer = 0", r"connection_buffer: 0 is not valid: expected"),
+        (f"subflows = {TWO}\nconnection_buffer = 0", r"connection_buffer: 0 is not valid"),
         (f"subflows = {TWO}\nbytes = '1MB'", r"flows\[0\]\.bytes: `bytes` must not be given when"),
         (f"subflows = {TWO}\ncount = 0", r"flows\[0\]\.count: 0 is not valid"),
         ("subflows = [{ name = 'a' }, { name = 'a' }]", r"flows\[0\]\.subflows\[1\]\.name"),
@@ -109,9 +109,9 @@ TWO = "[{}, {}]"
     ],
 )  # fmt: skip
 def test_bad_input_names_key_and_expectation(keys, message):
-    text = f'duration = "9s"\n[dumbbell]\nrate = "1Mbit"\ndelay = "5ms"\n[[flows]]\nrule = "LIA"\n{keys}\n'
+    head = 'duration = "9s"\n[dumbbell]\nrate = "1Mbit"\ndelay = "5ms"\n[[flows]]\nrule = "LIA"\n'
     with pytest.raises(ScenarioError, match=message):
-        Scenario.from_text(text)
+        Scenario.from_text(f"{head}{keys}\n")
 
 
 def test_a_kernel_cannot_run_connections():

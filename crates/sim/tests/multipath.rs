@@ -12,17 +12,27 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 use serde_json::{Value, json};
 
-/// Two links that share nothing, 10 and 20 ms long; and one through which both paths go.
-const LINKS: &str = "
-    links = [
-        { name = \"wifi\", rate = \"8Mbit\", delay = \"10ms\", queue = { kind = \"drop-tail\", limit = \"25pkt\" } },
-        { name = \"cell\", rate = \"4Mbit\", delay = \"30ms\", queue = { kind = \"drop-tail\", limit = \"40pkt\" } },
-        { name = \"core\", rate = \"6Mbit\", delay = \"5ms\", queue = { kind = \"drop-tail\", limit = \"30pkt\" } },
-    ]
-";
+/// Two links that share nothing, 10 and 30 ms long, and one behind them.
+const LINKS: &str = r#"
+    [[links]]
+    name = "wifi"
+    rate = "8Mbit"
+    delay = "10ms"
+    queue = { kind = "drop-tail", limit = "25pkt" }
+    [[links]]
+    name = "cell"
+    rate = "4Mbit"
+    delay = "30ms"
+    queue = { kind = "drop-tail", limit = "40pkt" }
+    [[links]]
+    name = "core"
+    rate = "6Mbit"
+    delay = "5ms"
+    queue = { kind = "drop-tail", limit = "30pkt" }
+"#;
 
 fn scenario(duration: &str, more: &str, flows: &str) -> CheckedScenario {
-    let text = format!("duration = \"{duration}\"\n{more}\n{LINKS}\nflows = [{flows}]\n");
+    let text = format!("duration = \"{duration}\"\n{more}\nflows = [{flows}]\n{LINKS}");
     Scenario::from_toml(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 

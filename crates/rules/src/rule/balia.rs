@@ -74,8 +74,8 @@ mod tests {
     use super::*;
 
     /// 10 and 20 packets at 100 ms: 100 and 200 packets/s, a = 2 and 1. The first grows by
-    /// 1000 / 90,000 * 1.5 * 1.2 = 0.02, the second by 2000 / 90,000. A loss takes three quarters of
-    /// the first, for 1.5 is less than 2, and half of the second.
+    /// 1000 / 90,000 * 1.5 * 1.2 = 0.02, the second by 2000 / 90,000. A loss takes three quarters
+    /// of the first, for 1.5 is less than 2, and half of the second.
     #[test]
     fn by_hand() {
         let two = [10.0, 20.0].map(|cwnd| Sibling { cwnd, srtt_s: 0.1, ..Sibling::default() });

@@ -122,8 +122,8 @@ mod tests {
         assert!((grown(&two, 0) - 10.011_111_111_111_111).abs() < 1e-12);
     }
 
-    /// Three paths, two of them best (200 / 0.01 = 800 / 0.04): each gets 1/6, the widest loses 1/3.
-    /// Half the RTT counts four times.
+    /// Three paths, two of them best (200 / 0.01 = 800 / 0.04): each gets 1/6, the widest loses
+    /// 1/3. Half the RTT counts four times.
     #[test]
     fn best_paths_share_what_the_widest_gives() {
         let three = siblings([(4.0, 0.1, 200.0), (5.0, 0.2, 800.0), (9.0, 0.1, 10.0)]);
