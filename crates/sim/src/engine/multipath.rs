@@ -88,10 +88,8 @@ impl<T: Tracer> Engine<T> {
         if self.now_s >= connection.stop_s || !(0..connection.subflows.len()).any(is_able) {
             return;
         }
-        let subflow = &connection.subflows[id.number as usize];
-        let from = self.senders[subflow.flow.index()].sender.snd_una();
-        let data = subflow.mapping.data(from, subflow.mapping.end());
-        connection.sender.send_again(data);
+        let flow = connection.subflows[id.number as usize].flow;
+        connection.reinject(id.number as usize, self.senders[flow.index()].sender.snd_una());
     }
 
     /// A subflow leaves its connection.

@@ -38,6 +38,8 @@ pub struct Subflow {
     pub first: i64,
     /// Which data its packets carry.
     pub mapping: Mapping,
+    /// Packets below this one were given to other subflows, if they were not acknowledged.
+    reinjected_end: i64,
     /// It has left the connection.
     pub has_left: bool,
     /// Reductions of its window so far.
@@ -53,6 +55,7 @@ impl Subflow {
             flow,
             first,
             mapping: Mapping::default(),
+            reinjected_end: first,
             has_left: false,
             reductions: 0,
             reduced_at: [first; 2],
@@ -100,6 +103,15 @@ impl MultipathConnection {
             let data = self.sender.take(number);
             subflow.mapping.add(subflow.mapping.end().max(subflow.first), data);
         }
+    }
+
+    /// What a subflow has not delivered, up to `snd_una`, is to be sent on another, each packet once:
+    /// the other one repairs its own losses.
+    pub fn reinject(&mut self, number: usize, snd_una: i64) {
+        let subflow = &mut self.subflows[number];
+        let (from, end) = (snd_una.max(subflow.reinjected_end), subflow.mapping.end());
+        subflow.reinjected_end = end.max(from);
+        self.sender.send_again(subflow.mapping.data(from, end));
     }
 
     /// A subflow has received all packets below `end` in order, from `from` on just now. Returns
