@@ -45,6 +45,8 @@ def _group_lines(
     spec: Mapping[str, Any],
     flows: Sequence[tuple[int, Flow]],
 ) -> list[str]:
+    if "subflows" in spec:
+        raise refused_key(f"flows[{index}].subflows", "the script has no multipath connections")
     if "responses" in spec:
         raise refused_key(f"flows[{index}].responses", "the script has no requests and responses")
     if "frames" in spec:
