@@ -44,9 +44,9 @@ def share(found: Result, group: str) -> float | None:
 def path_share(found: Result, group: str) -> float | None:
     """Part of the data of connections that arrived first on the subflows of a group."""
     own = found.flows.filter(group=group)["flow"]
-    total = found.subflows["first_packets"].sum()
     here = found.subflows.filter(found.subflows["flow"].is_in(own.implode()))
-    return here["first_packets"].sum() / total if total else None
+    total = math.fsum(found.subflows["first_packets"])
+    return math.fsum(here["first_packets"]) / total if total else None
 
 
 def path_window(found: Result, group: str = "") -> float | None:
