@@ -167,7 +167,10 @@ impl Delays {
             };
             if stage == Stage::Sink && has_receiver_timer {
                 let receivers = self.receivers;
-                since.iter().for_each(|&(from, delay_s)| self.add(from, receivers, delay_s));
+                // What waits there itself is in one order with its timers.
+                for &(from, delay_s) in since.iter().filter(|&&(from, _)| from != receivers) {
+                    self.add(from, receivers, delay_s);
+                }
                 // A timer expires here, even if packets wait further ahead.
                 since.retain(|&(from, _)| from != receivers);
                 since.push((receivers, 0.0));
