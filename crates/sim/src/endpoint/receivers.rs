@@ -83,8 +83,24 @@ impl Receivers {
         }
         if sink.subflow.is_some() {
             self.receive_data(flow, rcv_nxt_before, packet.at_s);
+            return self.answer(flow, packet, ack?, options);
         }
         let ack = ack?;
+        if config.receiver.ack_division > 1 || sink.receiver.has_earlier() {
+            return self.answer(flow, packet, ack, options);
+        }
+        Some(answer_to(packet, &ack, sink, config, options))
+    }
+
+    /// The answer to a data packet where it may be several ACKs, or one with a DATA_ACK.
+    #[inline(never)]
+    fn answer(
+        &mut self,
+        flow: FlowId,
+        packet: &Packet,
+        ack: AckSegment,
+        options: &mut OptionStore,
+    ) -> Option<Packet> {
         let sink = self.list.get_mut(flow.index())?;
         let config = &self.config[sink.config as usize];
         let earlier = sink.receiver.take_earlier();
@@ -92,13 +108,7 @@ impl Receivers {
             self.divide_answer(flow, packet, &ack, options);
             return None;
         }
-        let last = Packet {
-            number: ack.ack,
-            size_bytes: ack.size_bytes as u16,
-            flags: packet.flags.of_ack(ack.echo),
-            options: ack_options(packet.at_s, &ack, sink, config, options),
-            ..*packet
-        };
+        let last = answer_to(packet, &ack, sink, config, options);
         let Some(earlier) = earlier else { return Some(last) };
         let first = Packet {
             number: earlier.ack,
@@ -143,13 +153,7 @@ impl Receivers {
     ) {
         let Some(sink) = self.list.get(flow.index()) else { return };
         let config = &self.config[sink.config as usize];
-        let last = Packet {
-            number: ack.ack,
-            size_bytes: ack.size_bytes as u16,
-            flags: packet.flags.of_ack(ack.echo),
-            options: ack_options(packet.at_s, ack, sink, config, options),
-            ..*packet
-        };
+        let last = answer_to(packet, ack, sink, config, options);
         self.divide_ack(flow, last, ack, options);
     }
 
@@ -174,5 +178,23 @@ impl Receivers {
             });
         }
         self.divided_acks.push(last);
+    }
+}
+
+/// The ACK that answers a data packet.
+#[inline(always)]
+fn answer_to(
+    packet: &Packet,
+    ack: &AckSegment,
+    sink: &ReceiverEndpoint,
+    config: &TcpConfig,
+    options: &mut OptionStore,
+) -> Packet {
+    Packet {
+        number: ack.ack,
+        size_bytes: ack.size_bytes as u16,
+        flags: packet.flags.of_ack(ack.echo),
+        options: ack_options(packet.at_s, ack, sink, config, options),
+        ..*packet
     }
 }
