@@ -32,6 +32,11 @@ def families() -> dict[str, dict[str, Any]]:
     return {entry["name"]: entry for entry in native.rules()}
 
 
+def of_single_flows() -> dict[str, dict[str, Any]]:
+    """Every family but those that couple subflows, whose rules are NewReno for a single flow."""
+    return {name: entry for name, entry in families().items() if not entry["coupled"]}
+
+
 def notation(family: str) -> str:
     """Return the rule of a family that docs/rules.md shows."""
     return SHOWN.get(family) or families()[family]["example"]
@@ -55,6 +60,8 @@ def section(family: str) -> str:
     else:
         text += "No parameters.\n"
     text += f"\nSource: {entry['source']}.\n\n"
+    if entry["coupled"]:
+        return text.rstrip("\n") + "\n"
     marked = ", and below it with a queue that marks" if family in MARKED else ""
     return (
         text
@@ -91,7 +98,7 @@ def windows(family: str) -> Iterator[tuple[str, Result]]:
 def events() -> str:
     """Table of the losses, delays and timeouts of each rule on the lossy link."""
     rows = []
-    for family in families():
+    for family in of_single_flows():
         for _, result in list(windows(family))[:1]:
             flow, link = result.flows.row(0, named=True), result.links.row(0, named=True)
             rows.append([

@@ -11,7 +11,7 @@ from cwndlab import Scenario
 from cwndlab.metrics import BY_KEY, measure
 from cwndlab.runs import execute
 from cwndlab.runs.plan import Level, Plan
-from parts.families import SHOWN, families
+from parts.families import SHOWN, families, of_single_flows
 from parts.text import ROOT, table
 
 SCENARIOS = {
@@ -46,7 +46,7 @@ def measured(
     name: str, seeds: int = SEEDS, only: str | None = None
 ) -> dict[str, dict[str, list[float]]]:
     """Family -> metric -> its values, one for each seed."""
-    shown = [only] if only else list(families())
+    shown = [only] if only else list(of_single_flows())
     plan = Plan(
         scenario(name),
         {"rule": [Level(one, {"flows.*.rule": rule_of(one)}) for one in shown]},

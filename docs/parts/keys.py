@@ -89,8 +89,11 @@ EXAMPLES = {
         "page": {"main": 20, "embedded": 30, "size": 16, "think": "5s"},
         "video": {"bitrates": ["375kbit", "1050kbit", "3Mbit"]},
         "reader": {"buffer": 64, "rate": "5Mbit"},
-        "priority": 0, "packets": 1000, "bytes": "1MB", **ROUTE,
+        "priority": 0, "packets": 1000, "bytes": "1MB",
+        "subflows": [{"name": "wifi"}, {"access_delay": "20ms"}], "scheduler": "round-robin",
+        "connection_buffer": 64, **ROUTE,
     },
+    "Subflow": {"name": "wifi", "start": "1s", "stop": "50s", **ROUTE},
     "Reader": {
         "buffer": 64, "rate": "5Mbit",
         "changes": [{"at": "10s", "reads": False}, {"at": "12s", "reads": True}],

@@ -15,7 +15,7 @@ from cwndlab import Result, Scenario, dumbbell, run
 from cwndlab.metrics import BY_KEY
 from cwndlab.plots.style import LOOKS, REFERENCE, panels, png_bytes, styled
 from parts import four
-from parts.families import families, picture, windows
+from parts.families import of_single_flows, picture, windows
 from parts.text import ROOT
 
 OVERVIEW = "docs/images/rules-four.png"
@@ -27,7 +27,7 @@ BURST_S, DOWN_S = 20.0, (40.0, 41.0)
 
 def draw_all() -> Iterator[str]:
     """Draw every picture of docs/rules.md, and say which."""
-    for family in families():
+    for family in of_single_flows():
         yield _written(window_figure(dict(windows(family))), picture(family))
     yield _written(four_figure(), OVERVIEW)
     yield draw_kept()
@@ -167,7 +167,7 @@ def four_figure() -> Figure:
     figure, axes = panels(1, 4, width=13.0, height=5.8)
     for panel, (name, (key, question)) in zip(axes, QUESTIONS.items(), strict=True):
         metric = BY_KEY[key]
-        values = dict(zip(families(), four.column(name, key), strict=True))
+        values = dict(zip(of_single_flows(), four.column(name, key), strict=True))
         order = sorted(values, key=values.__getitem__, reverse=metric.more_is_better)
         for place, family in enumerate(order):
             is_baseline = family == BASELINE
@@ -200,4 +200,4 @@ def _wrapped(setting: str) -> str:
 @functools.cache
 def names() -> tuple[str, ...]:
     """Every picture that `draw_all` writes."""
-    return (*(picture(family) for family in families()), OVERVIEW, KEPT)
+    return (*(picture(family) for family in of_single_flows()), OVERVIEW, KEPT)

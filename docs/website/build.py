@@ -64,6 +64,7 @@ SITE = {
     "docs/quic.md": "guides/quic",
     "docs/kernel.md": "guides/kernel",
     "docs/ns2.md": "guides/ns2",
+    "docs/multipath.md": "guides/multipath",
     "docs/papers.md": "guides/papers",
     "docs/published.md": "guides/published",
     "docs/security.md": "guides/security",

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from cwndlab.explanation import Explanation
     from cwndlab.live_runs.result import LiveResult
     from cwndlab.live_runs.running import live
-    from cwndlab.native import Ack, knobs, rule, rules, schema
+    from cwndlab.native import Ack, Sibling, knobs, rule, rules, schema
     from cwndlab.ns2.script import export
     from cwndlab.pairwise import Pairwise, against
     from cwndlab.report import write_report
@@ -89,6 +89,7 @@ _HOMES = {
     "Scenario": "scenario",
     "ScenarioError": "errors",
     "SearchResult": "searches",
+    "Sibling": "native",
     "Store": "runs.store",
     "StoreError": "errors",
     "Sweep": "sweeps",
@@ -147,6 +148,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "SearchResult",
+    "Sibling",
     "Store",
     "StoreError",
     "Sweep",

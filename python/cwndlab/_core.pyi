@@ -56,6 +56,23 @@ class Ack:
     def lost_since_sent_packets(self) -> int: ...
 
 @final
+class Sibling:
+    """A subflow of a connection, as a coupled rule in Python sees it.
+
+    Its window, its smoothed RTT, the packets acknowledged between its last two reductions or since
+    the last one, whichever are more, and whether it is the rule's own.
+    """
+
+    @property
+    def cwnd_packets(self) -> float: ...
+    @property
+    def srtt_s(self) -> float: ...
+    @property
+    def loss_interval_packets(self) -> float: ...
+    @property
+    def is_own(self) -> bool: ...
+
+@final
 class Scenario:
     """A scenario that is valid; pickled as its JSON."""
 

@@ -38,6 +38,25 @@ def ack_fields(method: object) -> str:
     return _fields(function.__code__)
 
 
+def takes_siblings(method: object) -> bool:
+    """Return whether `method` has an argument ``siblings``: the rule couples subflows.
+
+    Examples
+    --------
+    >>> class Coupled:
+    ...     def increase(self, cwnd, ack, siblings):
+    ...         return cwnd
+    >>> takes_siblings(Coupled().increase)
+    True
+    """
+    if not callable(method):
+        return False
+    try:
+        return "siblings" in inspect.signature(method).parameters
+    except (TypeError, ValueError):
+        return False
+
+
 @functools.cache
 def _fields(code: CodeType) -> str:
     takes_three = code.co_argcount == 3 and code.co_kwonlyargcount == 0

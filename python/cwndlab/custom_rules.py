@@ -71,6 +71,9 @@ class WindowRule(Protocol):
         measurements that the rule needs: for ``ack.delivery_rate_packets_s`` and
         ``ack.app_limited``, for ``ack.round_start``, whether the receiver echoes every mark
         (DCTCP), and whether the rule sees acknowledgements in recovery, too (BBR).
+    ``increase(cwnd, ack, siblings)``
+        With a third argument of this name the rule couples the subflows of a connection: a tuple of
+        `Sibling`, its own among them; empty for a flow of its own.
     ``halves_in_slow_start``
         True if a cut in slow start halves the window, whatever `decrease` returns.
     ``on_mark(cwnd, ack)``

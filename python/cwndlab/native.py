@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import _core
-from cwndlab._core import Ack, DrivenSender, Episodes, Observer, Run, Scenario
+from cwndlab._core import Ack, DrivenSender, Episodes, Observer, Run, Scenario, Sibling
 from cwndlab.errors import RuleError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = [
     "Observer",
     "Run",
     "Scenario",
+    "Sibling",
     "build",
     "columns",
     "explain",

@@ -170,7 +170,10 @@ def _run() -> Schema:
     # Of runs with `trace.solo` or `trace.account` alone.
     alone = exactly(fields("goodput_bps mean_rtt_s", _or_null(NUMBER)))
     asked = {"solo": map_of(alone), "accounts": list_of(TABLE)}
-    return {**described, "properties": {**described["properties"], **asked}}
+    # Runs that are stored have these only where there are connections over several paths.
+    required = [name for name in described["required"] if name not in ("connections", "subflows")]
+    properties = {**described["properties"], **asked}
+    return {**described, "required": required, "properties": properties}
 
 
 _INTERVAL = fields("mean ci95_low ci95_high", _or_null(NUMBER))
@@ -371,7 +374,7 @@ def _rules() -> Schema:
     )  # fmt: skip
     entry = exactly(
         {**fields("name notation summary source example", TEXT), "parameters": list_of(parameter),
-         "deployed": TRUTH}
+         "deployed": TRUTH, "coupled": TRUTH}
     )  # fmt: skip
     return exactly({"rules": list_of(entry)})
 

@@ -47,7 +47,7 @@ def _definitions(columns: Mapping[str, Column], frame: pl.DataFrame) -> dict[str
     return {"columns": dumps(about, None)}
 
 
-_OPTIONAL = ("cross", "arrivals")
+_OPTIONAL = ("cross", "arrivals", "connections", "subflows")
 """Saved only if they have rows, which most runs do not."""
 
 
@@ -72,9 +72,9 @@ class Result(ResultTables):
 
     Attributes
     ----------
-    flows, links, cross, arrivals : polars.DataFrame
+    flows, links, cross, arrivals, connections, subflows : polars.DataFrame
         One row per flow, per link, per source of cross traffic, per group of finite flows or of
-        other transfers.
+        other transfers, per connection over several paths, per subflow of these.
     groups : polars.DataFrame
         One row per group of flows, an entry of ``[[flows]]``: what it gets beside the others.
     traces : dict of polars.DataFrame
@@ -113,6 +113,8 @@ class Result(ResultTables):
         *,
         cross: pl.DataFrame | None = None,
         arrivals: pl.DataFrame | None = None,
+        connections: pl.DataFrame | None = None,
+        subflows: pl.DataFrame | None = None,
     ) -> None:
         self._run = dict(run)
         self.flows = flows
@@ -120,6 +122,12 @@ class Result(ResultTables):
         self.cross: pl.DataFrame = pl.DataFrame(schema=SCHEMAS["cross"]) if cross is None else cross
         self.arrivals: pl.DataFrame = (
             pl.DataFrame(schema=SCHEMAS["arrivals"]) if arrivals is None else arrivals
+        )
+        self.connections: pl.DataFrame = (
+            pl.DataFrame(schema=SCHEMAS["connections"]) if connections is None else connections
+        )
+        self.subflows: pl.DataFrame = (
+            pl.DataFrame(schema=SCHEMAS["subflows"]) if subflows is None else subflows
         )
         self.traces: dict[str, pl.DataFrame] = dict(traces or {})
         self.scenario: dict[str, Any] = dict(scenario or {})
@@ -201,9 +209,10 @@ class Result(ResultTables):
         """Write ``flows.parquet``, ``links.parquet``, ``trace-*.parquet`` and ``run.json``.
 
         ``groups.parquet`` is written for other programs: `load` makes the groups from the flows.
-        ``cross.parquet`` and ``arrivals.parquet`` are written if they have rows. ``run.json`` is
-        written last, so that a directory with it is complete. Parquet files have the units and
-        meanings of their columns as metadata (``columns``, JSON).
+        ``cross.parquet``, ``arrivals.parquet``, ``connections.parquet`` and ``subflows.parquet``
+        are written if they have rows. ``run.json`` is written last, so that a directory with it is
+        complete. Parquet files have the units and meanings of their columns as metadata
+        (``columns``, JSON).
 
         Returns
         -------

@@ -85,7 +85,7 @@ def topology(scenario: native.Scenario) -> Topology:
     links = [_link(table) for table in built["links"]]
     paths = [
         FlowPath(
-            name=table["name"],
+            name=path.get("name", table["name"]),
             kind=kind,
             count=table.get("count", 1),
             what=_what(table),
@@ -93,7 +93,8 @@ def topology(scenario: native.Scenario) -> Topology:
             back=tuple(path["back"]),
         )
         for kind in (FLOWS, ARRIVALS, CROSS)
-        for table, path in zip(document.get(kind, ()), built[kind], strict=True)
+        for number, path in enumerate(built[kind])
+        for table in (document[kind][path.get("entry", number)],)
     ]
     is_dumbbell = "dumbbell" in document
     named = _of_dumbbell(links) if is_dumbbell else _with_nodes(links, paths)

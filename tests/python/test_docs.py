@@ -107,8 +107,9 @@ def test_every_public_name_has_an_example_that_is_run():
     assert set(entries) == {*cwndlab.__all__, "Reproduction", "reproduce"}
     before = page.partition("<!-- generated")[0]
     for name, text in entries.items():
-        assert "\n>>> " in text or name in ("Ack", "__version__"), name
+        assert "\n>>> " in text or name in ("Ack", "Sibling", "__version__"), name
     assert "cwndlab.Ack" in before
+    assert "cwndlab.Sibling" in before
     assert "cwndlab.__version__" in before
 
 

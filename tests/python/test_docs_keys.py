@@ -19,6 +19,7 @@ from parts import scenario as scenario_tables
 from parts.keys import EXAMPLES as KEYS
 
 LINKS = [{"name": name, "rate": "10Mbit", "delay": "15ms"} for name in ("west", "east")]
+OF_PATHS = ("FlowSpec", "Subflow", "ArrivalSpec", "CrossSpec")
 NODES = [{"from": "A", "to": "B", "rate": "10Mbit", "delay": "15ms", "duplex": True}]
 EXAMPLES = [(name, key) for name, keys in KEYS.items() for key in keys]
 # What a key needs beside it, or must not have beside it.
@@ -36,6 +37,8 @@ TOGETHER = {
     ("ArrivalSpec", "think"): {"exchanges": 4},
     ("ArrivalSpec", "vectors"): {"gap": None, "size": None},
     ("FlowSpec", "leave"): {"stop": None},
+    ("FlowSpec", "scheduler"): {"subflows": [{}, {}]},
+    ("FlowSpec", "connection_buffer"): {"subflows": [{}, {}]},
     ("Frames", "every"): {"size": 10},
     ("Frames", "deadline"): {"size": 10},
     **{
@@ -146,6 +149,7 @@ def _with_example(name: str, key: str, value: object = None) -> dict:
             page={"objects": [{"name": "html", "size": 9}, table], "think": "1s"}
         ),
         "Video": lambda: scenario["flows"][0].update(video=table),
+        "Subflow": lambda: scenario["flows"][0].update(subflows=[table]),
         "Reader": lambda: scenario["flows"][0].update(reader={"buffer": 64, **table}),
         "ReaderChange": lambda: scenario["flows"][0].update(
             reader={"buffer": 64, "changes": [{"at": "10s", "reads": False, **table}]}
@@ -181,7 +185,7 @@ def _on_a_network(scenario: dict, kind: str, key: str, table: dict) -> dict:
         scenario["flows"][0]["path"] = [
             links[0].get("name") or f"{links[0]['from']}-{links[0]['to']}"
         ]
-    elif kind in ("FlowSpec", "ArrivalSpec", "CrossSpec") and key in ("path", "back", "from", "to"):
+    elif kind in OF_PATHS and key in ("path", "back", "from", "to"):
         del scenario["dumbbell"]
         by_name = key in ("path", "back")
         scenario["links"] = LINKS if by_name else NODES

@@ -29,7 +29,9 @@ def _run(name: str, rule: str, **patch) -> cwndlab.Result:
 def test_every_family_has_a_section_a_law_and_a_picture(family):
     assert f"\n### {family}\n\n<!-- generated: rule {family} -->\n" in PAGE
     assert "<-" in equations.law(family) or family.startswith("BBR"), "a law says what becomes of w"
-    assert (ROOT / families.picture(family)).stat().st_size > 5_000
+    # Of a single flow, a rule that couples subflows has the picture of NewReno.
+    if family in families.of_single_flows():
+        assert (ROOT / families.picture(family)).stat().st_size > 5_000
     names = [entry["name"] for entry in families.families()[family]["parameters"]]
     assert all(f"| `{name}` |" in PAGE or f"| `{name}=` |" in PAGE for name in names)
 

@@ -84,6 +84,8 @@ pub fn run_result(
         links: emulator.network_path().links(),
         cross: emulator.network_path().cross(scenario),
         arrivals: Vec::new(),
+        connections: Vec::new(),
+        subflows: Vec::new(),
         accounts: Vec::new(),
     }
 }

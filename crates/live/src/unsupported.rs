@@ -49,6 +49,12 @@ impl EndpointKind {
             let message = format!("runs in the simulator, and a live run has {owner} endpoints");
             return unsupported(&format!("flows[{i}].stack"), &message);
         }
+        if let Some(flow) = scenario.flows.iter().find(|flow| flow.place.is_some()) {
+            return unsupported(
+                &format!("flows[{}].subflows", flow.entry.unwrap_or_default()),
+                "live runs do not support connections over several paths",
+            );
+        }
         if let Some(i) = scenario.flows.iter().position(|flow| flow.responses.is_some()) {
             return unsupported(
                 &format!("flows[{i}].responses"),

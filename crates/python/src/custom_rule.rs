@@ -2,11 +2,13 @@
 //! `decrease`. An exception or an invalid congestion window ends the run: the rule keeps the first
 //! error and no longer changes the window.
 
-use cwndlab_rules::{Ack, AckFields, Congestion, MarkResponse, Needs, SlowStart, WindowRule};
+use cwndlab_rules::{
+    Ack, AckFields, Congestion, MarkResponse, Needs, Sibling, SlowStart, WindowRule,
+};
 use cwndlab_units::message::unknown;
 use pyo3::exceptions::{PyAttributeError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use std::sync::{Arc, Mutex};
 
 /// The first exception that any rule of a run raised.
@@ -162,6 +164,43 @@ impl PyAck {
     }
 }
 
+/// A subflow of a connection, as a coupled rule in Python sees it: its window in packets, its smoothed
+/// RTT in seconds, the packets acknowledged between its last two reductions or since the last one,
+/// whichever are more, and whether it is the rule's own.
+#[pyclass(name = "Sibling", frozen, module = "cwndlab")]
+pub struct PySibling {
+    sibling: Sibling,
+    is_own: bool,
+}
+
+#[pymethods]
+impl PySibling {
+    fn __repr__(&self) -> String {
+        let Sibling { cwnd, srtt_s, .. } = self.sibling;
+        format!("<Sibling: {cwnd} packets, srtt {srtt_s} s>")
+    }
+
+    #[getter]
+    fn cwnd_packets(&self) -> f64 {
+        self.sibling.cwnd
+    }
+
+    #[getter]
+    fn srtt_s(&self) -> f64 {
+        self.sibling.srtt_s
+    }
+
+    #[getter]
+    fn loss_interval_packets(&self) -> f64 {
+        self.sibling.loss_interval_packets
+    }
+
+    #[getter]
+    fn is_own(&self) -> bool {
+        self.is_own
+    }
+}
+
 /// An instance of a user's class and its bound methods.
 #[derive(Debug)]
 pub struct PythonRule {
@@ -179,6 +218,8 @@ pub struct PythonRule {
     leave: Py<PyAny>,
     /// The argument of a rule whose methods read no field of it.
     unread_ack: Option<Py<PyAck>>,
+    /// The subflows of the connection, of a rule whose `increase` takes them.
+    siblings: Option<Py<PyTuple>>,
     needs: Needs,
     fault: Option<String>,
     raised: Raised,
@@ -217,6 +258,12 @@ impl PythonRule {
             .is_some_and(|halves| halves.is_truthy().unwrap_or(false));
         let (increase, slow_start, on_mark) =
             (needed("increase")?, method("slow_start")?, method("on_mark")?);
+        needs.coupled = py
+            .import("cwndlab.ack_fields")?
+            .getattr("takes_siblings")?
+            .call1((&increase,))?
+            .extract()?;
+        let siblings = needs.coupled.then(|| PyTuple::empty(py).unbind());
         let mut unread_ack = None;
         if names.is_empty() && pacing_rate.is_none() && on_mark.is_none() {
             let mut fields = ack_fields(py, &increase)?;
@@ -237,6 +284,7 @@ impl PythonRule {
             pacing_rate,
             restart_from_idle: method("restart_from_idle")?,
             unread_ack,
+            siblings,
             state: method("state")?,
             rate: None,
             leave: py.import("cwndlab.custom_rules")?.getattr("Leave")?.unbind(),
@@ -272,6 +320,7 @@ impl PythonRule {
             rate: None,
             leave: none(),
             unread_ack: None,
+            siblings: None,
             needs: Needs { faults: true, ..Needs::default() },
             fault: None,
             raised: raised.clone(),
@@ -403,8 +452,10 @@ impl WindowRule for PythonRule {
             return cwnd;
         }
         Python::attach(|py| {
-            let answer =
-                self.ack_argument(py, ack).and_then(|ack| self.increase.call1(py, (cwnd, ack)));
+            let answer = self.ack_argument(py, ack).and_then(|ack| match &self.siblings {
+                None => self.increase.call1(py, (cwnd, ack)),
+                Some(siblings) => self.increase.call1(py, (cwnd, ack, siblings.clone_ref(py))),
+            });
             let window = self.window(py, "increase", cwnd, answer);
             self.ask_rate(py);
             window
@@ -427,6 +478,22 @@ impl WindowRule for PythonRule {
             self.ask_rate(py);
             window
         })
+    }
+
+    fn on_siblings(&mut self, siblings: &[Sibling], own: usize) {
+        if self.fault.is_some() {
+            return;
+        }
+        Python::attach(|py| {
+            let of = |(i, &sibling): (usize, &Sibling)| {
+                Py::new(py, PySibling { sibling, is_own: i == own })
+            };
+            let told: PyResult<Vec<_>> = siblings.iter().enumerate().map(of).collect();
+            match told.and_then(|told| PyTuple::new(py, told)) {
+                Ok(told) => self.siblings = Some(told.unbind()),
+                Err(error) => self.keep(py, "on_siblings", error),
+            }
+        });
     }
 
     fn slow_start(&mut self, cwnd: f64, ack: &Ack) -> SlowStart {

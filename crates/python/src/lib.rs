@@ -21,7 +21,7 @@ mod topology;
 mod traces;
 
 use cwndlab_columns::{Columns, Table};
-use cwndlab_rules::{FAMILIES, Parameter, ParameterKind, RuleSpec};
+use cwndlab_rules::{Arithmetic, FAMILIES, Family, Parameter, ParameterKind, RuleSpec, WindowRule};
 use cwndlab_scenario::{Resolver as _, schema as scenario_schema};
 use cwndlab_tcp::{Profile, TcpConfig, for_each_knob};
 use definitions::definitions;
@@ -57,11 +57,17 @@ fn rules() -> String {
                 "notation": format!("{}({})", family.name, names.join(", ")),
                 "summary": family.summary,
                 "parameters": parameters, "source": family.source, "example": family.example,
-                "deployed": family.deployed,
+                "deployed": family.deployed, "coupled": couples(family),
             })
         })
         .collect();
     serde_json::Value::from(rules).to_string()
+}
+
+/// Whether rules of a family couple the subflows of a connection.
+fn couples(family: &Family) -> bool {
+    let example = family.example.parse::<RuleSpec>();
+    example.is_ok_and(|rule| rule.build(Arithmetic::Plain).needs().coupled)
 }
 
 /// A parameter of a rule; the default is a number, or the name of a choice.
@@ -161,6 +167,7 @@ fn rule(text: &str) -> PyResult<String> {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<custom_rule::PyAck>()?;
+    module.add_class::<custom_rule::PySibling>()?;
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<run::PyRun>()?;
     module.add_class::<agent::PyObserver>()?;

@@ -45,6 +45,8 @@ impl PyRun {
             links: _,
             cross: _,
             arrivals: _,
+            connections: _,
+            subflows: _,
             ref name,
             ref trace_hash,
             ref accounts,
@@ -58,6 +60,8 @@ impl PyRun {
             links: Vec::new(),
             cross: Vec::new(),
             arrivals: Vec::new(),
+            connections: Vec::new(),
+            subflows: Vec::new(),
             ..self.result
         };
         let mut value = serde_json::to_value(&bare).map_err(failed)?;
@@ -70,7 +74,7 @@ impl PyRun {
 
     /// The tables of the result.
     fn tables(&self, py: Python<'_>) -> PyResult<Tables> {
-        let RunResult { flows, links, cross, arrivals, .. } = &self.result;
+        let RunResult { flows, links, cross, arrivals, connections, subflows, .. } = &self.result;
         let batches = py.detach(|| {
             let tables = columns().tables.iter();
             tables
@@ -82,6 +86,8 @@ impl PyRun {
                         "flows" => rows(&fields, flows),
                         "links" => rows(&fields, links),
                         "cross" => rows(&fields, cross),
+                        "connections" => rows(&fields, connections),
+                        "subflows" => rows(&fields, subflows),
                         _ => rows(&fields, arrivals),
                     };
                     Ok((name, batch.map_err(failed)?))

@@ -4,7 +4,7 @@ use cwndlab_scenario::{FlowPath, NetworkGraph, Routes, Scenario, ScenarioError};
 use serde_json::{Value, json};
 
 /// Links in order with rate, delay and queue as written, and the paths of all entries of `flows`,
-/// `arrivals` and `cross` in order.
+/// `arrivals` and `cross` in order; of subflows each, with the number of its entry.
 pub fn topology(scenario: &Scenario) -> Result<Value, ScenarioError> {
     let graph = NetworkGraph::new(scenario)?;
     let routes = Routes::new(scenario, &graph)?;
@@ -27,9 +27,14 @@ pub fn topology(scenario: &Scenario) -> Result<Value, ScenarioError> {
             })
         })
         .collect();
+    let mut flows = paths(&routes.flows);
+    for (i, (path, flow)) in flows.iter_mut().zip(&scenario.flows).enumerate() {
+        path["name"] = json!(flow.name);
+        path["entry"] = json!(flow.entry.unwrap_or(i));
+    }
     Ok(json!({
         "links": links,
-        "flows": paths(&routes.flows),
+        "flows": flows,
         "arrivals": paths(&routes.arrivals),
         "cross": paths(&routes.cross),
     }))

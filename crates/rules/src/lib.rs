@@ -24,6 +24,7 @@ mod kernel_program;
 mod notation;
 mod rate_sample;
 mod rule;
+mod sibling;
 mod window_rule;
 
 pub use arithmetic::Arithmetic;
@@ -36,4 +37,5 @@ pub use notation::{RuleError, RuleSpec};
 pub use rate_sample::{Control, Delivery, PacingRate, Rate, RateSample, Repair};
 pub use rule::*;
 pub use rule::{FAMILIES, Family, Rule};
+pub use sibling::Sibling;
 pub use window_rule::WindowRule;

@@ -1,7 +1,8 @@
 //! What every window rule is: events in, the new window out.
 
 use crate::{
-    Ack, Congestion, Control, Delivery, MarkResponse, Needs, PacingRate, RateSample, SlowStart,
+    Ack, Congestion, Control, Delivery, MarkResponse, Needs, PacingRate, RateSample, Sibling,
+    SlowStart,
 };
 
 /// A congestion-window rule.
@@ -33,6 +34,10 @@ pub trait WindowRule {
     fn on_mark(&mut self, _cwnd: f64, _: &Ack) -> MarkResponse {
         MarkResponse::Reduce
     }
+
+    /// The subflows of the connection, this one at index `own`, as they are before its next event.
+    /// With [`Needs::coupled`], once the subflow has measured its RTT; not for a flow of its own.
+    fn on_siblings(&mut self, _siblings: &[Sibling], _own: usize) {}
 
     /// The handshake is over, and cwnd the initial window. With [`Needs::samples`], from endpoints
     /// that give samples; these also call the next four.

@@ -1,7 +1,7 @@
 //! A scenario whose checks have passed.
 
 use crate::{Resolver, Scenario, ScenarioError};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::ops::Deref;
 
 /// A scenario whose checks have passed: its network builds without error.
@@ -17,22 +17,36 @@ use std::ops::Deref;
 /// let error = scenario.edited(|scenario| scenario.dumbbell = None).unwrap_err();
 /// assert!(error.to_string().starts_with("dumbbell: a network is missing"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct CheckedScenario(Scenario);
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedScenario {
+    /// As it was written.
+    written: Scenario,
+    /// With each subflow as a flow, if there are any.
+    flat: Option<Box<Scenario>>,
+}
 
 impl Deref for CheckedScenario {
     type Target = Scenario;
 
+    /// The scenario that runs: subflows are flows.
     fn deref(&self) -> &Scenario {
-        &self.0
+        self.flat.as_deref().unwrap_or(&self.written)
+    }
+}
+
+impl Serialize for CheckedScenario {
+    /// As it was written.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.written.serialize(serializer)
     }
 }
 
 impl CheckedScenario {
     /// The same with another seed.
     pub fn with_seed(&self, seed: u64) -> Self {
-        Self(Scenario { seed, ..self.0.clone() })
+        let mut other = self.clone();
+        other.change(|scenario| scenario.seed = seed);
+        other
     }
 
     /// Resolves rules anew: the new ones need what those that were checked need.
@@ -40,12 +54,14 @@ impl CheckedScenario {
     /// # Errors
     /// A rule that cannot be resolved.
     pub fn resolve_rules(&mut self, source: &dyn Resolver) -> Result<(), ScenarioError> {
-        self.0.resolve_rules(source)
+        self.written.resolve_rules(source)?;
+        self.flat = self.written.with_subflows_as_flows().map(Box::new);
+        Ok(())
     }
 
     /// The packets of a run are wanted, too.
     pub fn trace_packets(&mut self) {
-        self.0.trace.packets = true;
+        self.change(|scenario| scenario.trace.packets = true);
     }
 
     /// The same with changes, checked again.
@@ -53,9 +69,15 @@ impl CheckedScenario {
     /// # Errors
     /// What is wrong with the changed scenario.
     pub fn edited(&self, change: impl FnOnce(&mut Scenario)) -> Result<Self, ScenarioError> {
-        let mut changed = self.0.clone();
+        let mut changed = self.written.clone();
         change(&mut changed);
         changed.checked()
+    }
+
+    /// Changes what needs no check.
+    fn change(&mut self, change: impl Fn(&mut Scenario)) {
+        change(&mut self.written);
+        self.flat.iter_mut().for_each(|flat| change(flat));
     }
 }
 
@@ -66,7 +88,9 @@ impl Scenario {
     /// # Errors
     /// The first thing that is wrong.
     pub fn checked(self) -> Result<CheckedScenario, ScenarioError> {
-        self.check()?;
-        Ok(CheckedScenario(self))
+        self.check_subflows()?;
+        let flat = self.with_subflows_as_flows().map(Box::new);
+        flat.as_deref().unwrap_or(&self).check()?;
+        Ok(CheckedScenario { written: self, flat })
     }
 }

@@ -37,6 +37,14 @@ macro_rules! define_overrides {
                 $($(if let Some(value) = self.$name { config.$group.$name = value; })*)*
             }
 
+            /// These knobs, and those of `base` where they are not set.
+            pub(crate) fn over(&self, base: &Self) -> Self {
+                Self {
+                    $($($name: self.$name.or(base.$name),)*)*
+                    timer_phase: self.timer_phase.clone().or_else(|| base.timer_phase.clone()),
+                }
+            }
+
             /// The first knob outside its range, with its value and the range.
             pub(crate) fn outside(&self) -> Option<(&'static str, f64, [f64; 2])> {
                 $($($(if let Some(value) = self.$name.map(Value::value)

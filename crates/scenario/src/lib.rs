@@ -40,6 +40,7 @@ mod routing;
 mod scenario;
 mod serde_messages;
 mod share_spec;
+mod subflows;
 mod tables;
 mod trace_spec;
 mod trace_start;
@@ -79,7 +80,7 @@ pub use trace_spec::{Sampling, TraceSpec};
 pub use trace_start::TraceStart;
 pub use traffic::{
     CrossSpec, FlowSpec, Frames, Join, Leave, MAX_SOURCES, RecoveryName, Responses, RuleText,
-    instance,
+    Scheduler, Subflow, SubflowPlace, instance,
 };
 pub use video::Video;
 pub use waveform::{Shape, Waveform};

@@ -30,7 +30,8 @@ pub struct Routes {
 
 /// Keys of a flow or source that determine its path.
 struct PathRequest<'a> {
-    key: String,
+    /// The key of one of them in the scenario.
+    key: Box<dyn Fn(&str) -> String + 'a>,
     path: &'a [String],
     /// None if there is no reverse path.
     back: Option<&'a [String]>,
@@ -40,8 +41,13 @@ struct PathRequest<'a> {
 }
 
 impl PathRequest<'_> {
+    /// The key of the flow or source itself.
+    fn entry(&self) -> String {
+        (self.key)("to").trim_end_matches(".to").to_string()
+    }
+
     fn refuse<T>(&self, name: &str, message: impl Display) -> Result<T, ScenarioError> {
-        conflict(format!("{}.{name}", self.key), message)
+        conflict((self.key)(name), message)
     }
 }
 
@@ -51,9 +57,9 @@ impl Routes {
         let mut router =
             Router { graph, is_dumbbell: scenario.dumbbell.is_some(), trees: BTreeMap::new() };
         macro_rules! paths {
-            ($list:ident, $spec:ident => $back:expr) => {{
+            ($list:ident, $key:expr, $spec:ident => $back:expr) => {{
                 let requests = scenario.$list.iter().enumerate().map(|(i, $spec)| PathRequest {
-                    key: format!("{}[{i}]", stringify!($list)),
+                    key: Box::new(move |name| $key(i, name)),
                     path: &$spec.path,
                     back: $back,
                     from: $spec.from.as_deref(),
@@ -64,9 +70,11 @@ impl Routes {
             }};
         }
         Ok(Self {
-            flows: paths!(flows, flow => Some(&flow.back)),
-            arrivals: paths!(arrivals, arrivals => Some(&arrivals.back)),
-            cross: paths!(cross, cross => None),
+            flows: paths!(flows, |i, name: &str| scenario.flow_key(i, name),
+                flow => Some(&flow.back)),
+            arrivals: paths!(arrivals, |i, name: &str| format!("arrivals[{i}].{name}"),
+                arrivals => Some(&arrivals.back)),
+            cross: paths!(cross, |i, name: &str| format!("cross[{i}].{name}"), cross => None),
         })
     }
 }
@@ -96,7 +104,7 @@ impl Router<'_> {
             (None, Some(_)) => request.refuse("from", "`from` is required when `to` is given"),
             (None, None) if request.path.is_empty() => {
                 let expected = format!("one or more of {}", self.graph.link_names().join(", "));
-                invalid(format!("{}.path", request.key), "[]", expected)
+                invalid((request.key)("path"), "[]", expected)
             }
             (None, None) => {
                 let forward = self.named(request, "path", request.path, None)?;
@@ -161,7 +169,7 @@ impl Router<'_> {
         names: &[String],
         after: Option<u32>,
     ) -> Result<Vec<u32>, ScenarioError> {
-        let key = format!("{}.{list}", request.key);
+        let key = (request.key)(list);
         let mut links: Vec<u32> = Vec::new();
         for name in names {
             let Some(link) = self.graph.link(name) else {
@@ -196,16 +204,16 @@ impl Router<'_> {
         for (key, node) in [("from", from), ("to", to)] {
             if !nodes.contains(node) {
                 let nodes: Vec<&str> = nodes.iter().copied().collect();
-                return Err(ScenarioError::unknown(format!("{}.{key}", request.key), node, &nodes));
+                return Err(ScenarioError::unknown((request.key)(key), node, &nodes));
             }
         }
         if from == to {
-            let key = format!("{}.to", request.key);
+            let key = (request.key)("to");
             return invalid(key, format!("\"{to}\""), "another node than `from`");
         }
         let Some(forward) = self.shortest(from, to) else {
             let message = format!("there is no path from \"{from}\" to \"{to}\"");
-            return conflict(&request.key, message);
+            return conflict(request.entry(), message);
         };
         let Some(back) = request.back else {
             return Ok(FlowPath { forward, back: Vec::new() });
@@ -216,7 +224,7 @@ impl Router<'_> {
                     "there is no path from \"{to}\" back to \"{from}\": make links duplex, or \
                      give `back`"
                 );
-                return conflict(&request.key, message);
+                return conflict(request.entry(), message);
             };
             return Ok(FlowPath { forward, back });
         }

@@ -140,7 +140,78 @@ pub struct FlowSpec {
     /// Or: bytes to transfer, in packets of `tcp.packet_size`; the last one is as short as need be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
+    /// Its subflows: the flow is a connection over several paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subflows: Vec<Subflow>,
+    /// Which subflow sends, where several could.
+    #[serde(default, skip_serializing_if = "Scheduler::is_default")]
+    pub scheduler: Scheduler,
+    /// Packets of the connection that its receiver holds behind one that is missing, at most;
+    /// unlimited when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection_buffer: Option<u64>,
+    /// Its number in `flows` as written, where subflows have become flows.
+    #[serde(skip)]
+    pub entry: Option<usize>,
+    /// Where it stands in a connection, if it is a subflow.
+    #[serde(skip)]
+    pub place: Option<SubflowPlace>,
 }
+}
+
+flow_table! { PerFlow<Span>,
+/// A subflow of a connection. What it does not say is as the flow says.
+pub struct Subflow {
+    /// Name; its number when absent. Flow `download` with subflow `wifi` gives `download.wifi`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// When it joins the connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<PerFlow<Span>>,
+    /// When it leaves: what it has not delivered is sent on the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
+}
+}
+
+/// Which subflow of a connection sends, where several have window for less data than they could
+/// send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// The one with the shortest smoothed RTT.
+    #[default]
+    MinRtt,
+    /// One packet each in turn.
+    RoundRobin,
+    /// Each sends everything.
+    Redundant,
+}
+
+impl Scheduler {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Its name in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MinRtt => "min-rtt",
+            Self::RoundRobin => "round-robin",
+            Self::Redundant => "redundant",
+        }
+    }
+}
+
+/// Where a subflow stands in its connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubflowPlace {
+    /// Name of the connection.
+    pub connection: String,
+    /// Its number in the connection.
+    pub number: usize,
+    /// When the application of the connection stops.
+    pub stop: Option<Time>,
 }
 
 impl FlowSpec {

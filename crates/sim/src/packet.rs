@@ -189,6 +189,8 @@ pub struct AckOptions {
     pub echo: EcnEcho,
     /// The receiver's window, bytes, if its buffer limits it.
     pub window_bytes: Option<u32>,
+    /// DATA_ACK of a subflow (RFC 8684 section 3.3.2): the next data that its connection expects.
+    pub data_ack: Option<i64>,
     /// When the ACK left (TSval, RFC 7323), milliseconds.
     pub left_ms: u32,
 }
@@ -270,6 +272,11 @@ impl OptionStore {
             let EarlierAck { echo, window_bytes, .. } = *earlier;
             self.insert(AckOptions { echo, window_bytes, ..options })
         })
+    }
+
+    /// DATA_ACK among the options under a key, or none for key 0.
+    pub fn data_ack(&self, key: u32) -> Option<i64> {
+        self.0.get((key as usize).wrapping_sub(1))?.data_ack
     }
 
     /// Removes the options under a key.

@@ -414,6 +414,12 @@ impl Receiver {
         self.schedule.as_deref().map(|schedule| schedule.buffer.window_bytes())
     }
 
+    /// Whether an ACK leaves before the last one.
+    #[inline]
+    pub fn has_earlier(&self) -> bool {
+        self.earlier.is_some()
+    }
+
     /// The ACK that leaves before the last one, if there is any.
     #[inline]
     pub fn take_earlier(&mut self) -> Option<EarlierAck> {

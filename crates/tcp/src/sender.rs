@@ -9,7 +9,7 @@ use crate::{
     AckSegment, Counters, EcnEcho, NEVER, Output, Recovery, SackBlocks, ShortPacket, TcpConfig,
     TcpInfo,
 };
-use cwndlab_rules::{Rule, WindowRule};
+use cwndlab_rules::{Rule, Sibling, WindowRule};
 
 /// A TCP sender.
 ///
@@ -413,6 +413,24 @@ impl Sender {
         self.settle(now_s);
     }
 
+    /// Takes back `packets` of application data that was not sent.
+    pub fn withdraw(&mut self, now_s: f64, packets: u64) {
+        let end = self.tcb.data_end.saturating_sub_unsigned(packets);
+        self.tcb.data_end = end.max(self.tcb.highest_sent + 1);
+        self.recovery.withdraw(self.tcb.data_end - self.tcb.snd_nxt);
+        if !self.tcb.has_started() {
+            return;
+        }
+        self.tcb.accumulate_cwnd_area(now_s);
+        self.tcb.stop_timer_if_repaired();
+        self.settle(now_s);
+    }
+
+    /// The subflows of the connection, this one at index `own`, as a coupled rule sees them.
+    pub fn tell_siblings(&mut self, siblings: &[Sibling], own: usize) {
+        self.tcb.rule.on_siblings(siblings, own);
+    }
+
     /// Rate at which a media encoder shall produce its next frame, packets/s; none where the rule
     /// leaves that to the application.
     pub fn encoder_rate_packets_s(&mut self) -> Option<f64> {
@@ -442,6 +460,17 @@ impl Sender {
     /// The first unacknowledged packet (SND.UNA).
     pub fn snd_una(&self) -> i64 {
         self.tcb.highest_ack + 1
+    }
+
+    /// The largest packet sent so far; -1 before any.
+    pub fn highest_sent(&self) -> i64 {
+        self.tcb.highest_sent
+    }
+
+    /// Reductions of the window so far.
+    pub fn reductions(&self) -> u32 {
+        let Counters { timeouts, fast_retransmits, ecn_reductions, .. } = self.tcb.counters;
+        timeouts + fast_retransmits + ecn_reductions
     }
 
     /// The packet behind the last one of the data that the application has supplied.

@@ -110,6 +110,17 @@ _ARRIVALS: Digits = {
     "dropped_packets": 0,
     "timeouts": 0,
 }
+_CONNECTIONS: Digits = {
+    "goodput_bps": 3,
+    "reinjected_packets": 0,
+    "duplicate_packets": 0,
+    "early_packets": 0,
+    "held_s": 2,
+    "most_held_packets": 0,
+    "blocked_s": 2,
+    "finish_s": 2,
+}
+_SUBFLOWS: Digits = {"goodput_bps": 3, "share": 1, "first_packets": 0}
 _OF_SOME_TRAFFIC = {
     "late_flows": ("late_flows", "late_share"),
     "pages": ("loaded_pages", "mean_page_load_s", "p95_page_load_s"),
@@ -138,6 +149,13 @@ _OPTIONAL = {
         "mean_queue_packets",
         "rate_bps",
     ),
+    "connections": (
+        "duplicate_packets",
+        "most_held_packets",
+        "finish_s",
+        "early_packets",
+        "reinjected_packets",
+    ),
     "arrivals": (
         "dropped_packets",
         "p50_received_fct_s",
@@ -162,6 +180,15 @@ def print_tables(result: Result) -> None:
         columns = _shown(_FLOWS, result.flows, left_out)
         title, names = f"Flows, {measured}", ("flow", "rule", "recovery")
         _print(title, "flows", result.flows, names, columns)
+    if result.connections.height:
+        columns = {key: places for key, places in _CONNECTIONS.items()
+                   if result.connections[key].count()}  # fmt: skip
+        names = ("connection", "rule", "scheduler")
+        _print("Connections over several paths", "connections", result.connections, names, columns)
+        if result.subflows.height <= MAX_FLOW_ROWS:
+            names = ("connection", "flow")
+            _print("Subflows, by what they brought first", "subflows", result.subflows, names,
+                   _SUBFLOWS)  # fmt: skip
     if result.flows.height > 1:
         columns = _shown(_GROUPS, result.groups, left_out)
         title, names = f"Groups of flows, {measured}", ("group", "rule", "recovery", "flows")

@@ -39,6 +39,7 @@ THEMES = (
     "response",
     "buffers",
     "fairness",
+    "multipath",
     "slow-start",
     "recovery",
     "limits",

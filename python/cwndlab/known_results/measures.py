@@ -41,6 +41,14 @@ def share(found: Result, group: str) -> float | None:
     return own / total if total else None
 
 
+def path_share(found: Result, group: str) -> float | None:
+    """Part of the data of connections that arrived first on the subflows of a group."""
+    own = found.flows.filter(group=group)["flow"]
+    here = found.subflows.filter(found.subflows["flow"].is_in(own.implode()))
+    total = math.fsum(found.subflows["first_packets"])
+    return math.fsum(here["first_packets"]) / total if total else None
+
+
 def path_window(found: Result, group: str = "") -> float | None:
     """Packets delivered in a base round trip, mean of the flows: by Little's law their window.
 
@@ -94,6 +102,7 @@ MEASURES: dict[str, Measure] = {
     for function in (
         ratio,
         share,
+        path_share,
         path_window,
         excess_rtt,
         sending_rate,

@@ -19,12 +19,14 @@ from cwndlab.scenario import Scenario
 def registry() -> list[str]:
     """Return every rule of the registry, with the parameters of its example.
 
+    A rule that couples subflows is NewReno where there is one flow, and none of them.
+
     Examples
     --------
     >>> "CUBIC" in registry(), "AIMD(1, 0.5)" in registry()
     (True, True)
     """
-    return [native.rule(entry["example"]) for entry in native.rules()]
+    return [native.rule(entry["example"]) for entry in native.rules() if not entry["coupled"]]
 
 
 def cases(

@@ -47,6 +47,8 @@ def _group_lines(
 ) -> list[str]:
     if "stack" in spec:
         raise refused_key(f"flows[{index}].stack", "ns-2's endpoints are its own")
+    if "subflows" in spec:
+        raise refused_key(f"flows[{index}].subflows", "the script has no multipath connections")
     if "responses" in spec:
         raise refused_key(f"flows[{index}].responses", "the script has no requests and responses")
     if "frames" in spec:

@@ -23,6 +23,7 @@ METRIC = (
 _GROUPS = "groups"
 _NAMES = {
     "flows": "group", "links": "link", "cross": "source", "arrivals": "group", _GROUPS: "group",
+    "connections": "connection", "subflows": "flow",
 }  # fmt: skip
 
 Measure = Metric

@@ -1,6 +1,7 @@
 //! All rules, a file or a folder each, and the closed set of them. A new rule is its file, and here
 //! its `mod`, its `pub use` and its line of the table.
 
+mod balia;
 mod bbr;
 mod bic;
 mod bimodal;
@@ -17,14 +18,17 @@ mod kernel_cubic;
 mod kernel_dctcp;
 mod kernel_reno;
 mod ledbat;
+mod lia;
 mod linear;
 mod mraimd;
 mod nada;
+mod olia;
 mod prague;
 mod scalable;
 mod vegas;
 mod westwood;
 
+pub use balia::Balia;
 pub use bbr::{Bbr1, Bbr3};
 pub use bic::Bic;
 pub use bimodal::{Bimodal, Compare};
@@ -41,9 +45,11 @@ pub use kernel_cubic::KernelCubic;
 pub use kernel_dctcp::KernelDctcp;
 pub use kernel_reno::KernelReno;
 pub use ledbat::Ledbat;
+pub use lia::Lia;
 pub use linear::Linear;
 pub use mraimd::MrAimd;
 pub use nada::Nada;
+pub use olia::Olia;
 pub use prague::Prague;
 pub use scalable::Scalable;
 pub use vegas::Vegas;
@@ -51,7 +57,7 @@ pub use westwood::Westwood;
 
 use crate::{
     Ack, Congestion, Control, CustomRule, Delivery, FamilyOf, MarkResponse, Needs, PacingRate,
-    RateSample, SlowStart, WindowRule,
+    RateSample, Sibling, SlowStart, WindowRule,
 };
 use std::sync::Arc;
 
@@ -86,6 +92,9 @@ macro_rules! for_each_rule {
                 Nada(Box<Nada>): nada::FAMILY;
                 Bbr1(Box<Bbr1>): bbr::BBR1;
                 Bbr3(Box<Bbr3>): bbr::BBR3;
+                Lia(Box<Lia>): lia::FAMILY;
+                Olia(Box<Olia>): olia::FAMILY;
+                Balia(Box<Balia>): balia::FAMILY;
                 Formula(Box<FormulaRule>): formula::FAMILY;
             }
 
@@ -268,6 +277,10 @@ impl WindowRule for Rule {
 
     fn on_mark(&mut self, cwnd: f64, ack: &Ack) -> MarkResponse {
         with!(self, rule => rule.on_mark(cwnd, ack))
+    }
+
+    fn on_siblings(&mut self, siblings: &[Sibling], own: usize) {
+        with!(self, rule => rule.on_siblings(siblings, own));
     }
 
     fn on_connected(&mut self, cwnd: f64, sample: &RateSample) {

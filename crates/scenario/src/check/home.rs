@@ -12,8 +12,13 @@ impl Scenario {
                            knobs of the endpoint under `tcp`";
             return conflict(format!("linux.{name}"), message);
         }
+        let connection = self.flows.iter().position(|flow| flow.place.is_some());
+        if let (false, Some(i)) = (self.home.is_simulator(), connection) {
+            let message = "has an effect only in the simulator: remove it, or `home`";
+            return conflict(self.flow_key(i, "subflows"), message);
+        }
         let flows = self.flows.iter().enumerate();
-        let flows = flows.map(|(i, flow)| (format!("flows[{i}].rule"), &flow.rule.0));
+        let flows = flows.map(|(i, flow)| (self.flow_key(i, "rule"), &flow.rule.0));
         let arrivals = self.arrivals.iter().enumerate();
         let arrivals = arrivals.map(|(i, group)| (format!("arrivals[{i}].rule"), &group.rule.0));
         for (key, rule) in flows.chain(arrivals) {

@@ -114,7 +114,7 @@ impl Scenario {
     /// such knobs.
     pub(super) fn check_combinations(&self) -> Checked {
         let flows = self.flows.iter().enumerate().map(|(i, flow)| {
-            (format!("flows[{i}].tcp"), &flow.tcp, (flow.recovery, self.tcp_config(&flow.tcp)))
+            (self.flow_key(i, "tcp"), &flow.tcp, (flow.recovery, self.tcp_config(&flow.tcp)))
         });
         let arrivals = self.arrivals.iter().enumerate().map(|(i, spec)| {
             (format!("arrivals[{i}].tcp"), &spec.tcp, (spec.recovery, self.tcp_config(&spec.tcp)))

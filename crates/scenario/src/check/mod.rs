@@ -12,6 +12,7 @@ pub(super) mod queue_conditions;
 mod queues;
 mod repeated_transfers;
 mod stacks;
+mod subflows;
 mod traffic;
 
 use crate::knobs::KnobOverrides;

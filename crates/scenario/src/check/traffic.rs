@@ -27,7 +27,7 @@ impl Scenario {
         }
         let mut total = 0u64;
         for (i, flow) in self.flows.iter().enumerate() {
-            let key = |name: &str| format!("flows[{i}].{name}");
+            let key = |name: &str| self.flow_key(i, name);
             unique(key("name"), &flow.name, names, "traffic")?;
             total = total.saturating_add(flow.count);
             if flow.count == 0 || total > MAX_FLOWS {
@@ -58,6 +58,13 @@ impl Scenario {
             check_repeated_transfers(flow, &key)?;
             if let Some(reader) = &flow.reader {
                 self.check_reader(flow, reader, &key("reader"))?;
+            }
+            if flow.place.is_some() && self.tcp_config(&flow.tcp).misbehaves() {
+                return conflict(
+                    key("subflows"),
+                    "must not be given with tcp.ack_division or tcp.optimistic_acks: such ACKs are \
+                     not of data that the connection has",
+                );
             }
             priority(key("priority"), flow.priority)?;
             check_knobs(&flow.tcp, &key("tcp"))?;

@@ -1,7 +1,7 @@
 //! Builds arriving flows.
 
 use super::builder::Builder;
-use super::network_plan::FlowGroup;
+use super::network_plan::{EndpointOrder, FlowGroup};
 use crate::endpoint::arrivals::{ArrivalGroup, DrawnPacketSize, FlowTemplate, GroupCounters};
 use crate::engine::state::Engine;
 use crate::event::timers::TimerKind;
@@ -53,7 +53,7 @@ impl Builder<'_> {
             (None, back_s, back_s),
         ];
         let (stages, access_links) = self.stages(group);
-        let route = self.route(stages, false);
+        let route = self.route(stages, EndpointOrder::Own);
         let template = FlowTemplate {
             route,
             access_links: access_links.into_iter().map(|which| (which, own[which])).collect(),

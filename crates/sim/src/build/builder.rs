@@ -2,7 +2,7 @@
 
 use super::in_order::links_in_order;
 use super::info::Options;
-use super::network_plan::NetworkPlan;
+use super::network_plan::{EndpointOrder, NetworkPlan};
 use crate::network::route::{Hop, Route, Stage};
 use cwndlab_scenario::Scenario;
 use std::collections::HashMap;
@@ -26,9 +26,8 @@ pub struct Builder<'a> {
     pub routes: Vec<Route>,
     /// Hops of all routes.
     pub hops: Vec<Hop>,
-    /// Number of each route by its stages, and by whether its sender processes ACKs in order of
-    /// time.
-    pub route_of: HashMap<(Vec<Stage>, bool), u32>,
+    /// Number of each route by its stages, and by which endpoints process packets in order of time.
+    pub route_of: HashMap<(Vec<Stage>, EndpointOrder), u32>,
 }
 
 impl<'a> Builder<'a> {

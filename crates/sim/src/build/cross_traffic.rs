@@ -1,6 +1,7 @@
 //! Builds cross traffic sources.
 
 use super::builder::Builder;
+use super::network_plan::EndpointOrder;
 use crate::endpoint::cross_traffic::{Activity, CrossSink, CrossSource};
 use crate::endpoint::source_population::SourcePopulation;
 use crate::engine::state::Engine;
@@ -19,7 +20,7 @@ impl Builder<'_> {
         for (index, spec) in scenario.cross.iter().enumerate() {
             let has_access_link = self.plan.source_access(spec, 0).is_some();
             let stages = self.cross_stages(has_access_link, &self.plan.cross[index]);
-            let route = self.route(stages, false);
+            let route = self.route(stages, EndpointOrder::Own);
             let numbers = spec.source_rate.map(|_| self.plan.population(index, spec));
             for number in 0..numbers.as_ref().map_or(spec.count, SourcePopulation::most) {
                 let mut source = self.source(index, spec, number, numbers.as_ref());

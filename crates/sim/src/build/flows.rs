@@ -9,7 +9,7 @@ use crate::endpoint::tcp::{ApplicationState, ReceiverEndpoint, SenderEndpoint};
 use crate::engine::state::Engine;
 use crate::event::timers::TimerKind;
 use crate::measure::trace::Tracer;
-use cwndlab_rules::Arithmetic;
+use cwndlab_rules::{Arithmetic, WindowRule};
 use cwndlab_scenario::Reader;
 use cwndlab_tcp::{NEVER, ReaderPlan, Receiver, Recovery, Sender, TcpConfig};
 use std::sync::Arc;
@@ -57,6 +57,7 @@ impl Builder<'_> {
             transfer_groups.len() as u32 - 1
         });
         let reader = spec.reader.as_ref().map(|reader| Arc::new(reader_plan(reader, &config)));
+        let subflows = self.plan.add_subflows(group, &config, rule.needs().coupled, engine);
         let drawn_s = |i: u64| self.plan.start_s(spec, i);
         for (i, times) in
             flow_schedule(spec, scenario.duration.seconds(), drawn_s).into_iter().enumerate()
@@ -83,10 +84,13 @@ impl Builder<'_> {
                 let times = (start_s, stop_s);
                 self.first_transfer(group, &name, place, video.as_ref(), times, base_rtt_s)
             });
-            let (packets, short) = match &transfer {
-                Some(transfer) => (Some(transfer.packets), None),
-                None => spec.segments(&config),
+            let subflow = subflows.map(|first| first.of_flow(i as u32, flow, engine));
+            let (packets, short) = match (&transfer, subflow) {
+                (Some(transfer), _) => (Some(transfer.packets), None),
+                (None, Some((_, packets))) => (packets, None),
+                (None, None) => spec.segments(&config),
             };
+            let subflow = subflow.map(|(subflow, _)| subflow);
             if spec.stack.is_some() {
                 let group = config_index as usize;
                 infos.of_stacks.push(StackFlowInfo { flow, group, start_s, stop_s });
@@ -110,7 +114,7 @@ impl Builder<'_> {
                 }
             }
             sender.count_limits();
-            let app = ApplicationState::of(&sender, stop_s, transfer);
+            let app = ApplicationState::of(&sender, stop_s, transfer, subflow.map(|own| own.id));
             engine.senders.push(SenderEndpoint {
                 app,
                 ..SenderEndpoint::new(sender, indices, config_index, spec.priority)
@@ -121,6 +125,9 @@ impl Builder<'_> {
                 (config.ack_wire_size() as u16, spec.priority),
                 engine.network.receivers.window.from_s,
             );
+            if let Some(subflow) = subflow {
+                receiver.join(subflow);
+            }
             if let Some(frames) = frames {
                 receiver.expect_frames(frames);
             }

@@ -1,7 +1,7 @@
 //! Links that all packets reach in order of time without waiting: those that come from one and the
 //! same link in front with equal delays in between.
 
-use super::network_plan::NetworkPlan;
+use super::network_plan::{EndpointOrder, NetworkPlan};
 
 /// From where the packets of a link come.
 #[derive(Clone, Copy, PartialEq)]
@@ -49,7 +49,8 @@ impl Search<'_> {
             for &link in &group.path.forward {
                 upstream = self.visit(link, upstream);
             }
-            if rates[1].is_some() || self.plan.has_receiver_timer(spec) {
+            let waits = group.order() == EndpointOrder::Both || self.plan.has_receiver_timer(spec);
+            if rates[1].is_some() || waits {
                 upstream.from = None;
             }
             // In the order in which access links add delays, so that equal delays are equal

@@ -17,6 +17,7 @@ mod queues;
 mod rates;
 mod routes;
 mod stations;
+mod subflows;
 mod transfers;
 
 pub use drawn_network::{

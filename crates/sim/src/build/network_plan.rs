@@ -37,6 +37,31 @@ pub struct FlowGroup {
     pub count: u64,
 }
 
+/// Which endpoints of a flow process packets in order of time with those of other flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EndpointOrder {
+    /// None: each in the order of its own.
+    Own,
+    /// Its sender: objects of a page that one connection completes make the browser send on
+    /// another.
+    Sender,
+    /// Both: subflows of a connection share its data.
+    Both,
+}
+
+impl FlowGroup {
+    /// Which endpoints of its flows process packets in order of time with others.
+    pub fn order(&self) -> EndpointOrder {
+        if self.spec.place.is_some() {
+            EndpointOrder::Both
+        } else if self.spec.page.is_some() {
+            EndpointOrder::Sender
+        } else {
+            EndpointOrder::Own
+        }
+    }
+}
+
 /// The network of a scenario.
 pub struct NetworkPlan<'a> {
     /// The scenario.

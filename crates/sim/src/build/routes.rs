@@ -1,7 +1,7 @@
 //! Builds routes: the stages of a packet, and the stations where it waits.
 
 use super::builder::Builder;
-use super::network_plan::{DrawnAccessLinks, FlowGroup};
+use super::network_plan::{DrawnAccessLinks, EndpointOrder, FlowGroup};
 use crate::engine::state::Engine;
 use crate::id::{HopId, LinkId};
 use crate::measure::trace::Tracer;
@@ -9,15 +9,14 @@ use crate::network::route::{Entry, Route, Stage, hops};
 use crate::packet::FlowIndices;
 
 impl Builder<'_> {
-    /// The route with these stages; equal routes are shared. `in_time_order`: its sender processes
-    /// ACKs in order of time with those of others.
-    pub(super) fn route(&mut self, stages: Vec<Stage>, in_time_order: bool) -> u32 {
-        let key = (stages, in_time_order);
+    /// The route with these stages; equal routes are shared.
+    pub(super) fn route(&mut self, stages: Vec<Stage>, order: EndpointOrder) -> u32 {
+        let key = (stages, order);
         if let Some(&route) = self.route_of.get(&key) {
             return route;
         }
         let first = self.hops.len();
-        self.hops.extend(hops(&self.entries(&key.0, in_time_order)));
+        self.hops.extend(hops(&self.entries(&key.0, order)));
         let sink = self.hops[first..].iter().position(|hop| hop.stage == Stage::Sink);
         let hop = |index: usize| HopId::new(index as u32);
         let sink = first + sink.unwrap_or_default();
@@ -27,7 +26,7 @@ impl Builder<'_> {
     }
 
     /// How packets enter each of these stages.
-    pub(super) fn entries(&self, stages: &[Stage], in_time_order: bool) -> Vec<(Stage, Entry)> {
+    pub(super) fn entries(&self, stages: &[Stage], order: EndpointOrder) -> Vec<(Stage, Entry)> {
         let entry = |(i, &stage): (usize, &Stage)| {
             // Packets that overtook each other must wait; so must all without lookahead, except in
             // front of the sender's own access link.
@@ -42,7 +41,8 @@ impl Builder<'_> {
                     let station = self.station_of[link.index()];
                     Entry::Wait(if self.options.look_ahead { station } else { self.receivers })
                 }
-                Stage::Source if waits || in_time_order => Entry::Wait(self.senders),
+                Stage::Source if waits || order != EndpointOrder::Own => Entry::Wait(self.senders),
+                Stage::Sink if order == EndpointOrder::Both => Entry::Wait(self.receivers),
                 Stage::Source => Entry::Collect,
                 _ if waits => Entry::Wait(self.receivers),
                 _ => Entry::Immediate,
@@ -118,8 +118,7 @@ impl Builder<'_> {
         access_links
             .iter()
             .for_each(|&which| engine.network.access_links.push(own[which].0, own[which].1));
-        // Objects of a page that one connection completes make the browser send on another.
-        let route = self.route(stages.clone(), group.spec.page.is_some());
+        let route = self.route(stages.clone(), group.order());
         FlowIndices { route, first_access_link }
     }
 }

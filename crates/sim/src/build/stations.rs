@@ -1,7 +1,7 @@
 //! Builds stations: which links are stations, and the least delays between stations.
 
 use super::builder::Builder;
-use super::network_plan::FlowGroup;
+use super::network_plan::{EndpointOrder, FlowGroup};
 use crate::event::stations::{StationKind, Stations};
 use crate::id::LinkId;
 use crate::network::route::{Entry, Stage};
@@ -71,7 +71,8 @@ impl Builder<'_> {
         for (index, path) in self.plan.cross.iter().enumerate() {
             let spec = &self.plan.scenario.cross[index];
             let has_access_link = self.plan.source_access(spec, 0).is_some();
-            let stages = self.entries(&self.cross_stages(has_access_link, path), false);
+            let stages =
+                self.entries(&self.cross_stages(has_access_link, path), EndpointOrder::Own);
             delays.add_route(self, &stages, |_| 0.0, None, false);
         }
         stations.set_delays(delays.least());
@@ -92,7 +93,7 @@ impl Builder<'_> {
             self.plan.back_delay_s(&group.path),
         ];
         let access_s = |offset: u32| own_s[access_links[offset as usize]];
-        let stages = self.entries(&stages, group.spec.page.is_some());
+        let stages = self.entries(&stages, group.order());
         let senders = stations.senders();
         let has_timer = self.plan.has_receiver_timer(&group.spec);
         delays.add_route(self, &stages, access_s, Some(senders), has_timer);
@@ -166,7 +167,10 @@ impl Delays {
             };
             if stage == Stage::Sink && has_receiver_timer {
                 let receivers = self.receivers;
-                since.iter().for_each(|&(from, delay_s)| self.add(from, receivers, delay_s));
+                // What waits there itself is in one order with its timers.
+                for &(from, delay_s) in since.iter().filter(|&&(from, _)| from != receivers) {
+                    self.add(from, receivers, delay_s);
+                }
                 // A timer expires here, even if packets wait further ahead.
                 since.retain(|&(from, _)| from != receivers);
                 since.push((receivers, 0.0));

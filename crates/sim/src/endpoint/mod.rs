@@ -6,6 +6,7 @@ pub mod arrivals;
 pub mod connections;
 pub mod cross_traffic;
 pub mod external;
+pub mod multipath;
 pub mod page_loader;
 pub mod receivers;
 pub mod source_population;

@@ -1,5 +1,6 @@
 //! Receivers of all flows, and what they have received.
 
+use crate::endpoint::multipath::{MultipathConnection, ReceivingSubflow};
 use crate::endpoint::tcp::{ReceiverEndpoint, SlotLosses, ack_options};
 use crate::endpoint::transfer::Transfer;
 use crate::id::FlowId;
@@ -30,6 +31,8 @@ pub struct Receivers {
     pub divided_acks: Vec<Packet>,
     /// Completed transfers.
     pub transfers: Vec<Transfer>,
+    /// Connections over several paths.
+    pub connections: Vec<MultipathConnection>,
 }
 
 impl Receivers {
@@ -45,6 +48,7 @@ impl Receivers {
             delivered: 0,
             divided_acks: Vec::new(),
             transfers: Vec::new(),
+            connections: Vec::new(),
         }
     }
 
@@ -61,6 +65,7 @@ impl Receivers {
         let sink = self.list.get_mut(flow.index())?;
         let config = &self.config[sink.config as usize];
         self.delivered += 1;
+        let rcv_nxt_before = sink.receiver.rcv_nxt();
         let (is_new, ack) = sink.receive(packet, config, &self.window, self.bin_s);
         if let Some(frames) = &mut sink.frames {
             let rcv_nxt = sink.receiver.rcv_nxt();
@@ -76,19 +81,34 @@ impl Receivers {
             trace.carried(packet.at_s, flow, u64::from(packet.size_bytes) * 8);
             trace.packet(row(PacketEvent::Receive, flow, packet));
         }
+        if sink.subflow.is_some() {
+            self.receive_data(flow, rcv_nxt_before, packet.at_s);
+            return self.answer(flow, packet, ack?, options);
+        }
         let ack = ack?;
+        if config.receiver.ack_division > 1 || sink.receiver.has_earlier() {
+            return self.answer(flow, packet, ack, options);
+        }
+        Some(answer_to(packet, &ack, sink, config, options))
+    }
+
+    /// The answer to a data packet where it may be several ACKs, or one with a DATA_ACK.
+    #[inline(never)]
+    fn answer(
+        &mut self,
+        flow: FlowId,
+        packet: &Packet,
+        ack: AckSegment,
+        options: &mut OptionStore,
+    ) -> Option<Packet> {
+        let sink = self.list.get_mut(flow.index())?;
+        let config = &self.config[sink.config as usize];
         let earlier = sink.receiver.take_earlier();
         if config.receiver.ack_division > 1 {
             self.divide_answer(flow, packet, &ack, options);
             return None;
         }
-        let last = Packet {
-            number: ack.ack,
-            size_bytes: ack.size_bytes as u16,
-            flags: packet.flags.of_ack(ack.echo),
-            options: ack_options(packet.at_s, &ack, &sink.receiver, config, options),
-            ..*packet
-        };
+        let last = answer_to(packet, &ack, sink, config, options);
         let Some(earlier) = earlier else { return Some(last) };
         let first = Packet {
             number: earlier.ack,
@@ -98,6 +118,27 @@ impl Receivers {
         };
         self.divided_acks.extend([first, last]);
         None
+    }
+
+    /// The packets that a subflow has in order now, and had not before, go to its connection.
+    #[inline(never)]
+    fn receive_data(&mut self, flow: FlowId, rcv_nxt_before: i64, at_s: f64) {
+        let Self { list, connections, window, .. } = self;
+        let sink = &list[flow.index()];
+        let (Some(subflow), end) = (&sink.subflow, sink.receiver.rcv_nxt()) else { return };
+        let ReceivingSubflow { id, data_ack } = **subflow;
+        if end == rcv_nxt_before {
+            return;
+        }
+        let connection = &mut connections[id.connection as usize];
+        let arrived = (rcv_nxt_before, end);
+        let expected = connection.receive(id.number as usize, arrived, at_s, window);
+        if data_ack.is_some_and(|data_ack| data_ack < expected) {
+            for other in &connection.subflows {
+                let sibling = list[other.flow.index()].subflow.as_mut();
+                sibling.into_iter().for_each(|sibling| sibling.data_ack = Some(expected));
+            }
+        }
     }
 
     /// Divides the ACK of a data packet.
@@ -112,13 +153,7 @@ impl Receivers {
     ) {
         let Some(sink) = self.list.get(flow.index()) else { return };
         let config = &self.config[sink.config as usize];
-        let last = Packet {
-            number: ack.ack,
-            size_bytes: ack.size_bytes as u16,
-            flags: packet.flags.of_ack(ack.echo),
-            options: ack_options(packet.at_s, ack, &sink.receiver, config, options),
-            ..*packet
-        };
+        let last = answer_to(packet, ack, sink, config, options);
         self.divide_ack(flow, last, ack, options);
     }
 
@@ -138,10 +173,28 @@ impl Receivers {
             self.divided_acks.push(Packet {
                 number,
                 flags: last.flags.with(Flags::ACKS_PART, acks_part),
-                options: ack_options(last.at_s, ack, &sink.receiver, config, options),
+                options: ack_options(last.at_s, ack, sink, config, options),
                 ..last
             });
         }
         self.divided_acks.push(last);
+    }
+}
+
+/// The ACK that answers a data packet.
+#[inline(always)]
+fn answer_to(
+    packet: &Packet,
+    ack: &AckSegment,
+    sink: &ReceiverEndpoint,
+    config: &TcpConfig,
+    options: &mut OptionStore,
+) -> Packet {
+    Packet {
+        number: ack.ack,
+        size_bytes: ack.size_bytes as u16,
+        flags: packet.flags.of_ack(ack.echo),
+        options: ack_options(packet.at_s, ack, sink, config, options),
+        ..*packet
     }
 }

@@ -1,5 +1,6 @@
 //! TCP endpoints of a flow: sender and receiver with their per-flow state and counters.
 
+use crate::endpoint::multipath::{ReceivingSubflow, SubflowId};
 use crate::endpoint::transfer::{ActiveTransfer, PendingFrames};
 use crate::measure::goodput_bins::GoodputBins;
 use crate::measure::trace_hash::TraceHash;
@@ -45,14 +46,23 @@ pub struct ApplicationState {
     pub pacing_entry_s: f64,
     /// The transfer in progress; none for a sender without end.
     pub transfer: Option<ActiveTransfer>,
+    /// Which subflow of a connection it is.
+    pub subflow: Option<SubflowId>,
 }
 
 impl ApplicationState {
-    /// State of a sender with this stop time and transfer; none if nothing needs to be kept.
-    pub fn of(sender: &Sender, stop_s: f64, transfer: Option<ActiveTransfer>) -> Option<Box<Self>> {
-        let is_needed = stop_s < NEVER || transfer.is_some() || sender.is_paced();
-        is_needed
-            .then(|| Box::new(Self { stop_s, request_s: NEVER, pacing_entry_s: NEVER, transfer }))
+    /// State of a sender with this stop time, transfer and place in a connection; none if nothing
+    /// needs to be kept.
+    pub fn of(
+        sender: &Sender,
+        stop_s: f64,
+        transfer: Option<ActiveTransfer>,
+        subflow: Option<SubflowId>,
+    ) -> Option<Box<Self>> {
+        let has_subject = transfer.is_some() || subflow.is_some();
+        let (request_s, pacing_entry_s) = (NEVER, NEVER);
+        (stop_s < NEVER || has_subject || sender.is_paced())
+            .then(|| Box::new(Self { stop_s, request_s, pacing_entry_s, transfer, subflow }))
     }
 }
 
@@ -146,6 +156,8 @@ pub struct ReceiverEndpoint {
     pub bins: GoodputBins,
     /// Media frames on their way here.
     pub frames: Option<Box<PendingFrames>>,
+    /// What it knows of its connection, if it is of a subflow.
+    pub subflow: Option<Box<ReceivingSubflow>>,
 }
 
 impl ReceiverEndpoint {
@@ -173,6 +185,7 @@ impl ReceiverEndpoint {
             in_flight: 0,
             bins: GoodputBins::new(from_s),
             frames: None,
+            subflow: None,
         }
     }
 
@@ -180,6 +193,12 @@ impl ReceiverEndpoint {
     pub fn expect_frames(&mut self, frames: PendingFrames) {
         self.receiver.observe();
         self.frames = Some(Box::new(frames));
+    }
+
+    /// It is of a subflow: its connection puts what it receives in order.
+    pub fn join(&mut self, subflow: ReceivingSubflow) {
+        self.receiver.observe();
+        self.subflow = Some(Box::new(subflow));
     }
 
     /// Resets the receiver for another flow in the same slot. The bins go on with time.
@@ -288,12 +307,14 @@ impl ReceiverEndpoint {
 pub fn ack_options(
     at_s: f64,
     ack: &AckSegment,
-    receiver: &Receiver,
+    sink: &ReceiverEndpoint,
     config: &TcpConfig,
     options: &mut OptionStore,
 ) -> u32 {
+    let receiver = &sink.receiver;
+    let data_ack = sink.subflow.as_ref().and_then(|subflow| subflow.data_ack);
     let (blocks, window_bytes) = (receiver.sack_blocks(), receiver.window_bytes(config));
-    let is_plain = blocks.is_none() && window_bytes.is_none();
+    let is_plain = blocks.is_none() && window_bytes.is_none() && data_ack.is_none();
     if is_plain && ack.echo_s == ack.sent_s && ack.echo.ce_bytes().is_none() {
         return 0;
     }
@@ -302,6 +323,7 @@ pub fn ack_options(
         echo_s: ack.echo_s,
         echo: ack.echo,
         window_bytes,
+        data_ack,
         left_ms: timestamp_ms(receiver.clock_s(at_s)),
     })
 }

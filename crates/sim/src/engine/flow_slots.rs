@@ -54,7 +54,7 @@ impl<T: Tracer> Engine<T> {
         };
         match &mut endpoint.app {
             Some(app) => app.transfer = Some(transfer),
-            none => *none = ApplicationState::of(&endpoint.sender, NEVER, Some(transfer)),
+            none => *none = ApplicationState::of(&endpoint.sender, NEVER, Some(transfer), None),
         }
         for sums in [&mut self.counters_at_window_start, &mut self.measured] {
             sums.get_mut(flow.index()).iter_mut().for_each(|sums| **sums = Counters::default());

@@ -4,6 +4,7 @@ pub mod application;
 pub mod event_loop;
 pub mod flow_slots;
 pub mod injection;
+pub mod multipath;
 pub mod sender_events;
 pub mod sender_output;
 pub mod state;

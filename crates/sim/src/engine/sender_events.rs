@@ -98,6 +98,13 @@ impl<T: Tracer> Engine<T> {
             return self.network.leave(flow, true, &packet);
         }
         self.cause = (packet.tx_start_s, packet.tie_break_s);
+        let subflow = self.subflow(flow);
+        if let Some(id) = subflow {
+            if let Some(data_ack) = self.network.options.data_ack(packet.options) {
+                self.on_data_ack(id, data_ack);
+            }
+            self.tell_siblings(id);
+        }
         let endpoint = &mut self.senders[flow.index()];
         if deliver_ack(
             endpoint,
@@ -110,6 +117,10 @@ impl<T: Tracer> Engine<T> {
         }
         let last = (packet.at_s, (packet.tx_start_s, packet.tie_break_s));
         self.expire_own_timers(flow, packet.at_s, last);
+        if let Some(id) = subflow {
+            self.now_s = packet.at_s;
+            self.settle_connection(id);
+        }
     }
 
     /// Dispatches an event to a sender and arms its timers.
@@ -147,7 +158,9 @@ impl<T: Tracer> Engine<T> {
         if endpoint.sender.is_faulty() && self.fault.is_none_or(|fault| (at_s, flow) < fault) {
             self.fault = Some((at_s, flow));
         }
-        let is_over = endpoint.is_over();
+        // A subflow without data is not finished while its connection has some.
+        let is_subflow = endpoint.app.as_ref().is_some_and(|app| app.subflow.is_some());
+        let is_over = !is_subflow && endpoint.is_over();
         if is_over {
             endpoint.finish_s = at_s;
         }

@@ -9,6 +9,7 @@ use crate::measure::trace::Tracer;
 use crate::measure::window::MeasurementWindow;
 use crate::network::Network;
 use crate::packet::Packet;
+use cwndlab_rules::Sibling;
 use cwndlab_tcp::{Counters, LimitedTimes, TcpConfig};
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub struct Engine<T: Tracer> {
     /// Browsers, the first of the flows that are the connections of each, and the last event that
     /// completed an object.
     pub(crate) browsers: Vec<(PageLoader, u32, Event)>,
+    /// The subflows of a connection, while a coupled rule learns of them.
+    pub(crate) siblings: Vec<Sibling>,
     pub(crate) network: Network<T>,
     pub(crate) config: Arc<[TcpConfig]>,
     /// Time of the item in progress, seconds. Stations and senders run ahead of each other.
@@ -85,6 +88,7 @@ impl<T: Tracer> Engine<T> {
             groups: Vec::new(),
             fault: None,
             browsers: Vec::new(),
+            siblings: Vec::new(),
             network,
             config: Arc::from([]),
             now_s: 0.0,

@@ -23,6 +23,9 @@ impl<T: Tracer> Engine<T> {
         let flow = FlowId::new(owner);
         (self.now_s, self.cause) = (at_s, (0.0, kind.tie_break_s()));
         self.processed += 1;
+        let subflow = if kind.is_of_sender() { self.subflow(flow) } else { None };
+        subflow.into_iter().for_each(|id| self.tell_siblings(id));
+        let before = self.processed;
         match kind {
             TimerKind::FlowStart => {
                 self.add_frame(flow, self.senders[flow.index()].sender.data_end());
@@ -50,6 +53,12 @@ impl<T: Tracer> Engine<T> {
                 self.expire_own_timers(flow, at_s, NO_EVENT);
                 self.arm_timers(flow);
             }
+        }
+        // Entries whose deadline has moved are no event.
+        let is_event = self.processed > before || kind == TimerKind::FlowStart;
+        if let Some(id) = subflow.filter(|_| is_event) {
+            self.now_s = at_s;
+            self.settle_connection(id);
         }
     }
 
@@ -166,6 +175,9 @@ impl<T: Tracer> Engine<T> {
             app.transfer.iter_mut().for_each(|transfer| transfer.is_truncated = is_busy);
         }
         self.on_sender(flow, |sender, now_s, config, _| sender.stop(now_s, config));
+        if let Some(id) = self.subflow(flow) {
+            self.leave_connection(id);
+        }
     }
 
     /// A flow starts.
@@ -266,6 +278,9 @@ impl<T: Tracer> Engine<T> {
         self.on_sender(flow, |sender, now_s, config, wire| {
             sender.on_retransmission_timer(now_s, config, wire)
         });
+        if let (true, Some(id)) = (is_rto, self.subflow(flow)) {
+            self.reinject(id);
+        }
         if T::ON && is_rto {
             let sender = &self.senders[flow.index()].sender;
             let (at_s, number) = (self.now_s, sender.snd_una());

@@ -29,6 +29,11 @@ pub enum TimerKind {
 }
 
 impl TimerKind {
+    /// Whether it is a timer of a sender: its owner is a flow.
+    pub fn is_of_sender(self) -> bool {
+        !matches!(self, Self::FlowArrival | Self::PageRequest | Self::Receiver)
+    }
+
     /// Lead of the packets that the timer causes (`Packet::tie_break_s`), seconds: at one instant they
     /// precede those of all packets, in the order of kinds.
     pub fn tie_break_s(self) -> f64 {

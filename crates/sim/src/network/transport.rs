@@ -225,7 +225,7 @@ impl<T: Tracer> Network<T> {
             sent_s: ack.sent_s,
             size_bytes: ack.size_bytes as u16,
             flags: Flags::of_priority(sink.priority).of_ack(ack.echo),
-            options: ack_options(at_s, &ack, &sink.receiver, config, options),
+            options: ack_options(at_s, &ack, sink, config, options),
         };
         if config.receiver.ack_division > 1 {
             receivers.divide_ack(flow, packet, &ack, options);

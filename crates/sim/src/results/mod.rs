@@ -7,6 +7,7 @@ mod applications;
 #[cfg(test)]
 mod by_hand;
 mod cause;
+mod connections;
 mod explanation;
 mod fairness;
 mod figure;
@@ -28,6 +29,7 @@ pub use accounts::{Account, CwndChangeRow, LinkDrops, PhaseRow};
 pub use active::{active_goodput_bps, active_s};
 pub use applications::{PageResult, VideoResult};
 pub use cause::{Factor, GoodputCause};
+pub use connections::{ConnectionResult, SubflowResult};
 pub use explanation::{Explanation, GoodputParts, LossParts, PhasePart, RttParts, explain};
 pub use fairness::Fairness;
 pub use flows::{FlowIdentity, FlowResult};

@@ -1,6 +1,7 @@
 //! Result of a run.
 
 use super::accounts::{Account, accounts};
+use super::connections::{ConnectionResult, SubflowResult, connection_results};
 use super::fairness::Fairness;
 use super::flows::{FlowResult, flow_results};
 use super::links::{LinkResult, link_results};
@@ -45,6 +46,12 @@ pub struct RunResult {
     pub cross: Vec<CrossResult>,
     /// Arriving flows and responses, by group.
     pub arrivals: Vec<ArrivalResult>,
+    /// Connections over several paths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<ConnectionResult>,
+    /// Their subflows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subflows: Vec<SubflowResult>,
     /// Accounts of the listed flows, where `trace.account` asks for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accounts: Vec<Account>,
@@ -63,6 +70,7 @@ pub fn collect<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> RunRe
     let (network, window) = (&engine.network, &engine.network.receivers.window);
     let flows = flow_results(built, scenario);
     let arrivals = arrival_results(built, scenario, &flows);
+    let (connections, subflows) = connection_results(built);
     RunResult {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -78,6 +86,8 @@ pub fn collect<T: Tracer>(built: &BuiltNetwork<T>, scenario: &Scenario) -> RunRe
         links: link_results(built, &arrivals),
         cross: cross_results(built, scenario),
         arrivals,
+        connections,
+        subflows,
         accounts: accounts(built),
     }
 }

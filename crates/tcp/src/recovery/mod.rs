@@ -216,6 +216,13 @@ impl LossRecovery {
         }
     }
 
+    /// The application takes back all but `left` packets of its data.
+    pub(crate) fn withdraw(&mut self, left: i64) {
+        if let Self::RackTlp(scheme) = self {
+            scheme.withdraw(left);
+        }
+    }
+
     /// Whether the device below refuses packets.
     pub(crate) fn refuse_packets(&mut self, refuses: bool) {
         if let Self::RackTlp(scheme) = self {

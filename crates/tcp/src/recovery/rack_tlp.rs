@@ -326,6 +326,11 @@ impl RackTlp {
         self.queue.take_given_writes();
     }
 
+    /// The application takes back all but `left` packets of what it has written.
+    pub(crate) fn withdraw(&mut self, left: i64) {
+        self.queue.withdraw(left);
+    }
+
     /// Whether the device below refuses packets.
     pub(crate) fn refuse_packets(&mut self, refuses: bool) {
         self.refuses_packets = refuses;

@@ -45,6 +45,21 @@ impl WriteQueue {
         self.writes_are_given = true;
     }
 
+    /// The application takes back all but `left` packets of what it has written.
+    pub(crate) fn withdraw(&mut self, left: i64) {
+        while self.written() > left {
+            let more = self.written() - left;
+            let Some(last) = self.others.last_mut() else {
+                self.first.packets = left.max(0);
+                return;
+            };
+            last.packets -= more.min(last.packets);
+            if last.packets == 0 {
+                self.others.pop();
+            }
+        }
+    }
+
     fn written(&self) -> i64 {
         self.first.packets + self.others.iter().map(|buffer| buffer.packets).sum::<i64>()
     }
@@ -196,6 +211,18 @@ mod tests {
         // The end of the data has PSH, and nothing else.
         let pushed = [(); 13].map(|()| queue.sent());
         assert_eq!((pushed[..12].contains(&true), pushed[12]), (false, true));
+    }
+
+    /// Two buffers of ten packets, of which the application takes back four, and then all but two.
+    #[test]
+    fn what_was_written_can_be_taken_back() {
+        let mut queue = WriteQueue::default();
+        queue.write(20, 10, 10, false, 1448);
+        queue.write(20, 10, 10, true, 1448);
+        queue.withdraw(16);
+        assert_eq!((queue.first(99), queue.first_is_closed(), queue.written()), (10, true, 16));
+        queue.withdraw(2);
+        assert_eq!((queue.first(99), queue.first_is_closed()), (2, false));
     }
 
     /// Writes that are given are no bulk application's: seven packets wait until they are sent.
