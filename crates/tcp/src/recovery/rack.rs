@@ -505,14 +505,6 @@ impl Rack {
         (i64::from(self.reo_wnd_mult) * (self.min_rtt_us() / 4)).min(whole_us(srtt_s) as i64)
     }
 
-    /// Microseconds until the packet counts as lost; zero or less: it is lost. None: no packet sent
-    /// later was delivered.
-    fn remaining_us(&self, now_s: f64, segment: SegmentState, reo_wnd_us: i64) -> Option<i64> {
-        let elapsed_us = elapsed_us(segment.xmit_s, now_s);
-        (segment.xmit_order < self.rack_xmit_order)
-            .then(|| self.rack_rtt_us + reo_wnd_us - elapsed_us)
-    }
-
     /// Marks lost packets (RACK_detect_loss, RFC 8985 section 6.2 step 5). `repairs`: losses are
     /// being repaired.
     pub(crate) fn detect_losses(
@@ -522,15 +514,22 @@ impl Rack {
         threshold: u32,
         srtt_s: f64,
     ) -> DetectedLosses {
+        let order = self.rack_xmit_order;
+        if self.retransmissions.is_empty() && !self.is_overtaken(self.inspected_below) {
+            return DetectedLosses::default();
+        }
+        // A packet that a later one overtook is lost if it was sent before this time.
         let reo_wnd_us = self.reo_wnd_us(repairs, threshold, srtt_s);
+        let lost_before_us = whole_us(now_s) as i64 - self.rack_rtt_us - reo_wnd_us;
         let (mut detected, mut timeout_us) = (DetectedLosses::default(), 0);
         let mut number = self.sacked.first_missing(self.inspected_below.max(self.snd_una));
         // Packets sent once are in order of transmission time.
         while let Some(segment) = self.segments.get((number - self.snd_una) as usize).copied() {
             if segment.flags & (LOST | EVER_RETRANS) == 0 {
-                let Some(remaining_us) = self.remaining_us(now_s, segment, reo_wnd_us) else {
+                if segment.xmit_order >= order {
                     break;
-                };
+                }
+                let remaining_us = whole_us(segment.xmit_s) as i64 - lost_before_us;
                 if remaining_us > 0 {
                     timeout_us = timeout_us.max(remaining_us);
                 } else {
@@ -545,9 +544,10 @@ impl Rack {
         let mut index = 0;
         while let Some(&(number, xmit_order)) = self.retransmissions.get(index) {
             if let Some(segment) = self.current_retransmission(number, xmit_order) {
-                let Some(remaining_us) = self.remaining_us(now_s, segment, reo_wnd_us) else {
+                if segment.xmit_order >= order {
                     break;
-                };
+                }
+                let remaining_us = whole_us(segment.xmit_s) as i64 - lost_before_us;
                 if remaining_us > 0 {
                     timeout_us = timeout_us.max(remaining_us);
                 } else {
@@ -563,6 +563,15 @@ impl Rack {
         }
         detected.reordering_timeout_s = timeout_us as f64 * 1e-6;
         detected
+    }
+
+    /// Whether a packet that was sent later than one from `number` on was delivered.
+    fn is_overtaken(&self, number: i64) -> bool {
+        let first = self.sacked.first_missing(number.max(self.snd_una));
+        let index = (first - self.snd_una) as usize;
+        self.segments.get(index).is_some_and(|segment| {
+            segment.flags & (LOST | EVER_RETRANS) != 0 || segment.xmit_order < self.rack_xmit_order
+        })
     }
 
     /// The packet, if this retransmission is its latest and in flight.

@@ -729,6 +729,13 @@ impl RackTlp {
             };
         }
         let pto_s = self.pto_s(tcb, config);
+        if sent.new_data
+            && let Some(pto_s) = pto_s
+        {
+            // Whatever else would set the timer, new data set it last.
+            let timeout_s = pto_s.min(self.remaining_rto_s(tcb, now_s));
+            return self.arm_paced(tcb, now_s, PendingTimer::LossProbe, timeout_s);
+        }
         if reordering_timeout_s > 0.0 {
             let timeout_s = ticks_of(reordering_timeout_s) as f64 / HZ + TIMEOUT_MIN_S;
             self.arm(tcb, now_s, PendingTimer::Reordering, timeout_s);
@@ -743,14 +750,9 @@ impl RackTlp {
         if sent.head_retransmitted && self.pending_timer != PendingTimer::Reordering {
             self.arm_paced(tcb, now_s, PendingTimer::Rto, rto_s);
         }
-        if sent.new_data {
-            if sent.from_idle || self.pending_timer == PendingTimer::LossProbe {
-                self.rearm_rto(tcb, now_s);
-            }
-            if let Some(pto_s) = pto_s {
-                let timeout_s = pto_s.min(self.remaining_rto_s(tcb, now_s));
-                self.arm_paced(tcb, now_s, PendingTimer::LossProbe, timeout_s);
-            }
+        let was_probe = self.pending_timer == PendingTimer::LossProbe;
+        if sent.new_data && (sent.from_idle || was_probe) {
+            self.rearm_rto(tcb, now_s);
         }
     }
 
@@ -781,7 +783,8 @@ impl RackTlp {
     /// Arms the timer later by the whole ticks for which pacing holds the next packet back (Linux
     /// `tcp_pacing_delay`).
     fn arm_paced(&mut self, tcb: &mut Tcb, now_s: f64, pending_timer: PendingTimer, seconds: f64) {
-        let held_ticks = tick_before(tcb.departure_s(now_s) - now_s);
+        let held_s = tcb.departure_s(now_s) - now_s;
+        let held_ticks = if held_s > 0.0 { tick_before(held_s) } else { 0 };
         self.arm(tcb, now_s, pending_timer, seconds + held_ticks as f64 / HZ);
     }
 
