@@ -250,7 +250,7 @@ impl Receiver {
         let ReceivedData { number, sent_s, cwr, .. } = data;
         let is_syn = number == 0 && config.handshake.syn;
         // ECE of a SYN-ACK is no mark (RFC 3168 section 6.1.1); AccECN has one for it.
-        let ce = data.ce && !(is_syn && !config.ecn.ecn_feedback.is_accecn());
+        let ce = data.ce && (!is_syn || config.ecn.ecn_feedback.is_accecn());
         // RFC 7323 section 4.3: echo the timestamp of the packet that advances RCV.NXT, or of an
         // equal one sent later.
         if !config.receiver.timestamp_echo_fix
