@@ -102,7 +102,7 @@ class Scenario:
         progress: Callable[[float, int], object] | None = None,
         pcap: str | PathLike[str] | None = None,
         look_ahead: bool = True,
-        draws: Sequence[Sequence[int]] = (),
+        draws: Sequence[Sequence[int]] | None = None,
     ) -> Run: ...
     def __eq__(self, other: object) -> bool: ...
 

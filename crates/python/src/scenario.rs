@@ -142,14 +142,14 @@ impl PyScenario {
     }
 
     /// Runs the scenario. `draws`: for each listed flow the next random numbers of its rule.
-    #[pyo3(signature = (progress=None, pcap=None, look_ahead=true, draws=Vec::new()))]
+    #[pyo3(signature = (progress=None, pcap=None, look_ahead=true, draws=None))]
     fn run(
         &self,
         py: Python<'_>,
         progress: Option<Bound<'_, PyAny>>,
         pcap: Option<PathBuf>,
         look_ahead: bool,
-        draws: Vec<Vec<u32>>,
+        draws: Option<Vec<Vec<u32>>>,
     ) -> PyResult<PyRun> {
         self.check_home()?;
         let mut scenario = self.scenario.clone();
@@ -173,7 +173,7 @@ impl PyScenario {
         let begin = Instant::now();
         let mut simulation =
             py.detach(|| Simulation::with_stacks(&scenario, Options { look_ahead }, &stacks()));
-        for (flow, draws) in draws.iter().enumerate() {
+        for (flow, draws) in draws.iter().flatten().enumerate() {
             simulation.give_draws(flow as u64, draws);
         }
         loop {
