@@ -10,9 +10,9 @@ import { simulator } from "./simulator";
 const FOLDER = new URL("../../examples/", import.meta.url);
 const read = (name: string) => readFileSync(new URL(name, FOLDER), "utf8");
 const files = { "cellular.down": read("cellular.down") };
-/** What `cwndlab run` runs in a browser, too: no sweeps, and no rules in Python. */
+/** What `cwndlab run` runs in a browser, too: no sweeps, no rules in Python and no QUIC. */
 const EXAMPLES = readdirSync(FOLDER).filter((name) =>
-  /^(?!sweep-|custom-rule).*\.toml$/.test(name),
+  /^(?!sweep-|custom-rule|quic-).*\.toml$/.test(name),
 );
 
 /** The result of the page's simulator, or what is wrong. */
@@ -23,11 +23,14 @@ function result(toml: string): Record<string, unknown> {
   return simulator.collect(true, 0).result;
 }
 
-/** Without what says when and by which program it was made, and without the sums of each group of
- * flows, which the package adds from the flows. */
+/** Without what says when and by which program it was made, and without what the package adds: the
+ * sums of each group of flows, and tables of connections where there are none. */
 function comparable(result: Record<string, unknown>): Record<string, unknown> {
   const { schema, cwndlab_version, wall_s, packets_per_wall_s, groups, ...rest } = result;
   void [schema, cwndlab_version, wall_s, packets_per_wall_s, groups];
+  for (const name of ["connections", "subflows"]) {
+    if ((rest[name] as unknown[] | undefined)?.length === 0) delete rest[name];
+  }
   return rest;
 }
 
