@@ -36,7 +36,7 @@ def phase_effects(document: Mapping[str, Any]) -> str | None:
     >>> from cwndlab import dumbbell
     >>> two = dumbbell("10Mbit", "20ms", flows=["CUBIC", "BBR3"])
     >>> print(phase_effects(two.to_dict()))  # doctest: +ELLIPSIS
-    2 flows with exact delays share a drop-tail queue: phase effects may decide which flow loses packets...
+    2 flows with exact delays share a drop-tail queue: phase effects may decide which flow...
     >>> phase_effects(two.set("host_jitter", "1ms").to_dict()) is None
     True
     """

@@ -10,7 +10,6 @@ CASES = {name: case for name, case in every().items() if name.startswith("single
          and case["flows"][0]["rule"] in ("kernel:reno", "kernel:cubic")}  # fmt: skip
 PARTS = "the kernel sends the part of a packet that the receiver's window has room for"
 ROOT = "cubic_root begins with another guess"
-BLOCKS = "the kernel takes the blocks of a SACK in their order, and loses a packet an ACK earlier"
 KNOWN = {
     "single-6": PARTS,
     "single-10": PARTS,
@@ -18,8 +17,7 @@ KNOWN = {
     "single-12": ROOT,
     "single-24": ROOT,
     "single-38": ROOT,
-    "single-17": BLOCKS,
-    "single-27": BLOCKS,
+    "single-17": "a retransmission follows 0.2 ms earlier in the kernel",
     "single-31": "a packet meets a full queue a step of the kernel's clock earlier",
     "single-34": "RACK waits 0.8 ms more in the kernel",
 }

@@ -6,10 +6,7 @@ from virtual import replay
 
 RUNS = replay.read()["runs"]
 CASES = replay.cases()
-BLOCKS = "the kernel takes the blocks of a SACK in their order, and loses a packet an ACK earlier"
 KNOWN = {
-    "single-17": BLOCKS,
-    "single-27": BLOCKS,
     "single-39": "the kernel sends the part of a packet that the receiver's window has room for",
 }
 """Flows that are not equal to the end, and how they begin to differ."""

@@ -164,9 +164,9 @@ impl PyAck {
     }
 }
 
-/// A subflow of a connection, as a coupled rule in Python sees it: its window in packets, its smoothed
-/// RTT in seconds, the packets acknowledged between its last two reductions or since the last one,
-/// whichever are more, and whether it is the rule's own.
+/// A subflow of a connection, as a coupled rule in Python sees it: its window in packets, its
+/// smoothed RTT in seconds, the packets acknowledged between its last two reductions or since the
+/// last one, whichever are more, and whether it is the rule's own.
 #[pyclass(name = "Sibling", frozen, module = "cwndlab")]
 pub struct PySibling {
     sibling: Sibling,

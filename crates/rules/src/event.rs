@@ -220,8 +220,8 @@ pub struct Needs {
     /// The factor of its decrease is exactly one half, so that an endpoint may halve whatever its
     /// other parameters (ns-2's `TcpAgent::slowdown` with `decrease_num_` 0.5).
     pub factor_is_half: bool,
-    /// [`WindowRule::on_siblings`](crate::WindowRule::on_siblings): the rule couples the subflows of
-    /// a connection.
+    /// [`WindowRule::on_siblings`](crate::WindowRule::on_siblings): the rule couples the subflows
+    /// of a connection.
     pub coupled: bool,
     /// HyStart, where the slow-start scheme is that which the rule has in Linux.
     pub hystart: bool,

@@ -31,6 +31,13 @@ impl Sibling {
         siblings.iter().map(Self::rate_packets_s).sum()
     }
 
+    /// 1 / (rtt sum_k w_k / rtt_k)^2 for a subflow of this RTT, per packet squared: what OLIA and
+    /// BALIA multiply its window by.
+    pub(crate) fn share(siblings: &[Self], own: usize) -> f64 {
+        let windows = siblings[own].srtt_s * Self::total_rate_packets_s(siblings);
+        1.0 / (windows * windows)
+    }
+
     /// The largest value of any.
     pub(crate) fn largest(siblings: &[Self], of: impl Fn(&Self) -> f64) -> f64 {
         siblings.iter().map(of).fold(0.0, f64::max)

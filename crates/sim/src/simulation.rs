@@ -229,8 +229,8 @@ impl<'a> Simulation<'a> {
         Self::with_stacks(scenario, options, &[])
     }
 
-    /// Builds a run with these options, in which flows may have endpoints of these transport stacks.
-    /// A flow that its stack does not accept ends the run at once.
+    /// Builds a run with these options, in which flows may have endpoints of these transport
+    /// stacks. A flow that its stack does not accept ends the run at once.
     pub fn with_stacks(
         scenario: &'a CheckedScenario,
         options: Options,

@@ -17,7 +17,7 @@ const MOST_DELAY_IN_BURST: u64 = 500;
 const FAST_INTERVAL: u64 = LEAST_DELAY / 2;
 /// ACKs that leave at once after a mark.
 const QUICK_AFTER_MARK: u32 = 2;
-/// ... and after a packet that no AQM may mark, which so is a retransmission.
+/// ACKs that leave at once after a packet that is not ECT: it is a retransmission.
 const QUICK_AFTER_NOT_ECT: u32 = 2;
 /// Duplicate ACKs that leave before others are held back, so that the sender finds the loss, and
 /// how many are held back at most.
@@ -45,7 +45,7 @@ pub(crate) struct Arrival {
     pub(crate) is_first_mark: bool,
     /// Something else asks for an ACK at once.
     pub(crate) is_urgent: bool,
-    /// With ECN, whether an AQM may mark it.
+    /// Whether it is ECT, if the connection uses ECN.
     pub(crate) ect: Option<bool>,
     /// The timestamp that it echoes, milliseconds.
     pub(crate) echoed_ms: u32,
@@ -90,7 +90,7 @@ pub(crate) struct AckSchedule {
     /// Duplicate ACKs that are held back, and until when, seconds.
     compressed: u32,
     compressed_until_s: f64,
-    /// How much later than due their timer expires, nanoseconds.
+    /// Slack of their timer, nanoseconds.
     slack_ns: i64,
     /// Duplicate ACKs of this packet that left.
     duplicates: u32,
@@ -105,7 +105,7 @@ pub(crate) struct AckSchedule {
     pub(crate) clock_s: f64,
     /// When a timer was set last, seconds.
     pub(crate) armed_at_s: f64,
-    /// A packet came that an AQM may mark.
+    /// An ECT packet has arrived.
     seen_ect: bool,
     /// Data packets without an ACK of their own.
     pub(crate) withheld: u64,
@@ -430,6 +430,22 @@ mod tests {
         assert!((schedule.deadline_s() - 0.063).abs() < 1e-9, "{}", schedule.deadline_s());
         assert!(schedule.on_timer(0.063, last + 1));
         assert_eq!((schedule.delay, schedule.deadline_s()), (80, NEVER));
+    }
+
+    /// Every second packet is acknowledged, but two at once from the retransmission on, which is
+    /// not ECT (Linux `__tcp_ecn_check_ce`).
+    #[test]
+    fn packets_after_one_that_is_not_ect_are_acknowledged_at_once() {
+        let mut schedule = schedule();
+        answers(&mut schedule, 22);
+        let mut answer = |number: i64, ect: bool| {
+            let at_s = 0.02 + number as f64 * 1e-4;
+            let arrival = arrival(at_s, number, number + 1);
+            schedule.on_arrival(&Arrival { ect: Some(ect), ..arrival })
+        };
+        assert_eq!([answer(23, true), answer(24, true)], [Answer::Later, Answer::Now]);
+        assert_eq!([answer(25, false), answer(26, true)], [Answer::Now, Answer::Now]);
+        assert_eq!([answer(27, true), answer(28, true)], [Answer::Later, Answer::Now]);
     }
 
     #[test]

@@ -237,8 +237,8 @@ macro_rules! for_each_knob {
                     round trip, and ACKs leave as Linux times them (tcp_rmem: 33554432 from Linux \
                     6.16 on, 6291456 before); 0: no buffer, and ACKs as the knobs below say";
                 sack_slack: Time = [Time::ns(0), Time::ns(0), Time::ns(100_000)],
-                    "with receive_buffer: how much later than due the timer of duplicate ACKs that \
-                    are held back expires (tcp_comp_sack_slack_ns)";
+                    "with receive_buffer: slack of the timer that releases duplicate ACKs which \
+                    SACK compression holds back (tcp_comp_sack_slack_ns)";
                 immediate_ack_on_fill: bool = [true, true, true],
                     "a packet that fills a gap is acknowledged at once (RFC2581_immediate_ack_)";
                 immediate_ack_on_syn: bool = [true, true, true],
@@ -376,8 +376,8 @@ impl TcpConfig {
         }
     }
 
-    /// Whether all packets of a sender are ECT, the SYN and retransmissions too: Linux, where the rule
-    /// needs each packet's own mark, as DCTCP does (`tcp_ca_needs_ecn`).
+    /// Whether all packets of a sender are ECT, the SYN and retransmissions too: Linux, where the
+    /// rule needs each packet's own mark, as DCTCP does (`tcp_ca_needs_ecn`).
     pub fn all_are_ect(&self) -> bool {
         self.ecn.ecn && self.recovery.rack && self.ecn.ecn_feedback == EcnFeedback::ExactEce
     }

@@ -31,8 +31,8 @@ impl Pacer {
         !holds_back
     }
 
-    /// When the host notices that the timer is due: at the next step of its clock, after what arrives
-    /// at that step.
+    /// When the host notices that the timer is due: at the next step of its clock, after what
+    /// arrives at that step.
     fn noticed_s(&self, due_s: f64) -> f64 {
         const AFTER_OTHERS: f64 = 1e-6;
         let step_s = self.clock_step_s;
@@ -91,5 +91,15 @@ mod tests {
         assert_eq!(next_s(&mut pacer, 1.011), 1.0125);
         assert!(!pacer.allows(1.012) && pacer.allows(1.0125));
         assert_eq!(pacer.deadline_s(), 1.0125);
+    }
+
+    /// 306,123.657 us are 1,195,795.5 steps of 256 ns: the timer expires with the next, 306,123.776
+    /// us.
+    #[test]
+    fn the_timer_expires_with_a_step_of_the_clock() {
+        let mut pacer =
+            Pacer { next_send_s: 0.306_123_657, clock_step_s: 256e-9, ..Pacer::default() };
+        assert!(!pacer.allows(0.3));
+        assert!((pacer.deadline_s() - 0.306_123_776).abs() < 1e-12);
     }
 }

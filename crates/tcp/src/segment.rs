@@ -33,6 +33,13 @@ impl SackBlocks {
         self.count == 0
     }
 
+    /// The same blocks in the order of their packets, as Linux processes them
+    /// (`tcp_sacktag_write_queue`).
+    pub(crate) fn ascending(mut self) -> Self {
+        self.blocks[..self.count as usize].sort_unstable();
+        self
+    }
+
     /// Removes the block at `index`.
     pub(crate) fn remove(&mut self, index: usize) {
         self.blocks.copy_within(index + 1..self.count as usize, index);
@@ -247,7 +254,7 @@ pub struct ReceivedData {
     pub number: i64,
     /// When it was sent, seconds (TSval, RFC 7323).
     pub sent_s: f64,
-    /// An AQM may mark it.
+    /// It is ECT, or marked.
     pub ect: bool,
     /// An AQM marked it.
     pub ce: bool,

@@ -8,11 +8,23 @@
 
 mod exchange;
 
-use cwndlab_tcp::{Recovery, TcpConfig, tcp_config};
+use cwndlab_tcp::{EcnFeedback, Profile, Recovery, TcpConfig, tcp_config};
 use exchange::{Exchange, ns2, rfc};
 
 fn ecn(config: TcpConfig) -> TcpConfig {
     tcp_config!(config, ecn.ecn = true)
+}
+
+/// Linux `tcp_ca_needs_ecn`: where the rule needs each packet's own mark, as DCTCP does, the SYN
+/// and retransmissions are ECT, too.
+#[test]
+fn all_packets_of_linux_are_ect_where_the_rule_needs_ecn() {
+    for (feedback, syn_is_ect) in [(EcnFeedback::ExactEce, true), (EcnFeedback::Ece, false)] {
+        let linux = TcpConfig::profile(Profile::Linux);
+        let config = tcp_config!(ecn(linux), ecn.ecn_feedback = feedback);
+        let mut tcp = Exchange::start(Recovery::Sack, None, config, &[0]);
+        tcp.ect(syn_is_ect).expires(1.016, &[0]).ect(syn_is_ect);
+    }
 }
 
 #[test]

@@ -17,6 +17,15 @@ fn linux() -> TcpConfig {
     tcp_config!(TcpConfig::profile(Profile::Linux), rto.timestamps = false, growth.tso = false)
 }
 
+/// Linux `tcp_init_transfer`: after two lost SYNs the window is one packet. The SYN leaves at 0,
+/// 1.016 and 2.04 s: a second, rounded up to the timer wheel's 64 ticks.
+#[test]
+fn two_lost_syns_leave_a_window_of_one_packet() {
+    let start = || Exchange::start(Recovery::Sack, None, linux(), &[0]);
+    start().expires(1.016, &[0]).at(2.1).syn_ack(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    start().expires(1.016, &[0]).expires(2.04, &[0]).at(2.1).syn_ack(&[1]);
+}
+
 #[test]
 fn three_reports_find_a_loss_at_once() {
     // Section 6.2 step 4: without reordering and with three packets SACKed the reordering window is

@@ -22,9 +22,9 @@ use session::PlainHandshake;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Largest datagram, bytes. A server of quinn-proto 0.11.19 sends nothing while a full datagram does
-/// not fit into three times what has arrived (RFC 9000 section 8.1): with larger ones its handshake
-/// never ends, with rustls as well.
+/// Largest datagram, bytes. A server of quinn-proto 0.11.19 sends nothing while a full datagram
+/// does not fit into three times what has arrived (RFC 9000 section 8.1): with larger ones its
+/// handshake never ends, with rustls as well.
 const MOST_DATAGRAM_BYTES: u16 = 6_000;
 /// The instant of time 0 lies this far ahead, so that durations can be subtracted from it on every
 /// system.

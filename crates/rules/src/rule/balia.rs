@@ -43,8 +43,7 @@ impl WindowRule for Balia {
             *self = Self::default();
             return;
         }
-        let windows = siblings[own].srtt_s * Sibling::total_rate_packets_s(siblings);
-        self.share = Some(1.0 / (windows * windows));
+        self.share = Some(Sibling::share(siblings, own));
         let fastest = Sibling::largest(siblings, Sibling::rate_packets_s);
         self.alpha = fastest / siblings[own].rate_packets_s();
     }

@@ -61,8 +61,7 @@ impl WindowRule for Olia {
             *self = Self::default();
             return;
         }
-        let windows = siblings[own].srtt_s * Sibling::total_rate_packets_s(siblings);
-        self.share = Some(1.0 / (windows * windows));
+        self.share = Some(Sibling::share(siblings, own));
         self.alpha = alpha(siblings, own);
     }
 

@@ -62,8 +62,8 @@ impl NetworkPlan<'_> {
 }
 
 impl GroupOfSubflows {
-    /// Adds the `i`-th flow of the group to its connection; returns its place there, and the packets
-    /// that it may send before it learns of others, if they are limited.
+    /// Adds the `i`-th flow of the group to its connection; returns its place there, and the
+    /// packets that it may send before it learns of others, if they are limited.
     pub(super) fn of_flow<T: Tracer>(
         self,
         i: u32,

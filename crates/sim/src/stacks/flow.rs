@@ -11,6 +11,10 @@ use std::time::Duration;
 /// Data of a flow that sends without end, bytes.
 const ENDLESS: u64 = u64::MAX;
 
+/// Indices of the ends of a flow.
+pub const SENDER: usize = 0;
+pub const RECEIVER: usize = 1;
+
 /// Counts of the datagrams of the sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
@@ -106,34 +110,34 @@ impl StackFlow {
     /// The application opens the connection.
     pub fn start(&mut self, now: Duration) {
         self.is_open = true;
-        self.ends[0].connect(now);
+        self.ends[SENDER].connect(now);
     }
 
     /// The application stops.
     pub fn stop(&mut self) {
         if self.is_open && self.left_bytes > 0 {
             self.left_bytes = 0;
-            self.ends[0].stop();
+            self.ends[SENDER].stop();
         }
     }
 
     /// The application writes what the sender takes.
     pub fn write(&mut self) {
         while self.is_open && self.left_bytes > 0 {
-            let taken = self.ends[0].write(self.left_bytes);
+            let taken = self.ends[SENDER].write(self.left_bytes);
             if taken == 0 {
                 return;
             }
             self.left_bytes -= taken.min(self.left_bytes);
             if self.left_bytes == 0 && self.data_bytes != ENDLESS {
-                self.ends[0].finish();
+                self.ends[SENDER].finish();
             }
         }
     }
 
     /// The application at the receiver reads what has arrived: returns its bytes.
     pub fn read(&mut self, now_s: f64) -> u64 {
-        let bytes = self.ends[1].read();
+        let bytes = self.ends[RECEIVER].read();
         if bytes > 0 {
             self.count(now_s, |counts| counts.data_bytes += bytes);
             if self.total.data_bytes >= self.data_bytes {
@@ -167,7 +171,7 @@ impl StackFlow {
     pub fn before<T: Tracer>(&mut self, now_s: f64, trace: &mut T) {
         let edges_s = [self.window.from_s, self.window.to_s];
         while edges_s.get(self.at_edges.len()).is_some_and(|&edge_s| edge_s <= now_s) {
-            self.at_edges.push((self.ends[0].lost_packets(), self.ends[0].reductions()));
+            self.at_edges.push((self.ends[SENDER].lost_packets(), self.ends[SENDER].reductions()));
         }
         trace.stack_before(now_s, &self.state);
         if self.is_open && self.finish_s.is_none() {
@@ -180,7 +184,7 @@ impl StackFlow {
 
     /// The flow has processed an event of its sender; `is_ack`: a datagram that reached it.
     pub fn after<T: Tracer>(&mut self, now_s: f64, is_ack: bool, trace: &mut T) {
-        let sender = &self.ends[0];
+        let sender = &self.ends[SENDER];
         let srtt_s = sender.smoothed_rtt().map(|rtt| rtt.as_secs_f64());
         self.state.cwnd = sender.cwnd_packets();
         self.state.ssthresh = sender.ssthresh_packets().unwrap_or(f64::INFINITY);
@@ -216,7 +220,7 @@ impl StackFlow {
         let seconds = self.window.seconds();
         let delivered_bits = self.measured.data_bytes as f64 * 8.0;
         let active_s = active_s(edges_s, self.info.start_s, self.finish_s.unwrap_or(f64::INFINITY));
-        let now = (self.ends[0].lost_packets(), self.ends[0].reductions());
+        let now = (self.ends[SENDER].lost_packets(), self.ends[SENDER].reductions());
         let edge = |number: usize| self.at_edges.get(number).copied().unwrap_or(now);
         let ((lost_before, cuts_before), (lost, cuts)) = (edge(0), edge(1));
         let cuts: [u64; 3] = std::array::from_fn(|cause| cuts[cause] - cuts_before[cause]);

@@ -5,7 +5,7 @@
 //! happened in the network. All datagrams that arrive at one instant are processed in the order of
 //! the engine, then timers in the order of flows, the sender first.
 
-use super::flow::StackFlow;
+use super::flow::{RECEIVER, SENDER, StackFlow};
 use super::settings::connection;
 use crate::build::BuiltNetwork;
 use crate::endpoint::external::{ExternalEndpoints, ExternalPacket, Fate, PacketOutcome};
@@ -24,8 +24,6 @@ use std::time::Duration;
 const MOST_AT_ONE_INSTANT: u32 = 100_000;
 /// Bytes that datagrams may take beyond which a run stops.
 const MOST_BYTES: usize = 2 << 30;
-const SENDER: usize = 0;
-const RECEIVER: usize = 1;
 
 /// The hosts of all flows with endpoints of stacks.
 pub struct StackHosts {

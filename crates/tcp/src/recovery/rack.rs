@@ -49,9 +49,9 @@ pub(crate) struct Rack {
     inspected_below: i64,
     /// No packet below this number waits for retransmission (Linux `retransmit_skb_hint`).
     retransmit_hint: i64,
-    /// Transmission order of the most recently sent delivered packet (RACK.segment), and RTT of the
-    /// last delivery (RACK.rtt).
+    /// Transmission order of the most recently sent delivered packet (RACK.segment).
     rack_xmit_order: u32,
+    /// RTT of the last delivery (RACK.rtt), in Linux's microseconds.
     rack_rtt_us: i64,
     min_rtt_s: f64,
     /// Highest packet delivered (RACK.fack).
@@ -70,7 +70,7 @@ pub(crate) struct Rack {
     dsack_round: Option<i64>,
 }
 
-/// Time between two in the microseconds of Linux's clock.
+/// Microseconds between two times, as Linux's clock reads them.
 fn elapsed_us(from_s: f64, to_s: f64) -> i64 {
     whole_us(to_s) as i64 - whole_us(from_s) as i64
 }
@@ -514,13 +514,13 @@ impl Rack {
         threshold: u32,
         srtt_s: f64,
     ) -> DetectedLosses {
-        let order = self.rack_xmit_order;
-        if self.retransmissions.is_empty() && !self.is_overtaken(self.inspected_below) {
+        if self.retransmissions.is_empty() && !self.has_suspect() {
             return DetectedLosses::default();
         }
-        // A packet that a later one overtook is lost if it was sent before this time.
+        // A packet that a later one overtook is lost if it was sent by this time.
         let reo_wnd_us = self.reo_wnd_us(repairs, threshold, srtt_s);
-        let lost_before_us = whole_us(now_s) as i64 - self.rack_rtt_us - reo_wnd_us;
+        let lost_until_us = whole_us(now_s) as i64 - self.rack_rtt_us - reo_wnd_us;
+        let order = self.rack_xmit_order;
         let (mut detected, mut timeout_us) = (DetectedLosses::default(), 0);
         let mut number = self.sacked.first_missing(self.inspected_below.max(self.snd_una));
         // Packets sent once are in order of transmission time.
@@ -529,7 +529,7 @@ impl Rack {
                 if segment.xmit_order >= order {
                     break;
                 }
-                let remaining_us = whole_us(segment.xmit_s) as i64 - lost_before_us;
+                let remaining_us = whole_us(segment.xmit_s) as i64 - lost_until_us;
                 if remaining_us > 0 {
                     timeout_us = timeout_us.max(remaining_us);
                 } else {
@@ -547,7 +547,7 @@ impl Rack {
                 if segment.xmit_order >= order {
                     break;
                 }
-                let remaining_us = whole_us(segment.xmit_s) as i64 - lost_before_us;
+                let remaining_us = whole_us(segment.xmit_s) as i64 - lost_until_us;
                 if remaining_us > 0 {
                     timeout_us = timeout_us.max(remaining_us);
                 } else {
@@ -565,9 +565,10 @@ impl Rack {
         detected
     }
 
-    /// Whether a packet that was sent later than one from `number` on was delivered.
-    fn is_overtaken(&self, number: i64) -> bool {
-        let first = self.sacked.first_missing(number.max(self.snd_una));
+    /// Whether an outstanding packet may be lost that was not inspected: the first of them was
+    /// overtaken, or was marked or retransmitted before.
+    fn has_suspect(&self) -> bool {
+        let first = self.sacked.first_missing(self.inspected_below.max(self.snd_una));
         let index = (first - self.snd_una) as usize;
         self.segments.get(index).is_some_and(|segment| {
             segment.flags & (LOST | EVER_RETRANS) != 0 || segment.xmit_order < self.rack_xmit_order

@@ -49,13 +49,13 @@ impl LossProbe {
     }
 }
 
-/// What one call of [`send`] may transmit.
+/// Packets that one call of [`send`] may transmit.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Eligible {
     /// Lost packets, then new data.
     All,
-    NewOnly,
-    LostOnly,
+    NewData,
+    Lost,
 }
 
 /// What one call of [`send`] transmitted.
@@ -128,7 +128,8 @@ impl RackTlp {
         let was_outstanding = !self.rack.is_empty();
         let is_syn_ack = advanced && ack.ack == 0 && config.handshake.syn;
         let echo_s = config.rto.timestamps.then_some(ack.echo_s);
-        let blocks = sack.map_or(&[][..], SackBlocks::as_slice);
+        let ascending = sack.map(|blocks| blocks.ascending());
+        let blocks = ascending.as_ref().map_or(&[][..], SackBlocks::as_slice);
         let dsack = sack.and_then(|blocks| blocks.duplicate(ack.ack));
         if let Some((number, _)) = dsack {
             let is_probe = self.loss_probe.is_some_and(|probe| probe.is_reported(dsack));
@@ -168,7 +169,8 @@ impl RackTlp {
             self.on_ece(tcb, config);
         }
         let newly_lost = self.rack.lost_total - lost_before;
-        // Also what is SACKed shows progress, if it was sent before the packet at SND.UNA was again.
+        // A SACK for a packet that was sent before the last transmission at SND.UNA restarts the
+        // timer (Linux `tcp_clean_rtx_queue`).
         let sacks_older = rtts_s.is_some()
             && self.rack.head_xmit_s().is_some_and(|head_s| found.sacks_sent_before(head_s));
         let sample = self.meter.is_some().then(|| RateSample {
@@ -191,8 +193,8 @@ impl RackTlp {
             _ => self.control_cwnd(tcb, now_s, ack, delivered, advanced, newly_lost > 0, config),
         }
         if is_syn_ack && config.handshake.delay_growth {
-            // A SYN that was lost once tells nothing of the path's capacity; one that was lost again
-            // does (Linux `tcp_init_metrics`, `tcp_init_transfer`).
+            // A SYN that was lost once tells nothing of the path's capacity; one that was lost
+            // again does (Linux `tcp_init_metrics`, `tcp_init_transfer`).
             let window = match tcb.counters.retransmitted {
                 0 | 1 => tcb.initial_window(config),
                 _ => tcb.initial_window(config).min(1.0),
@@ -206,7 +208,7 @@ impl RackTlp {
         let sent = if sends_new {
             self.send_new_first(tcb, now_s, config, out)
         } else {
-            self.send(tcb, now_s, Kind::All, config, out)
+            self.send(tcb, now_s, Eligible::All, config, out)
         };
         tcb.stop_timer_if_repaired();
         let timeout_s = detected.reordering_timeout_s;
@@ -407,12 +409,12 @@ impl RackTlp {
         config: &TcpConfig,
         out: &mut impl Output,
     ) -> Transmitted {
-        let sent = self.send(tcb, now_s, Kind::NewOnly, config, out);
+        let sent = self.send(tcb, now_s, Eligible::NewData, config, out);
         if tcb.highest_sent > tcb.recover {
             return sent;
         }
         self.frto.stop();
-        self.send(tcb, now_s, Kind::All, config, out)
+        self.send(tcb, now_s, Eligible::All, config, out)
     }
 
     /// Counts what an ACK without SACK delivers: `acked` packets, or one for a duplicate ACK, in
@@ -505,16 +507,17 @@ impl RackTlp {
         config: &TcpConfig,
         out: &mut impl Output,
     ) {
-        let sent = self.send(tcb, now_s, Kind::All, config, out);
+        let sent = self.send(tcb, now_s, Eligible::All, config, out);
         self.set_xmit_timer(tcb, now_s, false, sent, 0.0, config);
     }
 
-    /// Sends lost packets and new data, or one of them, while packets in flight are below the window.
+    /// Sends lost packets and new data, or one of them, while packets in flight are below the
+    /// window.
     fn send(
         &mut self,
         tcb: &mut Tcb,
         now_s: f64,
-        kind: Kind,
+        eligible: Eligible,
         config: &TcpConfig,
         out: &mut impl Output,
     ) -> Transmitted {
@@ -527,7 +530,7 @@ impl RackTlp {
         loop {
             tcb.held_back = 0;
             while (config.limits.max_burst == 0 || count < config.limits.max_burst)
-                && let Some(number) = self.next_packet(tcb, kind)
+                && let Some(number) = self.next_packet(tcb, eligible)
                 && tcb.pacing_allows(now_s)
             {
                 let is_new = number > tcb.highest_sent;
@@ -568,7 +571,7 @@ impl RackTlp {
                     break;
                 }
             }
-            if kind == Kind::LostOnly {
+            if eligible == Eligible::Lost {
                 return sent;
             }
             // Then the application writes, once it is connected.
@@ -692,12 +695,12 @@ impl RackTlp {
         }
     }
 
-    fn next_packet(&mut self, tcb: &Tcb, kind: Kind) -> Option<i64> {
+    fn next_packet(&mut self, tcb: &Tcb, eligible: Eligible) -> Option<i64> {
         if self.rack.in_flight() >= tcb.send_window() {
             return None;
         }
-        let lost = self.rack.next_to_retransmit().filter(|_| kind != Kind::NewOnly);
-        lost.or_else(|| new_data(tcb).filter(|_| kind != Kind::LostOnly))
+        let lost = self.rack.next_to_retransmit().filter(|_| eligible != Eligible::NewData);
+        lost.or_else(|| new_data(tcb).filter(|_| eligible != Eligible::Lost))
     }
 
     /// Sets the timer (Linux `tcp_set_xmit_timer`, RFC 8985 section 8) for reordering, a probe or
@@ -756,9 +759,9 @@ impl RackTlp {
         }
     }
 
-    /// When a loss probe is due (PTO, RFC 8985 section 7.2), seconds from now: 2 srtt, plus the largest
-    /// delay of an ACK if one packet is outstanding, for which Linux uses `min_rto`. None in
-    /// recovery, and before the first RTT sample.
+    /// When a loss probe is due (PTO, RFC 8985 section 7.2), seconds from now: 2 srtt, plus the
+    /// largest delay of an ACK if one packet is outstanding, for which Linux uses `min_rto`. None
+    /// in recovery, and before the first RTT sample.
     fn pto_s(&self, tcb: &Tcb, config: &TcpConfig) -> Option<f64> {
         let may_send = config.recovery.tlp
             && self.has_sack
@@ -770,8 +773,8 @@ impl RackTlp {
         (may_send && srtt_s > 0.0).then_some(2.0 * srtt_s + more_s)
     }
 
-    /// Starts the RTO anew; behind another timer it runs since the packet at SND.UNA was sent (Linux
-    /// `tcp_rearm_rto`).
+    /// Starts the RTO anew; behind another timer it runs since the packet at SND.UNA was sent
+    /// (Linux `tcp_rearm_rto`).
     fn rearm_rto(&mut self, tcb: &mut Tcb, now_s: f64) {
         let timeout_s = match self.pending_timer {
             PendingTimer::Rto => tcb.rtt.rto_s(),
@@ -829,7 +832,7 @@ impl RackTlp {
                     // begins, so that PRR releases one.
                     tcb.update_prr(self.rack.in_flight(), 1, false);
                 }
-                self.send(tcb, now_s, Kind::LostOnly, config, out);
+                self.send(tcb, now_s, Eligible::Lost, config, out);
                 self.rearm_rto(tcb, now_s);
             }
             _ => {

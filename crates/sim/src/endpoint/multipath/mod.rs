@@ -105,8 +105,8 @@ impl MultipathConnection {
         }
     }
 
-    /// What a subflow has not delivered, up to `snd_una`, is to be sent on another, each packet once:
-    /// the other one repairs its own losses.
+    /// What a subflow has not delivered, up to `snd_una`, is to be sent on another, each packet
+    /// once: the other one repairs its own losses.
     pub fn reinject(&mut self, number: usize, snd_una: i64) {
         let subflow = &mut self.subflows[number];
         let (from, end) = (snd_una.max(subflow.reinjected_end), subflow.mapping.end());
