@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwndlab import markup
-from cwndlab.arguments import keywords
+from cwndlab.arguments import Function, keywords
 from cwndlab.errors import MissingPackageError
 from cwndlab.files import made_folder, write_parquet, write_whole
 from cwndlab.jsontext import dumps
@@ -29,13 +29,15 @@ def _of_figures() -> Iterable[str]:
     return inspect.signature(FigureStyle.of).parameters
 
 
-plotting = keywords(_of_figures, lambda: {"figsize": "width", "size": "width"})
-"""Lets a method that plots refuse what `cwndlab.plots.FigureStyle.of` does not take."""
-plotting_over = keywords(
-    _of_figures,
-    lambda: {"figsize": "width", "size": "width", "col": "panel", "row": "panel", "color": "hue"},
-)
-"""The same for a method that takes axes, which has other words than seaborn's."""
+def plotting(method: Function) -> Function:
+    """Let a method that plots refuse what `cwndlab.plots.FigureStyle.of` does not take."""
+    return keywords(_of_figures, lambda: {"figsize": "width", "size": "width"})(method)
+
+
+def plotting_over(method: Function) -> Function:
+    """Do the same for a method that takes axes, which has other words than seaborn's."""
+    words = {"figsize": "width", "size": "width", "col": "panel", "row": "panel", "color": "hue"}
+    return keywords(_of_figures, lambda: words)(method)
 
 
 class ResultTables:

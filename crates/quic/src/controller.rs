@@ -79,11 +79,7 @@ impl Controller for RuleController {
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        let cause = match (lost_bytes, is_persistent_congestion) {
-            (0, _) => Cause::Mark,
-            (_, false) => Cause::Loss,
-            (_, true) => Cause::PersistentCongestion,
-        };
+        let cause = Cause::of(lost_bytes, is_persistent_congestion);
         let cut = self.window.on_congestion(now, sent, cause, lost_bytes);
         self.tell(cut);
     }

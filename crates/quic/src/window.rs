@@ -24,6 +24,17 @@ pub enum Cause {
     PersistentCongestion,
 }
 
+impl Cause {
+    /// The cause of what quinn calls a congestion event: one for marks loses nothing.
+    pub(crate) fn of(lost_bytes: u64, is_persistent_congestion: bool) -> Self {
+        match (lost_bytes, is_persistent_congestion) {
+            (0, _) => Self::Mark,
+            (_, false) => Self::Loss,
+            (_, true) => Self::PersistentCongestion,
+        }
+    }
+}
+
 /// A reduction of the window.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {

@@ -1,6 +1,7 @@
 //! The congestion controller of a simulated connection: a rule, or one of quinn's own, and what is
 //! seen of it.
 
+use crate::window::Cause;
 use crate::{RuleController, RuleFactory};
 use cwndlab_stack::FlowSettings;
 use quinn_proto::RttEstimator;
@@ -190,10 +191,10 @@ impl Controller for SeenController {
         let before = inner.window();
         inner.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
         if inner.window() < before {
-            let cause = match (lost_bytes, is_persistent_congestion) {
-                (0, _) => 1,
-                (_, false) => 0,
-                (_, true) => 2,
+            let cause = match Cause::of(lost_bytes, is_persistent_congestion) {
+                Cause::Loss => 0,
+                Cause::Mark => 1,
+                Cause::PersistentCongestion => 2,
             };
             self.seen.lock().unwrap_or_else(PoisonError::into_inner).reductions[cause] += 1;
         }
