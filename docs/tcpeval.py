@@ -57,7 +57,7 @@ def sweep(test: Test, patch: Mapping[str, Any]) -> Sweep:
         {key: value for key, value in entry.items() if key != "packet_sizes"}
         for entry in base.get("arrivals", ())
     ]
-    return replace(test, base=base, shown=()).sweep(RULES, replicates=REPLICATES)
+    return replace(test, base=base, shown=()).with_replicates(REPLICATES).sweep(RULES)
 
 
 def rows(test: Test, found: Beside) -> list[dict[str, Any]]:

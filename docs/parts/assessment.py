@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from cwndlab.assessment import SUITES, criteria, judging, suite
 from parts.text import table
 
@@ -14,10 +16,18 @@ def part(what: str) -> str:
 def _margins() -> str:
     rows = [
         [f"`{name}`", f"{margin.absolute:g}" if margin.absolute else "",
-         f"{100 * margin.relative:.0f} %" if margin.relative else "", margin.reason]
+         f"{100 * margin.relative:.0f} %" if margin.relative else "", _most(margin), margin.reason]
         for name, margin in judging.margins().items()
     ]  # fmt: skip
-    return table(["column", "absolute", "relative", "reason"], rows)
+    return table(["column", "absolute", "relative", "at most", "reason"], rows)
+
+
+def _most(margin: judging.Margin) -> str:
+    parts = [
+        f"{margin.most:g}" if math.isfinite(margin.most) else "",
+        f"{100 * margin.of_small:.0f} %" if math.isfinite(margin.of_small) else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def _criteria() -> str:

@@ -282,12 +282,14 @@ def _assessment() -> Schema:
     interval = fields("mean low high", _or_null(NUMBER))
     comparison = exactly(
         {**fields("test metric verdict", TEXT), "cell": map_of(TEXT),
-         "enough": TRUTH, "values": list_of(_or_null(NUMBER)),
+         **fields("enough tolerant", TRUTH), "weight": NUMBER, "deciding": list_of(TEXT),
+         "values": list_of(_or_null(NUMBER)),
          "means": map_of(exactly({**interval, "count": WHOLE})),
          "disadvantages": map_of(exactly({**interval, "count": WHOLE, "margin": NUMBER}))}
     )  # fmt: skip
     criterion = exactly(
-        {**fields("section title verdict reason", TEXT), "must": TRUTH, "counts": map_of(WHOLE),
+        {**fields("section title verdict reason calibrated", TEXT), "must": TRUTH,
+         "counts": map_of(WHOLE),
          "comparisons": list_of(comparison)}
     )  # fmt: skip
     test = exactly({**fields("id section title what", TEXT), "sweep": TABLE})
@@ -296,7 +298,7 @@ def _assessment() -> Schema:
          **fields("references deciding suites", list_of(TEXT)),
          "quick": TRUTH, "seed": WHOLE, "criteria": list_of(criterion), "tests": list_of(test),
          "not_run": map_of(TEXT),
-         "live": list_of(TABLE), "worst_link": {"type": ["object", "null"]}}
+         "worst_link": {"type": ["object", "null"]}, "elsewhere": list_of(TABLE)}
     )  # fmt: skip
 
 

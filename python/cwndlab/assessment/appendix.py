@@ -48,11 +48,11 @@ def _lines(found: Assessment) -> Iterator[str]:
             yield ""
             yield f"**{entry.test.title}** ({entry.test.id}). {entry.test.what}"
             yield ""
-            yield f"| metric | where | {' | '.join(found.rules)} | verdict |"
-            yield f"| --- | --- |{' --- |' * len(found.rules)} --- |"
+            yield f"| metric | where | {' | '.join(entry.rules)} | verdict |"
+            yield f"| --- | --- |{' --- |' * len(entry.rules)} --- |"
             for each in one.comparisons:
                 if each.test == entry.test.id:
-                    yield _row(found, each)
+                    yield _row(each)
     if found.worst is not None:
         yield ""
         yield "## The worst link"
@@ -61,10 +61,9 @@ def _lines(found: Assessment) -> Iterator[str]:
     yield ""
 
 
-def _row(found: Assessment, one: Comparison) -> str:
-    means = (one.means[rule] for rule in found.rules)
+def _row(one: Comparison) -> str:
     texts = [
         with_interval({"mean": mean.mean, "ci95_low": mean.low, "ci95_high": mean.high}, one.metric)
-        for mean in means
+        for mean in one.means.values()
     ]
     return f"| {one.metric.title} | {named(one.cell)} | {' | '.join(texts)} | {one.verdict} |"

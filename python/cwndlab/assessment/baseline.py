@@ -27,6 +27,7 @@ WRITTEN = "what `cwndlab assess --out` wrote to assessment.json"
 _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "text": ("a text", lambda value: isinstance(value, str)),
     "number": ("a whole number", is_whole),
+    "figure": ("a number", is_number),
     "truth": ("true or false", lambda value: isinstance(value, bool)),
     "list": ("a list", is_list),
     "table": ("a table", is_table),
@@ -38,7 +39,7 @@ _WHOLE = {"cwndlab_version": "text", "build": "text", "rule": "text", "profile":
           "quick": "truth", "suites": "list", "criteria": "list"}  # fmt: skip
 _CRITERION = {"section": "text", "comparisons": "list"}
 _COMPARISON = {"test": "text", "metric": "text", "cell": "table", "enough": "truth",
-               "values": "values", "means": "table"}  # fmt: skip
+               "weight": "figure", "values": "values", "means": "table"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -179,16 +180,40 @@ def changes(found: Assessment, earlier: Mapping[str, Any]) -> list[Change]:
         for criterion in earlier["criteria"]
         for one in criterion["comparisons"]
     }
-    return [_change(criterion, before, found.metrics) for criterion in data["criteria"]]
+    looks = max((len(entry.test.looks) for entry in found.tested), default=1)
+    return [_change(criterion, before, found.metrics, looks) for criterion in data["criteria"]]
+
+
+def line(found: Iterable[Change]) -> str:
+    """Say in one line what has changed.
+
+    Examples
+    --------
+    >>> line([Change("5.1.2", "", "worse", ""), Change("6.1", "", "no worse", "")])
+    '1 worse (5.1.2), 1 no worse'
+    """
+    sections: dict[str, list[str]] = {}
+    for one in found:
+        sections.setdefault(one.verdict, []).append(one.section)
+    parts: list[str] = []
+    for name in (*judging.JUDGED, NOT_COMPARED):
+        own = sections.get(name, [])
+        named_ones = "" if name == judging.NO_WORSE or not own else f" ({', '.join(own)})"
+        parts += [f"{len(own)} {name}{named_ones}"] if own else []
+    return ", ".join(parts)
 
 
 def _place(one: Mapping[str, Any]) -> tuple[str, str, str]:
-    return one["test"], one["metric"], json.dumps(one["cell"], sort_keys=True)
+    return one["metric"], *_cell(one)
+
+
+def _cell(one: Mapping[str, Any]) -> tuple[str, str]:
+    return one["test"], json.dumps(one["cell"], sort_keys=True)
 
 
 def _change(
     criterion: Mapping[str, Any], before: Mapping[tuple[str, ...], Any],
-    metrics: Mapping[str, Metric],
+    metrics: Mapping[str, Metric], looks: int,
 ) -> Change:  # fmt: skip
     section = criterion["section"]
     if not criterion["comparisons"]:
@@ -199,15 +224,21 @@ def _change(
         if (other := before.get((section, *_place(one)))) is not None
     ]
     found = [
-        (_disadvantage(one, other, metrics[one["metric"]], len(pairs)), one, other)
+        (_disadvantage(one, other, metrics[one["metric"]], looks * len(pairs)), one, other)
         for one, other in pairs
     ]
     if not found:
         reason = "the baseline has no run of this criterion"
         return Change(section, criterion["title"], NOT_COMPARED, reason, lacks=reason)
     verdicts = [judging.verdict([less]) for less, _, _ in found]
-    verdict = judging.overall(verdicts)
-    own = [each for each, name in zip(found, verdicts, strict=True) if name == verdict]
+    cells = judging.cells_of([
+        (_cell(one), one["weight"], name)
+        for (_, one, _), name in zip(found, verdicts, strict=True)
+    ])  # fmt: skip
+    verdict = judging.overall(cells)
+    own = [
+        each for each, name in zip(found, verdicts, strict=True) if name == verdict
+    ] or found  # No worse in all, though some are better, and others worse.
     sign = -1.0 if verdict == judging.BETTER else 1.0
     _, one, other = max(own, key=lambda each: sign * (each[0][0].mean or 0.0) / (each[0][1] or 1.0))
     metric = metrics[one["metric"]]

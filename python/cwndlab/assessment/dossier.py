@@ -11,7 +11,6 @@ from cwndlab import tomltext
 from cwndlab.arguments import Progress
 from cwndlab.assessment import judging
 from cwndlab.assessment.judging import Comparison
-from cwndlab.assessment.live import NAMES, LiveRun
 from cwndlab.assessment.result import Assessment, Judged, Tested, named
 from cwndlab.files import write_whole
 from cwndlab.pages import page
@@ -21,7 +20,7 @@ from cwndlab.tables import number, with_interval
 
 SIGNS = {
     judging.WORSE: "▼", judging.BETTER: "▲", judging.NO_WORSE: "=", judging.UNDECIDED: "?",
-    judging.TEXT: "✎", judging.LIVE: "…", judging.NONE: "-", judging.NOT_RUN: "·",
+    judging.NOT_JUDGED: "∅", judging.TEXT: "✎", judging.NONE: "-", judging.NOT_RUN: "·",
 }  # fmt: skip
 """A sign for each verdict: no meaning depends on colour."""
 
@@ -40,49 +39,18 @@ def write(found: Assessment, target: str | Path, progress: Progress | None = Non
     """
     parts: list[dict[str, Any]] = []
     for done, one in enumerate(found.judged(), 1):
-        parts.append(_criterion(found, one))
+        parts.append(_criterion(one))
         if progress is not None:
             progress("draw", done, len(found.judged()))
-    rules = [
-        {"index": index, "label": label, "sample": glyphs.sample(index)}
-        for index, label in enumerate(found.rules)
-    ]
     html = page(
-        "dossier.html.jinja", found=found, parts=parts, rules=rules, signs=SIGNS,
-        counts=counts(found), margins=judging.margins(), live=live_rows(found), worst=_worst(found),
-        runs=sum(len(entry.found) for entry in found.tested),
+        "dossier.html.jinja", found=found, parts=parts, signs=SIGNS,
+        counts=counts(found), margins=judging.margins(), worst=_worst(found),
+        homes=home_rows(found), runs=sum(len(entry.found) for entry in found.tested),
     )  # fmt: skip
     path = Path(target)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, html.encode("utf-8"))
     return path
-
-
-def live_rows(found: Assessment) -> list[tuple[str, ...]]:
-    """Return a row for each live run.
-
-    Flows, test, goodput of the rule and of the other flow (Mbit/s), RTT (ms), loss (%), each with
-    the simulator's in brackets, and a note.
-    """
-    rows: list[tuple[str, ...]] = []
-    for one in found.live:
-        values = [
-            _both(one, key, scale)
-            for key, scale in (
-                ("goodput_bps", 1e-6), ("other_goodput_bps", 1e-6), ("mean_rtt_s", 1e3),
-                ("loss_rate", 100.0),
-            )
-        ]  # fmt: skip
-        note = one.refused or ("" if one.valid else f"not valid: {one.reasons}")
-        rows.append((NAMES[one.kind], one.title, *values, note))
-    return rows
-
-
-def _both(one: LiveRun, key: str, scale: float) -> str:
-    real, simulated = ((part or {}).get(key) for part in (one.measured, one.simulated))
-    if real is None:
-        return ""
-    return f"{real * scale:.2f}" + ("" if simulated is None else f" ({simulated * scale:.2f})")
 
 
 def _worst(found: Assessment) -> dict[str, Any] | None:
@@ -92,45 +60,67 @@ def _worst(found: Assessment) -> dict[str, Any] | None:
     return {"text": found.worst.text, "file": tomltext.dumps(document), "link": _link(document)}
 
 
+def home_rows(found: Assessment) -> list[tuple[str, str, list[str], bool]]:
+    """Return section, title, verdict at every home, and whether they differ, of each criterion.
+
+    Empty with one home. A criterion that no home runs is left out.
+    """
+    if not found.elsewhere:
+        return []
+    rows: list[tuple[str, str, list[str], bool]] = []
+    for entries in zip(*(one.judged() for one in (found, *found.elsewhere)), strict=True):
+        verdicts = [one.verdict for one in entries]
+        if any(one.comparisons for one in entries):
+            judged = {name for name in verdicts if name in judging.JUDGED}
+            criterion = entries[0].criterion
+            rows.append((criterion.section, criterion.title, verdicts, len(judged) > 1))
+    return rows
+
+
 def counts(found: Assessment) -> dict[str, int]:
     """Return the number of criteria by verdict, in the order of `SIGNS`."""
     verdicts = [one.verdict for one in found.judged()]
     return {name: verdicts.count(name) for name in SIGNS if name in verdicts}
 
 
-def _criterion(found: Assessment, one: Judged) -> dict[str, Any]:
+def _criterion(one: Judged) -> dict[str, Any]:
     return {
         "id": f"s{one.criterion.section.replace('.', '-')}",
         "criterion": one.criterion,
         "verdict": one.verdict,
         "slug": one.verdict.replace(" ", "-"),
         "reason": one.reason,
-        "tests": [_test(found, one, entry) for entry in one.tested],
+        "calibrated": one.calibrated if one.comparisons else "",
+        "tests": [_test(one, entry) for entry in one.tested],
     }
 
 
-def _test(found: Assessment, one: Judged, entry: Tested) -> dict[str, Any]:
+def _test(one: Judged, entry: Tested) -> dict[str, Any]:
     chapter = from_sweep.chapter_of(StoredSweep(entry.found, [], 0))
     judged = [measure for measure in chapter.measures if measure.key in entry.test.judged]
     compared = [each for each in one.comparisons if each.test == entry.test.id]
     return {
         "test": entry.test,
+        "rules": [
+            {"index": index, "label": label, "sample": glyphs.sample(index)}
+            for index, label in enumerate(entry.rules)
+        ],
         "plots": [
             {"title": measure.title, "better": measure.better,
              "found": charts.plots(chapter, chapter.summary, measure)}
             for measure in judged
         ],
-        "rows": [_row(found, entry, each) for each in compared],
+        "rows": [_row(entry, each) for each in compared],
         "file": tomltext.dumps(entry.found.sweep.to_dict()),
     }  # fmt: skip
 
 
-def _row(found: Assessment, entry: Tested, one: Comparison) -> dict[str, Any]:
+def _row(entry: Tested, one: Comparison) -> dict[str, Any]:
     return {
         "metric": one.metric.title,
         "where": named(one.cell),
         "scenario": scenario_link(entry, one.cell),
-        "values": [with_interval(_estimate(one.means[rule]), one.metric) for rule in found.rules],
+        "values": [with_interval(_estimate(one.means[rule]), one.metric) for rule in entry.rules],
         "disadvantages": [(name, _disadvantage(one, name)) for name in one.deciding],
         "verdict": one.verdict,
         "slug": one.verdict.replace(" ", "-"),

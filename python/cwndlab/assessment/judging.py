@@ -2,32 +2,42 @@
 
 A comparison is one metric in one cell of a test. Its disadvantage against a reference is the mean
 over replicates of the paired differences (runs of the same seed share their random numbers), signed
-so that more is worse, with a 95 % confidence interval that holds for all comparisons of the
-criterion at once (Bonferroni). With the margin of relevance of ``suites/margins.toml`` the
-comparison is
+so that more is worse, with a 95 % confidence interval that holds at once for all comparisons of the
+criterion, all references and all looks at the data (Bonferroni). With the margin of relevance of
+``suites/margins.toml`` the comparison is
 
-- *worse*, if the disadvantage exceeds the margin against every deciding reference,
+- *worse*, if the disadvantage exceeds the margin against any deciding reference,
 - *better*, if the advantage exceeds it against every one,
-- *no worse*, if against one of them at least the disadvantage is surely within the margin,
-- *undecided* otherwise: the replicates are too few for their spread.
+- *no worse*, if against every one the disadvantage is surely within the margin,
+- *undecided* otherwise: the replicates are too few for their spread,
+- *not judged*, if no reference does there what the test is for (`Test.purpose`).
 
-Of the goodput of its own flows beside others' a rule needs no more than the references have: more
-is the others' loss, so there better counts as no worse.
+Harm to others (`Test.harm`) and what a rule needs beside others (`Test.enough`) are measured by the
+standard that does most harm, or has least: RFC 9743, section 5.2.1, allows what standards "do to
+each other". There *worse* is against every reference, and *no worse* against one. More than the
+references have of what is enough is the others' loss, so that better counts as no worse.
 
-The references that decide are the standards among them, if there are any: RFC 9743, section 5.2.1,
-names RFC 5681 and RFC 9438; being no worse than an experiment is no evidence. A criterion is worse
-if one comparison is, else undecided if one is, else better if one is, else no worse.
+The references that decide are the standards among them, if there are any, and those of the test
+(`Test.references`): RFC 9743, section 5.2.1, names RFC 5681 and RFC 9438; being no worse than an
+experiment is no evidence.
+
+A cell has the first of *worse*, *undecided*, *better*, *no worse* that one of its comparisons has.
+Cells have weights (`Test.weight`, which the cells of a test share). A criterion is worse if
+`DECISIVE` of the weight of its judged cells is worse; undecided if what is undecided could make it
+so; better if as much is better, and nothing is worse; else no worse.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from cwndlab.assessment.suite import Test
+from cwndlab import custom_rules, native
+from cwndlab.assessment.suite import Test, Wanted
 from cwndlab.errors import ScenarioError
 from cwndlab.metrics import Metric
 from cwndlab.quantities import seconds
@@ -36,9 +46,13 @@ from cwndlab.sweeps import SweepResult
 from cwndlab.sweeps.base import parse
 
 WORSE, UNDECIDED, BETTER, NO_WORSE = "worse", "undecided", "better", "no worse"
-NOT_RUN, TEXT, LIVE, NONE = "not run", "for the authors", "needs live evidence", "not applicable"
-JUDGED = (WORSE, UNDECIDED, BETTER, NO_WORSE)
-"""Verdicts of simulations, the first that one comparison has decides."""
+NOT_JUDGED = "not judged"
+"""The verdict where every reference fails, too."""
+NOT_RUN, TEXT, NONE = "not run", "for the authors", "not applicable"
+JUDGED = (WORSE, UNDECIDED, BETTER, NO_WORSE, NOT_JUDGED)
+"""Verdicts of simulations; the first that one comparison has is its cell's."""
+DECISIVE = 0.25
+"""The part of a criterion's weight that decides."""
 STANDARDS = ("NewReno", "CUBIC", "kernel:reno", "kernel:cubic")
 """RFC 5681 with RFC 6582, and RFC 9438; also as Linux has them."""
 
@@ -50,6 +64,10 @@ class Margin:
     absolute: float = 0.0
     relative: float = 0.0
     """Fraction of the reference's mean."""
+    most: float = math.inf
+    """Largest margin, in the column's unit."""
+    of_small: float = math.inf
+    """Largest margin as a fraction of the reference's mean, where that is small."""
     better: str = ""
     """``lower`` or ``higher``, for a column that has no better direction everywhere."""
     unfinished: bool = False
@@ -57,8 +75,17 @@ class Margin:
     reason: str = ""
 
     def around(self, mean: float) -> float:
-        """Return the margin where the reference has this mean."""
-        return max(self.absolute, self.relative * abs(mean))
+        """Return the margin where the reference has this mean.
+
+        Examples
+        --------
+        >>> [Margin(absolute=0.05, of_small=0.25).around(mean) for mean in (0.8, 0.1)]
+        [0.05, 0.025]
+        """
+        wide = max(self.absolute, self.relative * abs(mean))
+        # An infinite fraction of nothing is not a number.
+        small = self.of_small * abs(mean) if math.isfinite(self.of_small) else math.inf
+        return min(wide, self.most, small)
 
 
 @functools.cache
@@ -98,8 +125,13 @@ class Comparison:
     margins: Mapping[str, float]
     """Reference to the margin there."""
     deciding: Sequence[str]
+    """References that decide there; none where each fails the test's purpose."""
     is_enough: bool
     """Whether more than the references have is not better."""
+    is_tolerant: bool
+    """Whether one reference that is no better is enough: harm to others, and what is enough."""
+    weight: float
+    """Of its cell in the criterion."""
     verdict: str
 
     @property
@@ -109,14 +141,30 @@ class Comparison:
         return own.mean is None and any(other.mean is not None for other in others)
 
     @property
+    def place(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """The test and its cell."""
+        return self.test, tuple(self.cell.items())
+
+    @property
+    def nearest(self) -> str | None:
+        """The deciding reference that makes the verdict: the best one, of tolerant ones the worst.
+
+        None if none decides, or none has a value.
+        """
+        known = [name for name in self.deciding if self.disadvantages[name].mean is not None]
+        if not known:
+            return None
+        return (min if self.is_tolerant else max)(known, key=self._in_margins)
+
+    @property
     def size(self) -> float:
-        """Smallest disadvantage against a deciding reference, in margins; negative is better."""
-        found = [
-            mean / self.margins[name]
-            for name in self.deciding
-            if (mean := self.disadvantages[name].mean) is not None and self.margins[name] > 0
-        ]
-        return min(found, default=0.0)
+        """Disadvantage against `nearest`, in margins; negative is better."""
+        return 0.0 if self.nearest is None else self._in_margins(self.nearest)
+
+    def _in_margins(self, name: str) -> float:
+        less, margin = self.disadvantages[name].mean or 0.0, self.margins[name]
+        # A reference that has nothing of what is better has no margin, and none can have less.
+        return less / margin if margin > 0 else math.copysign(math.inf, less) if less else 0.0
 
 
 def deciding(references: Sequence[str]) -> list[str]:
@@ -130,7 +178,9 @@ def deciding(references: Sequence[str]) -> list[str]:
     return [name for name in references if name in STANDARDS] or list(references)
 
 
-def comparisons(test: Test, found: SweepResult, among: int) -> list[Comparison]:
+def comparisons(
+    test: Test, found: SweepResult, among: int, references: Sequence[str]
+) -> list[Comparison]:
     """Judge every cell of a test's sweep.
 
     Parameters
@@ -140,7 +190,9 @@ def comparisons(test: Test, found: SweepResult, among: int) -> list[Comparison]:
     found : SweepResult
         Its runs; the first level of the axis of rules is the rule under test.
     among : int
-        Number of comparisons of the criterion, over which the intervals hold at once.
+        Number of intervals of the criterion that hold at once.
+    references : sequence of str
+        References of the assessment, of which `deciding` chooses; those of the test decide, too.
     """
     plan = found.sweep.plan
     axis = found.sweep.compared
@@ -150,17 +202,22 @@ def comparisons(test: Test, found: SweepResult, among: int) -> list[Comparison]:
         cell for cell in range(plan.count // plan.replicates) if cell // stride % len(rules) == 0
     ]
     metrics = {metric.key: metric for metric in found.sweep.measures}
+    own = {custom_rules.shown(native.rule(name)) for name in test.references}
+    chosen = [*deciding([name for name in rules[1:] if name in references]), *own]
     return [
-        _comparison(test, found, metrics[key], {
-            rule: cell + at * stride for at, rule in enumerate(rules)}, axis, among)
+        _comparison(
+            test, found, metrics[key], {rule: cell + at * stride for at, rule in enumerate(rules)},
+            axis, among, [name for name in rules[1:] if name in chosen], test.weight / len(cells),
+        )
         for cell in cells
         for key in test.judged
     ]  # fmt: skip
 
 
 def _comparison(
-    test: Test, found: SweepResult, metric: Metric, places: Mapping[str, int], axis: str, among: int
-) -> Comparison:
+    test: Test, found: SweepResult, metric: Metric, places: Mapping[str, int], axis: str,
+    among: int, chosen: Sequence[str], weight: float,
+) -> Comparison:  # fmt: skip
     rule, *references = places
     sign = sign_of(metric)
     values = {name: values_of(found, cell, metric) for name, cell in places.items()}
@@ -173,13 +230,27 @@ def _comparison(
     around = {name: margin.around(means[name].mean or 0.0) for name in references}
     labels = found.labels(places[rule])
     labels.pop(axis)
-    decide, is_enough = deciding(references), metric.key in test.enough
-    judged = verdict([(less[name], around[name]) for name in decide])
+    fit = [name for name in chosen if serves(test.purpose, found, places[name])]
+    is_enough = metric.key in test.enough
+    is_tolerant = is_enough or metric.key in test.harm
+    judged = verdict([(less[name], around[name]) for name in fit], is_tolerant=is_tolerant)
     return Comparison(
         test=test.id, cell=labels, metric=metric, values=values[rule], means=means,
-        disadvantages=less, margins=around, deciding=decide, is_enough=is_enough,
+        disadvantages=less, margins=around, deciding=fit, is_enough=is_enough,
+        is_tolerant=is_tolerant, weight=weight,
         verdict=NO_WORSE if is_enough and judged == BETTER else judged,
     )  # fmt: skip
+
+
+def serves(purpose: Mapping[str, Wanted], found: SweepResult, cell: int) -> bool:
+    """Whether a reference does in its cell what a test is for."""
+    for key, wanted in purpose.items():
+        mean = estimate(found.values(cell, key)).mean
+        if mean is None or not (
+            wanted.get("least", -math.inf) <= mean <= wanted.get("most", math.inf)
+        ):
+            return False
+    return True
 
 
 def sign_of(metric: Metric) -> float:
@@ -219,42 +290,86 @@ def _paired(
     return found.at_least(metric.known_to(own, others))
 
 
-def verdict(found: Sequence[tuple[Estimate, float]]) -> str:
+def verdict(found: Sequence[tuple[Estimate, float]], *, is_tolerant: bool = False) -> str:
     """Judge the disadvantages against the deciding references, each with its margin.
+
+    With `is_tolerant` worse must hold against every reference, and no worse against one.
 
     Examples
     --------
-    >>> verdict([(Estimate(5.0, 4.0, 6.0, 5), 1.0), (Estimate(3.0, 2.0, 4.0, 5), 1.0)])
-    'worse'
-    >>> verdict([(Estimate(5.0, 4.0, 6.0, 5), 1.0), (Estimate(0.0, -0.5, 0.5, 5), 1.0)])
-    'no worse'
-    >>> verdict([(Estimate(-5.0, -6.0, -4.0, 5), 1.0)])
-    'better'
-    >>> verdict([(Estimate(1.0, -1.0, 3.0, 5), 1.0)])
-    'undecided'
+    >>> much, none = (Estimate(5.0, 4.0, 6.0, 5), 1.0), (Estimate(0.0, -0.5, 0.5, 5), 1.0)
+    >>> verdict([much, none]), verdict([much, none], is_tolerant=True)
+    ('worse', 'no worse')
+    >>> verdict([none, none]), verdict([(Estimate(-5.0, -6.0, -4.0, 5), 1.0)])
+    ('no worse', 'better')
+    >>> verdict([none, (Estimate(1.0, -1.0, 3.0, 5), 1.0)]), verdict([])
+    ('undecided', 'not judged')
     """
-    ends = [(one.low, one.high, margin) for one, margin in found]
+    if not found:
+        return NOT_JUDGED
     known = [
-        (low, high, margin) for low, high, margin in ends if low is not None and high is not None
-    ]
-    if len(known) == len(ends) and all(low > margin for low, _, margin in known):
+        (one.low, one.high, margin) for one, margin in found
+        if one.low is not None and one.high is not None
+    ]  # fmt: skip
+    is_all = len(known) == len(found)
+    beyond = [low > margin for low, _, margin in known]
+    within_it = [high <= margin for _, high, margin in known]
+    if any(beyond) if not is_tolerant else is_all and all(beyond):
         return WORSE
-    if len(known) == len(ends) and all(high < -margin for _, high, margin in known):
+    if is_all and all(high < -margin for _, high, margin in known):
         return BETTER
-    if any(high <= margin for _, high, margin in known):
+    if any(within_it) if is_tolerant else is_all and all(within_it):
         return NO_WORSE
     return UNDECIDED
 
 
-def overall(verdicts: Sequence[str]) -> str:
-    """Return the verdict on a criterion from those on its comparisons.
+def first_of(verdicts: Iterable[str]) -> str:
+    """Return the verdict on a cell from those on its comparisons.
 
     Examples
     --------
-    >>> overall(["no worse", "worse", "better"]), overall(["no worse", "better"]), overall([])
-    ('worse', 'better', 'not run')
+    >>> first_of(["no worse", "worse", "better"]), first_of(["no worse", "better"])
+    ('worse', 'better')
     """
-    return next((name for name in JUDGED if name in verdicts), NOT_RUN)
+    found = set(verdicts)
+    return next((name for name in JUDGED if name in found), NOT_RUN)
+
+
+def cells_of(found: Sequence[tuple[Hashable, float, str]]) -> list[tuple[float, str]]:
+    """Return weight and verdict of every cell, from place, weight and verdict of comparisons."""
+    weights = {place: weight for place, weight, _ in found}
+    return [
+        (weight, first_of(verdict for place, _, verdict in found if place == own))
+        for own, weight in weights.items()
+    ]
+
+
+def overall(cells: Sequence[tuple[float, str]]) -> str:
+    """Return the verdict on a criterion from weight and verdict of its cells.
+
+    Examples
+    --------
+    >>> overall([(1, "worse"), *[(1, "no worse")] * 3]), overall([(1, "worse"), (4, "no worse")])
+    ('worse', 'no worse')
+    >>> overall([(1, "worse"), (1, "undecided"), *[(1, "better")] * 4])
+    'undecided'
+    >>> overall([(1, "better"), (3, "no worse")]), overall([(1, "not judged")]), overall([])
+    ('better', 'not judged', 'not run')
+    """
+    total = sum(weight for weight, name in cells if name != NOT_JUDGED)
+    if not total:
+        return NOT_JUDGED if cells else NOT_RUN
+    # Shares of equal weights add up to a quarter but for rounding.
+    part = {
+        name: sum(weight for weight, own in cells if own == name) / total + 1e-9
+        for name in JUDGED
+    }  # fmt: skip
+    if part[WORSE] >= DECISIVE:
+        return WORSE
+    if part[WORSE] + part[UNDECIDED] >= DECISIVE:
+        return UNDECIDED
+    is_worse_somewhere = any(name == WORSE for _, name in cells)
+    return BETTER if part[BETTER] >= DECISIVE and not is_worse_somewhere else NO_WORSE
 
 
 def plain(found: Comparison) -> dict[str, Any]:
@@ -265,6 +380,9 @@ def plain(found: Comparison) -> dict[str, Any]:
         "metric": found.metric.key,
         "verdict": found.verdict,
         "enough": found.is_enough,
+        "tolerant": found.is_tolerant,
+        "weight": found.weight,
+        "deciding": list(found.deciding),
         "values": list(found.values),
         "means": {name: dict(found.means[name]._asdict()) for name in found.means},
         "disadvantages": {

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from cwndlab import native
-from cwndlab.assessment import judging
+from cwndlab.assessment import calibration, judging
 from cwndlab.assessment.adversary import Worst
 from cwndlab.assessment.judging import Comparison
-from cwndlab.assessment.live import LiveRun
 from cwndlab.assessment.suite import Criterion, Test, criteria, left_out, within
 from cwndlab.kernel_runs.virtual import SIMULATOR
 from cwndlab.metrics import Metric
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 _NAMES = {"limit": "buffer", "count": "flows", "rule": "beside"}
 """Keys of scenarios to the words for them; the rules of a cell are those of the other flows."""
-_WITHOUT_RUNS = {"text": judging.TEXT, "live": judging.LIVE, "none": judging.NONE}
+_WITHOUT_RUNS = {"text": judging.TEXT, "none": judging.NONE}
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,35 @@ class Tested:
     found: SweepResult
 
     @property
+    def rules(self) -> list[str]:
+        """The rule under test and its references here."""
+        return list(self.found.sweep.plan.labels[self._axis])
+
+    @property
     def count(self) -> int:
-        """Number of comparisons."""
+        """Number of intervals that hold at once: of comparisons, references and looks."""
         plan = self.found.sweep.plan
-        rules = len(plan.axes[self.found.sweep.compared or ""])
-        return plan.count // plan.replicates // rules * len(self.test.judged)
+        cells = plan.count // plan.replicates // len(self.rules)
+        looks = len(self.test.looks)
+        return cells * len(self.test.judged) * max(1, len(self.rules) - 1) * looks
+
+    @property
+    def first_look(self) -> dict[int, range]:
+        """The replicates with which every cell begins."""
+        plan = self.found.sweep.plan
+        return dict.fromkeys(range(plan.count // plan.replicates), range(self.test.replicates))
+
+    def places(self, cell: Mapping[str, str], references: Sequence[str]) -> list[int]:
+        """Return the numbers of a cell in the plan, of the rule and these references."""
+        found = (
+            self.found.sweep.cell_of({**cell, self._axis: rule})
+            for rule in (self.rules[0], *references)
+        )
+        return [index for index in found if index is not None]
+
+    @property
+    def _axis(self) -> str:
+        return self.found.sweep.compared or ""
 
 
 @dataclass(frozen=True)
@@ -61,12 +84,17 @@ class Judged:
         """The verdict."""
         if not self.comparisons:
             return _WITHOUT_RUNS.get(self.criterion.evidence, judging.NOT_RUN)
-        return judging.overall([one.verdict for one in self.comparisons])
+        return judging.overall(self._cells)
+
+    @property
+    def _cells(self) -> list[tuple[float, str]]:
+        """Weight and verdict of every cell."""
+        return judging.cells_of([(one.place, one.weight, one.verdict) for one in self.comparisons])
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of comparisons by verdict."""
-        found = Counter(one.verdict for one in self.comparisons)
+        """Number of cells by verdict."""
+        found = Counter(verdict for _, verdict in self._cells)
         return {name: found[name] for name in judging.JUDGED if found[name]}
 
     @property
@@ -79,15 +107,30 @@ class Judged:
 
     @property
     def reason(self) -> str:
-        """The verdict's reason, one sentence."""
+        """The verdict's reason: how many cells have which verdict, and the decisive one."""
         if not self.comparisons:
             return self.criterion.why or "None of the chosen tests is about it."
-        one = self.decisive
-        assert one is not None, "a verdict is that of a comparison"
         counted = ", ".join(f"{count} {name}" for name, count in self.counts.items())
+        cells = len(self._cells)
+        of = f"Of {cells} cells: {counted}" if cells > 1 else f"1 cell: {counted}"
+        one = self.decisive
+        if one is None or one.nearest is None:
+            return f"{of}."
+        # A criterion that is no worse may have a cell that is.
+        worst = max(self.comparisons, key=lambda each: each.size)
+        if self.verdict == judging.NO_WORSE and worst.verdict in (judging.WORSE, judging.UNDECIDED):
+            return f"{of}. The worst: {sentence(worst)}."
         if self.verdict == judging.NO_WORSE:
-            return f"{counted}. Nearest to worse: {sentence(one)}."
-        return f"{counted}. Farthest off: {sentence(one)}."
+            return f"{of}. Nearest to worse: {sentence(one)}."
+        return f"{of}. Farthest off: {sentence(one)}."
+
+    @property
+    def calibrated(self) -> str:
+        """What is known of how often the verdict is wrong."""
+        found = calibration.of(self.criterion.section, [entry.test for entry in self.tested])
+        if found is None or not found.holds:
+            return "Not calibrated" + ("." if found is None else f": {found.text}.")
+        return f"Calibrated: {found.text}."
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,8 +158,8 @@ class Assessment(ResultTables):
     tested: Sequence[Tested]
     worst: Worst | None = None
     """What the adversary found, if it was asked."""
-    live: Sequence[LiveRun] = ()
-    """Runs with real flows, if they were asked for."""
+    elsewhere: Sequence[Assessment] = ()
+    """The same at other homes, if they were asked for."""
 
     FILE: ClassVar[str] = "assessment.json"
 
@@ -138,14 +181,14 @@ class Assessment(ResultTables):
     @property
     def command(self) -> str:
         """The command that makes the same assessment."""
+        homes = [one.home for one in (self, *self.elsewhere)]
         options = [
             *(["--against", ",".join(self.references)]),
             *(["--suite", ",".join(self.suites)]),
             *(["--section", ",".join(self.sections)] if self.sections else []),
             *(["--quick"] if self.quick else []),
-            *(["--live"] if self.live else []),
             *(["--profile", self.profile] if self.profile != DEFAULT_PROFILE else []),
-            *(["--home", self.home] if self.home != SIMULATOR else []),
+            *(["--home", ",".join(homes)] if homes != [SIMULATOR] else []),
             *(["--seed", str(self.seed)] if self.seed != 1 else []),
         ]
         return shlex.join(["cwndlab", "assess", self.rule, *options])
@@ -163,7 +206,9 @@ class Assessment(ResultTables):
                 continue
             among = sum(entry.count for entry in own)
             compared = [
-                one for entry in own for one in judging.comparisons(entry.test, entry.found, among)
+                one
+                for entry in own
+                for one in judging.comparisons(entry.test, entry.found, among, self.references)
             ]
             found.append(Judged(criterion, own, compared))
         return found
@@ -173,12 +218,12 @@ class Assessment(ResultTables):
         """Requested tests that were skipped, and why.
 
         Sections whose criterion simulation can show, also those where the rule has no value in any
-        run; tests that the home cannot run; suites and tests that the short ones leave out, and
-        ``live``. No verdict is about them: they have not passed.
+        run, or every reference fails, too; tests that the home cannot run; suites and tests that
+        the short ones leave out. No verdict is about them: they have not passed.
         """
         found: dict[str, str] = dict(self.refused)
         for one in self.judged():
-            if one.verdict == judging.NOT_RUN:
+            if one.verdict in (judging.NOT_RUN, judging.NOT_JUDGED):
                 found[one.criterion.section] = one.reason
             elif nothing := [each for each in one.comparisons if each.is_unmeasured]:
                 found[one.criterion.section] = (
@@ -186,8 +231,7 @@ class Assessment(ResultTables):
                     f"comparisons, the first: {nothing[0].metric.key} of {nothing[0].test}"
                 )
         found |= left_out(self.suites, quick=self.quick, sections=self.sections)
-        refused = [run.refused for run in self.live if run.refused]
-        return {**found, **({"live": refused[0]} if refused else {})}
+        return found
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -265,6 +309,7 @@ class Assessment(ResultTables):
                     "must": one.criterion.must,
                     "verdict": one.verdict,
                     "reason": one.reason,
+                    "calibrated": one.calibrated if one.comparisons else "",
                     "counts": one.counts,
                     "comparisons": [judging.plain(each) for each in one.comparisons],
                 }
@@ -276,8 +321,8 @@ class Assessment(ResultTables):
                 for entry in self.tested
             ],
             "not_run": self.not_run,
-            "live": [one.to_dict() for one in self.live],
             "worst_link": None if self.worst is None else self.worst.to_dict(),
+            "elsewhere": [one.to_dict() for one in self.elsewhere],
         })  # fmt: skip
 
 
@@ -296,15 +341,9 @@ def named(cell: Mapping[str, str]) -> str:
 
 
 def sentence(one: Comparison) -> str:
-    """Write a comparison: the metric, the rule's mean, and that of the nearest reference.
-
-    The nearest is the deciding reference against which the disadvantage is smallest.
-    """
+    """Write a comparison: the metric, the rule's mean, and that of the nearest reference."""
     rule = next(iter(one.means))
-    nearest = min(
-        one.deciding,
-        key=lambda name: (one.disadvantages[name].mean or 0.0) / (one.margins[name] or 1.0),
-    )
+    nearest = one.nearest or one.deciding[0]
     values = (one.means[name].mean for name in (rule, nearest))
     own, other = (brief(value, one.metric) for value in values)
     unit = f" {one.metric.unit}" if one.metric.unit else ""

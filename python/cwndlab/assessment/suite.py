@@ -8,8 +8,14 @@ scenario begins with, and ``[[tests]]`` with these keys:
 - ``rule_at``: the dotted keys that get the rule, by default ``["flows.*.rule"]``;
 - ``judged``: metrics that decide; ``enough``: those of them of which a rule needs no more than the
   references have (its own goodput beside other flows: more is others' loss, and not better);
-  ``shown``: metrics that are only listed;
-- ``replicates``, ``base``, ``axes``, ``zip``, ``link``, ``group``: as in a sweep;
+  ``harm``: those that belong to flows other than the rule's; ``shown``: metrics that are only
+  listed;
+- ``purpose``: metrics with the ``least`` or ``most`` that a reference must have in a cell; one that
+  fails there itself decides nothing;
+- ``weight`` of the test in its criterion, by default 1, which its cells share; ``references`` that
+  decide in this test besides the standards;
+- ``most``: the largest number of replicates of a cell that stays undecided, by default 40;
+  ``replicates``, ``base``, ``axes``, ``zip``, ``link``, ``group``: as in a sweep;
 - ``quick``: the keys that are different with ``--quick``, or false where the test is left out.
 """
 
@@ -19,13 +25,14 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
-from typing import Any
+from typing import Any, TypedDict
 
 from cwndlab import custom_rules, native
 from cwndlab.documents import is_list, is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.kernel_runs.virtual import is_simulated
 from cwndlab.message import unknown
+from cwndlab.scenario import check_rule
 from cwndlab.sweeps import Sweep
 from cwndlab.sweeps.base import parse
 
@@ -37,9 +44,22 @@ DUMBBELL = "dumbbell"
 """The key of `common` that a network of named links does without."""
 RULE = "rule"
 """The axis of the rule under test and its references."""
-IN_KERNEL = {"Reno": "kernel:reno", "CUBIC": "kernel:cubic"}
-"""The standards as Linux has them."""
+QUIC = "quic"
+"""The home of rules in connections of quinn, in the simulator."""
+IN_KERNEL = {"Reno": "kernel:reno", "CUBIC": "kernel:cubic", "DCTCP": "kernel:dctcp"}
+"""The standards, and DCTCP, as Linux has them."""
 REPLICATES, QUICK_REPLICATES = 20, 8
+MOST_REPLICATES = 40
+"""Replicates that a cell has at most, unless it begins with more."""
+
+
+class Wanted(TypedDict, total=False):
+    """What a metric must be."""
+
+    least: float
+    most: float
+
+
 DRAWN = ("size", "gap", "phases", "exchanges", "think", "packet_sizes", "regular")
 """Keys of arrivals that a file of connection vectors replaces."""
 
@@ -54,7 +74,7 @@ class Criterion:
     """What the section asks, in our words."""
     must: bool = False
     evidence: str = "simulation"
-    """``simulation``; ``live`` where only real machines show it; ``text`` where the authors must
+    """``simulation``; ``text`` where the authors must
     argue it; ``none`` where it does not apply to a window rule."""
     why: str = ""
     """Why it is not judged by simulation."""
@@ -78,8 +98,13 @@ class Test:
     zip: Sequence[Mapping[str, Any]] = ()
     rule_at: Sequence[str] = ("flows.*.rule",)
     enough: Sequence[str] = ()
+    harm: Sequence[str] = ()
     shown: Sequence[str] = ()
+    purpose: Mapping[str, Wanted] = field(default_factory=dict[str, Wanted])
+    weight: float = 1.0
+    references: Sequence[str] = ()
     replicates: int = REPLICATES
+    most: int | None = None
     link: str = "bottleneck"
     group: str | None = None
     reference: str = ""
@@ -90,8 +115,25 @@ class Test:
         """Suite and name."""
         return f"{self.suite}/{self.name}"
 
-    def sweep(self, rules: Iterable[str], seed: int = 1, replicates: int | None = None) -> Sweep:
-        """Return the sweep over these rules, the first of them under test.
+    @property
+    def looks(self) -> list[int]:
+        """Numbers of replicates at which cells are judged, each twice the one before.
+
+        Examples
+        --------
+        >>> test = select(["rfc9743"], sections=["5.1.2"])[0]
+        >>> test.looks, test.with_replicates(3).looks
+        ([20, 40], [3])
+        """
+        found = [self.replicates]
+        while 2 * found[-1] <= (self.most or MOST_REPLICATES):
+            found.append(2 * found[-1])
+        return found
+
+    def sweep(self, rules: Iterable[str], seed: int = 1) -> Sweep:
+        """Return the sweep over these rules, the first of them under test, and its references.
+
+        It has as many replicates as the first of `looks`.
 
         Examples
         --------
@@ -99,31 +141,52 @@ class Test:
         >>> test.sweep(["AIAD(1, 3)", "Reno"]).plan.labels["rule"]
         ['AIAD(1, 3)', 'NewReno']
         """
-        notations = list(dict.fromkeys(map(native.rule, rules)))
+        notations = list(dict.fromkeys(map(native.rule, [*rules, *self.references])))
         levels = {custom_rules.shown(rule): dict.fromkeys(self.rule_at, rule) for rule in notations}
         return Sweep(
             name=f"{self.suite}-{self.name}", base=self.base, axes={**self.axes, RULE: levels},
-            zip=self.zip, replicates=replicates or self.replicates, seed=seed,
-            metrics=[*self.judged, *self.shown], link=self.link, group=self.group, compare=RULE,
+            zip=self.zip, replicates=self.replicates, seed=seed, link=self.link, group=self.group,
+            metrics=[*dict.fromkeys((*self.judged, *self.shown, *self.purpose))], compare=RULE,
         )  # fmt: skip
+
+    def with_replicates(self, replicates: int) -> Test:
+        """Return the test with this number of replicates in every cell."""
+        return replace(self, replicates=replicates, most=replicates)
 
     def with_profile(self, profile: str) -> Test:
         """Return the test with another profile of the TCP endpoints."""
         return replace(self, base={**self.base, "profile": profile})
 
     def at_home(self, home: str) -> Test:
-        """Return the test at a home; in a kernel the standards that flows have are Linux's.
+        """Return the test at a home.
+
+        In a kernel the standards that flows have, and the references of the test, are Linux's. With
+        ``quic`` the flows that get the rule are connections of quinn in the simulator, of the
+        references, too.
 
         Examples
         --------
         >>> test = next(one for one in suite("rfc9743").tests if one.name == "beside-standards")
         >>> test.at_home("linux").axes["flows.standard.rule"]
         ['kernel:reno', 'kernel:cubic']
+        >>> [flow.get("stack") for flow in test.at_home("quic").base["flows"]]
+        ['quinn', None]
         """
         if is_simulated({"home": home}):
             return self
+        if home == QUIC:
+            return replace(self, base={**self.base, "flows": [*map(self._in_quic, self._flows)]})
         base = {**_in_kernel(self.base), "home": home}
-        return replace(self, base=base, axes=_in_kernel(self.axes))
+        references = [name for name in map(_in_kernel, self.references) if _runs_at(name, home)]
+        return replace(self, base=base, axes=_in_kernel(self.axes), references=references)
+
+    @property
+    def _flows(self) -> Sequence[Mapping[str, Any]]:
+        return self.base.get("flows", ())
+
+    def _in_quic(self, flow: Mapping[str, Any]) -> Mapping[str, Any]:
+        is_tested = {"flows.*.rule", f"flows.{flow.get('name')}.rule"} & {*self.rule_at}
+        return {**flow, "stack": "quinn"} if is_tested else flow
 
     def with_vectors(self, file: str) -> Test:
         """Return the test with recorded connections as its traffic in both directions.
@@ -172,6 +235,14 @@ def _in_kernel(node: Any) -> Any:
     if is_list(node):
         return [_in_kernel(entry) for entry in node]
     return IN_KERNEL.get(node, node) if isinstance(node, str) else node
+
+
+def _runs_at(rule: str, home: str) -> bool:
+    try:
+        check_rule(native.rule(rule), home)
+    except ScenarioError:
+        return False
+    return True
 
 
 @functools.cache

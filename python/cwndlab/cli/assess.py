@@ -13,9 +13,10 @@ import click
 from cwndlab.cli import options
 from cwndlab.cli.display import display
 from cwndlab.cli.expect_options import EXIT_UNMET
-from cwndlab.cli.home import home_option
 from cwndlab.cli.output import print_line, print_table, say, warn
 from cwndlab.cli.profile import profile_option
+from cwndlab.message import invalid
+from cwndlab.names import HOMES, is_home
 
 if TYPE_CHECKING:
     from cwndlab.assessment import Assessment
@@ -27,6 +28,21 @@ NO_WORSE_MEANS = (
     "no worse: within the margin that counts as a difference (page "
     '"Assessing a rule" of the documentation)'
 )
+
+
+def _homes(_context: click.Context, _option: click.Parameter, text: str | None) -> list[str]:
+    from cwndlab.assessment.suite import QUIC
+
+    homes = [] if text is None else [home.strip() for home in text.split(",")]
+    for home in homes:
+        if home != QUIC and not is_home(home):
+            raise click.UsageError(invalid("--home", home, f'{HOMES}, or "{QUIC}"'))
+    return list(dict.fromkeys(homes))
+
+
+def _no_live(_context: click.Context, _option: click.Parameter, is_given: bool) -> None:
+    if is_given:
+        raise click.UsageError("`--live` is not known: expected --home simulator,linux,quic")
 
 
 @click.command()
@@ -58,12 +74,14 @@ NO_WORSE_MEANS = (
     "--vectors", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
     help="Connection vectors (Tmix) as the traffic of the suite tcpeval.",
 )  # fmt: skip
-@click.option(
-    "--live", is_flag=True,
-    help="Also run the rule in the kernel (BPF, root) and in QUIC (needs `make live`).",
-)  # fmt: skip
 @profile_option("linux")
-@home_option("simulator")
+@click.option(
+    "--home", "homes", callback=_homes, metavar="HOMES",
+    help="simulator; linux, a kernel of `cwndlab virtual-kernel build`; linux:NAME; or quic, the "
+    "rule in quinn. Several, with commas, stand side by side; the first has the verdicts.  "
+    "[default: simulator]",
+)  # fmt: skip
+@click.option("--live", is_flag=True, hidden=True, expose_value=False, callback=_no_live)
 @options.seed_option
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
@@ -103,9 +121,8 @@ def assess(
     is_list: bool,
     replicates: int | None,
     vectors: Path | None,
-    live: bool,
     profile: str | None,
-    home: str | None,
+    homes: list[str],
     seed: int | None,
     out: Path | None,
     baseline: Path | None,
@@ -150,8 +167,8 @@ def assess(
     wanted = options.names_of("--section", sections) if sections else []
     may_lack = _may_lack(not_run, named, quick=quick)
     given: dict[str, Any] = {
-        "quick": quick, "profile": profile or DEFAULT_PROFILE, "home": home or SIMULATOR,
-        "seed": 1 if seed is None else seed,
+        "quick": quick, "profile": profile or DEFAULT_PROFILE,
+        "home": homes[0] if homes else SIMULATOR, "seed": 1 if seed is None else seed,
         "suites": named,
     }  # fmt: skip
     earlier = None
@@ -165,8 +182,8 @@ def assess(
     kept = store or folder / "store"
     found = _assess(
         rule, against=options.rules_of("--against", against) or None,
-        sections=wanted, replicates=replicates, vectors=vectors, live=live, store=kept, jobs=jobs,
-        on=on, **given,
+        sections=wanted, replicates=replicates, vectors=vectors, store=kept, jobs=jobs, on=on,
+        **{**given, "home": homes or SIMULATOR},
     )  # fmt: skip
     changed = None if earlier is None else before.changes(found, earlier)
     if as_json:
@@ -175,6 +192,8 @@ def assess(
         _print(found)
         if changed is not None:
             _print_changes(changed, str(earlier["rule"]) if earlier else "")
+    if changed is not None:
+        say(f"since the baseline: {before.line(changed)}")
     say(f"wrote {_write(found, folder)}")
     missing = _missing(found, changed)
     lacking = {name: why for name, why in missing.items() if name not in may_lack}
@@ -233,21 +252,23 @@ def _print(found: Assessment) -> None:
     say(", ".join(f"{count} {name}" for name, count in counts(found).items()))
     if rows and display.is_terminal:
         print_line(NO_WORSE_MEANS)
-    if found.live:
-        _print_live(found)
+    if found.elsewhere:
+        _print_homes(found)
     if found.worst is not None:
         print_line(found.worst.text)
 
 
-def _print_live(found: Assessment) -> None:
-    from cwndlab.assessment.dossier import live_rows
+def _print_homes(found: Assessment) -> None:
+    from cwndlab.assessment.dossier import SIGNS, home_rows
 
-    rows = live_rows(found)
+    rows = [
+        (section, title, *(f"{SIGNS[one]} {one}" for one in verdicts), "differ" if differ else "")
+        for section, title, verdicts, differ in home_rows(found)
+    ]
+    homes = [one.home for one in (found, *found.elsewhere)]
     print_table(
-        "Real flows, and the simulator's numbers in brackets",
-        ("flows", "test", "goodput\n[Mbit/s]", "the other's\n[Mbit/s]", "RTT\n[ms]", "loss\n[%]",
-         "note"),
-        rows, text_columns=2,
+        "The same elsewhere", ("section", "criterion", *homes, "verdicts"), rows,
+        text_columns=3 + len(homes),
     )  # fmt: skip
 
 
@@ -289,7 +310,7 @@ def _may_lack(names: tuple[str, ...], suites: Sequence[str], *, quick: bool) -> 
     from cwndlab.message import unknown
 
     tests = [test.id for test in select(suites)]
-    known = [*assessment.criteria(), *suites, "live", *left_out(suites, quick=quick), *tests]
+    known = [*assessment.criteria(), *suites, *left_out(suites, quick=quick), *tests]
     chosen = options.names_of("--allow-not-run", names) if names else []
     for name in chosen:
         if name not in known:

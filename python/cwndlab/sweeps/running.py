@@ -186,11 +186,13 @@ def execute(
     on: str | Client | None = None,
     in_ns2: Ns2Runs | None = None,
     again: bool = False,
+    more: Mapping[int, range] | None = None,
     progress: Callable[[dict[str, Any]], object] | None = None,
 ) -> SweepResult:
     """Execute a sweep as `Sweep.run` does, and fill `findings`.
 
-    The caller keeps them after Ctrl-C. With `in_ns2` its runs are runs of ns-2.
+    The caller keeps them after Ctrl-C. With `in_ns2` its runs are runs of ns-2. With `more` only
+    these replicates of these cells run, also some beyond those of the sweep.
     """
     report = Report(sweep, findings, progress)
     is_ours = not isinstance(store, Store)
@@ -222,7 +224,10 @@ def execute(
                 ):
                     report.note(says_former_profile(sweep.name, former))
                 kept.define(sweep.name, asked, work.definition)
-            work.all(execution)
+            if more is None:
+                work.all(execution)
+            else:
+                execution.do(more.items())
         finally:
             execution.let_go()
     if is_ours and kept is not None:
