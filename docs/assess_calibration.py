@@ -24,7 +24,7 @@ DRAWS, POOL = 200, 160
 
 def main() -> int:
     """Count, write, print."""
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--draws", type=int, default=DRAWS, help="assessments of each rule")
     options.add_argument("--pool", type=int, default=POOL, help="runs of each cell and rule")
     options.add_argument("--seed", type=int, default=1, help="of the draws")

@@ -57,7 +57,7 @@ class Listed:
     deciding: Sequence[str] = ()
 
     def __init__(self, entry: dict[str, Any]) -> None:
-        self.rule: str = SHORT.get(entry["rule"], entry["rule"])
+        self.rule: str = SHORT.get(str(entry["rule"]), str(entry["rule"]))
         self._judged = [
             SimpleNamespace(
                 criterion=criteria()[one["section"]], verdict=one["verdict"], comparisons=[one]
