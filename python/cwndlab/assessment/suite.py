@@ -9,6 +9,9 @@ scenario begins with, and ``[[tests]]`` with these keys:
 - ``judged``: metrics that decide; ``enough``: those of them of which a rule needs no more than the
   references have (its own goodput beside other flows: more is others' loss, and not better);
   ``shown``: metrics that are only listed;
+- ``harm``: judged metrics of others' flows; ``purpose``: what a reference must have for a cell to
+  say something (``{ METRIC = { most = X } }`` or ``least``); ``weight``: of the test in its
+  criterion; ``references``: rules that decide besides the standards;
 - ``replicates``, ``base``, ``axes``, ``zip``, ``link``, ``group``: as in a sweep;
 - ``quick``: the keys that are different with ``--quick``, or false where the test is left out.
 """
@@ -79,6 +82,14 @@ class Test:
     rule_at: Sequence[str] = ("flows.*.rule",)
     enough: Sequence[str] = ()
     shown: Sequence[str] = ()
+    harm: Sequence[str] = ()
+    """Judged metrics of others' flows, not of the rule's."""
+    purpose: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Any])
+    """Metric to the `most` or `least` that a reference must have for a cell to say something."""
+    weight: float = 1.0
+    """Weight in the criterion; the cells of the test share it equally."""
+    references: Sequence[str] = ()
+    """Rules that decide besides the standards."""
     replicates: int = REPLICATES
     link: str = "bottleneck"
     group: str | None = None
