@@ -126,6 +126,69 @@ def test_a_rule_that_hardly_shrinks_fails_congestion_collapse(store):
     assert found.decisive.metric.key == "loss_rate"
 
 
+def persistent_loss(store, rule):
+    """Comparisons of the packets that a flow loses, by what the path loses."""
+    found = verdict(store, rule, "5.1.1").comparisons
+    return {one.cell["lost"]: one for one in found if one.test == "rfc9743/persistent-loss"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "where"),
+    [
+        # A sender that no loss slows down.
+        ("NADA(rmin=1000, rmax=1000)", ["half", "nine in ten"]),
+        # A window that a packet which arrives opens to a thousand within a round trip.
+        ("MIAD(1000, 1)", ["half"]),
+    ],
+)
+def test_what_does_not_back_off_fully_fails_congestion_collapse(store, rule, where):
+    found = persistent_loss(store, rule)
+    for lost in where:
+        assert found[lost].verdict == "worse"
+        own, reno = (found[lost].means[name].mean for name in (rule, "NewReno"))
+        assert own > 10 * reno
+    # Where nothing comes back the timer of the transport speaks, for every rule: as it doubles, it
+    # expires log2(20 s / 1 s) = 4.3 times between 1 s and 20 s, one more or less by its phase.
+    for mean in found["all"].means.values():
+        assert 4.3 - 1 <= mean.mean <= 4.3 + 1
+
+
+def test_a_rule_that_hardly_grows_does_not_come_back_after_loss(store):
+    """It adds 1 packet in 100 round trips, and has 5 s: at most 1.25 packets."""
+    found = verdict(store, "AIMD(0.01, 0.5)", "5.1.1")
+    back = [one for one in found.comparisons if one.test == "rfc9743/after-persistent-loss"]
+    assert {one.cell["lost"]: one.verdict for one in back}["half"] == "worse"
+
+
+def test_mimd_ruins_calls_that_the_standards_leave_alone(store):
+    found = verdict(store, "MIMD(2, 0.9)", "5.2.2")
+    late = [one for one in found.comparisons if one.metric.key == "arrivals.call.late_share"]
+    assert {one.cell["media"] for one in late} == {"NADA", "fixed rate"}
+    for one in late:
+        # The reference has a call left, and the rule leaves none to an encoder that yields.
+        assert one.means["NewReno"].mean < 0.5
+        if one.cell["media"] == "NADA":
+            assert one.verdict == "worse"
+            assert one.means["MIMD(2, 0.9)"].mean > 0.5
+
+
+def _alone(test, rule):
+    return replace(test, references=()).with_replicates(2).sweep([rule])
+
+
+def test_dctcp_and_prague_work_in_the_data_centre():
+    """No answer waits for a timer of 0.2 s, and long flows fill the link."""
+    incast, queries = (one for one in suite("rfc9743", quick=True).tests if one.section == "7.11")
+    assert incast.references == queries.references == ["DCTCP", "Prague"]
+    for rule in incast.references:
+        found = _alone(incast, rule).run().runs
+        # 16 answers of 32 packets of 1500 bytes take 6.1 ms on 1 Gbit/s.
+        assert found["arrivals.*.p95_received_fct_s"].is_between(16 * 32 * 12e-6 * 0.9, 0.012).all()
+        found = _alone(queries, rule).run().runs
+        # Two long flows have what eight servers with 2 packets every 1 ms at most leave: 0.8.
+        assert (2 * found["flows.long.goodput_bps"] > 0.8 * 0.9 * 1e9).all()
+
+
 def test_prague_beside_cubic_is_not_worse_in_dualpi2_where_dctcp_is(store):
     found = {rule: verdict(store, rule, "7.1") for rule in ("Prague", "DCTCP")}
     beside = {
@@ -159,6 +222,35 @@ def test_every_test_of_a_suite_is_valid(name, quick):
             margin = judging.margin_of(key)
             assert margin.absolute or margin.relative
             assert margin.reason
+
+
+@pytest.mark.parametrize("name", SUITES)
+@pytest.mark.parametrize("quick", [False, True])
+def test_what_a_test_says_of_its_judging_is_valid(name, quick):
+    for test in suite(name, quick=quick).tests:
+        assert set(test.harm) <= set(test.judged), test.id
+        assert not set(test.harm) & set(test.enough), test.id
+        # A purpose is a number of the run that a reference has, not of its distance to the rule.
+        assert set(test.purpose) <= {*test.judged, *test.shown}, test.id
+        for bound in test.purpose.values():
+            assert set(bound) in ({"most"}, {"least"}), test.id
+        assert 0 < test.weight <= 1, test.id
+        for rule in test.references:
+            assert cwndlab.rule(rule), test.id
+
+
+@pytest.mark.parametrize("name", [name for name in SUITES if name != "rfc9743"])
+def test_variants_of_a_suite_weigh_together_as_one_test(name):
+    weights = {}
+    for test in suite(name).tests:
+        weights.setdefault(test.section, []).append(test.weight)
+    for section, each in weights.items():
+        assert sum(each) == pytest.approx(1.0, abs=0.001), (name, section)
+
+
+def test_the_eight_cases_of_rfc_8867_are_there():
+    named = " ".join(test.what for test in suite("rfc8867").tests)
+    assert re.findall(r"RFC 8867, section (5\.\d)", named) == [f"5.{case}" for case in range(1, 9)]
 
 
 def test_every_criterion_is_judged_or_says_why_not():
