@@ -1,5 +1,5 @@
-//! Circuit breakers of a link (RFC 8084): persistent heavy loss triggers them, and congestion control
-//! prevents that.
+//! Circuit breakers of a link (RFC 8084): persistent heavy loss triggers them, and congestion
+//! control prevents that.
 
 use cwndlab_scenario::Scenario;
 use cwndlab_sim::Simulation;

@@ -40,8 +40,8 @@ pub struct Impairments {
 }
 
 impl Impairments {
-    /// Those of a link of a checked scenario that its table alone describes, without those that need
-    /// flows or random numbers.
+    /// Those of a link of a checked scenario that its table alone describes, without those that
+    /// need flows or random numbers.
     pub fn of_link(link: &LinkSpec) -> Self {
         Self {
             ecn_mangling: link.ecn_mangling,

@@ -56,8 +56,8 @@ impl ScheduledQueue {
         }
     }
 
-    /// A packet arrives, with this size and these flags on the link. Returns whether the link is idle
-    /// and a packet may leave.
+    /// A packet arrives, with this size and these flags on the link. Returns whether the link is
+    /// idle and a packet may leave.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, routed: RoutedPacket, size_bytes: u32, flags: Flags) -> bool {
         let (now_s, tx_start_s) = (routed.packet.at_s, routed.packet.tx_start_s);
