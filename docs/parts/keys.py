@@ -18,7 +18,9 @@ IMPAIRMENTS = {
     "loss": [{"kind": "bernoulli", "p": 0.01}], "drop": [{"flow": "a", "packet": 300}],
     "jitter": {"kind": "uniform", "high": "5ms"},
     "outages": [{"from": "20s", "to": "22s"}], "marker": {"rate": "2Mbit", "burst": "15kB"},
-    "ecn_mangling": "bleach", "policer": {"rate": "8Mbit", "burst": "125kB"},
+    "ecn_mangling": "bleach", "tunnel": {"ingress": "compatibility"},
+    "policer": {"rate": "8Mbit", "burst": "125kB"},
+    "circuit_breaker": {"every": "5s"},
     "shaper": {"rate": "8Mbit", "burst": "125kB"},
 }  # fmt: skip
 EXAMPLES = {
@@ -80,6 +82,8 @@ EXAMPLES = {
         "rate": "8Mbit", "burst": "125kB", "peak": {"rate": "20Mbit", "burst": "15kB"},
         "excess": "mark",
     },
+    "TunnelSpec": {"ingress": "compatibility", "egress": "ignores-outer", "overhead": "50B"},
+    "CircuitBreakerSpec": {"loss": 0.2, "every": "5s", "count": 2, "pause": "30s"},
     "TokenBucketSpec": {"rate": "8Mbit", "burst": "125kB"},
     "FlowSpec": {
         "name": "a", "count": 10, "rule": "AIMD(1, 0.5)", "recovery": "newreno",

@@ -64,6 +64,8 @@ KINDS = {
     "Holds": "`\"from\"` or `\"until\"`", "LogEnd": "`\"repeat\"` or `\"hold\"`",
     "Excess": "`\"drop\"` or `\"mark\"`",
     "EcnMangling": "`\"bleach\"`, `\"clear-ce\"` or `\"mark-all\"`",
+    "TunnelIngress": "`\"normal\"` or `\"compatibility\"`",
+    "TunnelEgress": "`\"rfc6040\"` or `\"ignores-outer\"`",
     "FlowIsolation": "name", "Framing": "`\"none\"`, `\"atm\"` or `\"ptm\"`",
     "Distribution": "number or distribution", "Distribution2": "time or distribution",
 }  # fmt: skip

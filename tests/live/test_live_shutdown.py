@@ -152,6 +152,8 @@ def test_a_second_run_at_the_same_time_is_refused(start):
         ("linux", {"initcwnd": 0}, "linux.initcwnd: 0 is not valid: expected 1 to 65535"),
         ("flows.0.recovery", "tahoe", r'flows\[0\].recovery: "tahoe"'),
         ("flows.0.responses", {"size": 10, "think": "1s"}, r"flows\[0\].responses: "),
+        ("dumbbell.tunnel", {"overhead": "50B"}, "dumbbell.tunnel: live runs do not support"),
+        ("dumbbell.circuit_breaker", {"every": "5s"}, "dumbbell.circuit_breaker: live runs do not"),
     ],
 )
 def test_unsupported_settings_are_refused_by_name(key, value, message):

@@ -123,6 +123,8 @@ BASE = {
         ({"dumbbell.queue": {"kind": "drop-tail", "limit": "9kB"}}, "dumbbell.queue.limit"),
         ({"dumbbell.queue": {"kind": "drr", "flow_limit": "4kB"}}, "dumbbell.queue.flow_limit"),
         ({"dumbbell.jitter": {"kind": "uniform", "high": "1ms"}}, "`dumbbell.jitter`"),
+        ({"dumbbell.tunnel": {"overhead": "50B"}}, "`dumbbell.tunnel`"),
+        ({"dumbbell.circuit_breaker": {"every": "5s"}}, "`dumbbell.circuit_breaker`"),
         ({"dumbbell.drop": [{"flow": "a", "packet": 30}]}, "`dumbbell.drop`"),
         ({"dumbbell.loss": [{"kind": "bernoulli", "p": 0.1, "after_queue": True}]},
          "dumbbell.loss[0].after_queue: true is not valid"),

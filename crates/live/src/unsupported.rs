@@ -82,15 +82,7 @@ impl EndpointKind {
                 "live runs do not support adaptive video",
             );
         }
-        let dumbbell = scenario.dumbbell.iter().map(|link| ("dumbbell".into(), link.ecn_mangling));
-        let links = scenario.links.iter().enumerate();
-        let links = links.map(|(i, link)| (format!("links[{i}]"), link.ecn_mangling));
-        if let Some((key, _)) = dumbbell.chain(links).find(|(_, mangling)| mangling.is_some()) {
-            return unsupported(
-                &format!("{key}.ecn_mangling"),
-                "live runs mark packets and change no ECN field otherwise",
-            );
-        }
+        Self::check_links(scenario)?;
         if let Some(advice) = packet_trace_advice
             && scenario.trace.packets
         {
@@ -124,6 +116,33 @@ impl EndpointKind {
                  of {shortest} or more"
             );
             return unsupported("trace.cwnd", &message);
+        }
+        Ok(())
+    }
+
+    /// Refuses links with what only simulated links do.
+    fn check_links(scenario: &Scenario) -> Result<(), Failure> {
+        let dumbbell = scenario.dumbbell.iter().map(|link| {
+            let options = (link.ecn_mangling, link.tunnel, link.circuit_breaker);
+            ("dumbbell".into(), options)
+        });
+        let links = scenario.links.iter().enumerate().map(|(i, link)| {
+            let options = (link.ecn_mangling, link.tunnel, link.circuit_breaker);
+            (format!("links[{i}]"), options)
+        });
+        for (key, (mangling, tunnel, breaker)) in dumbbell.chain(links) {
+            let options = [
+                (
+                    mangling.is_some(),
+                    "ecn_mangling",
+                    "live runs mark packets and change no ECN field otherwise",
+                ),
+                (tunnel.is_some(), "tunnel", "live runs do not support tunnels"),
+                (breaker.is_some(), "circuit_breaker", "live runs do not support circuit breakers"),
+            ];
+            if let Some((_, name, message)) = options.into_iter().find(|(is_set, ..)| *is_set) {
+                return unsupported(&format!("{key}.{name}"), message);
+            }
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ mod arrivals;
 mod back_rate;
 mod check;
 mod checked;
+mod circuit_breaker;
 mod connection_vectors;
 mod distribution;
 mod error;
@@ -45,6 +46,7 @@ mod tables;
 mod trace_spec;
 mod trace_start;
 mod traffic;
+mod tunnel;
 mod video;
 mod waveform;
 mod web_page;
@@ -53,6 +55,7 @@ mod word_or_time;
 pub use arrivals::{ArrivalSpec, PacketSize, Phase, VectorFile};
 pub use back_rate::BackRate;
 pub use checked::CheckedScenario;
+pub use circuit_breaker::CircuitBreakerSpec;
 pub use connection_vectors::{ConnectionVector, ConnectionVectors};
 pub use distribution::{Distribution, Law, Packets, Quantity};
 pub use error::ScenarioError;
@@ -82,6 +85,7 @@ pub use traffic::{
     CrossSpec, FlowSpec, Frames, Join, Leave, MAX_SOURCES, RecoveryName, Responses, RuleText,
     Scheduler, Subflow, SubflowPlace, instance,
 };
+pub use tunnel::{TunnelEgress, TunnelIngress, TunnelSpec};
 pub use video::Video;
 pub use waveform::{Shape, Waveform};
 pub use web_page::{Page, PageObject};

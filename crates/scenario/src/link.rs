@@ -1,6 +1,6 @@
 //! Links of a scenario: the dumbbell topology, named links, and their impairments.
 
-use crate::{BackRate, QueueSpec, Waveform};
+use crate::{BackRate, CircuitBreakerSpec, QueueSpec, TunnelSpec, Waveform};
 use cwndlab_units::{Bytes, Rate, RateLimit, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,8 +81,12 @@ define_links! {
         marker: Option<MarkerSpec>,
         /// What it does to the ECN field of packets, as they leave it.
         ecn_mangling: Option<EcnMangling>,
+        /// Tunnel around it, whose outer headers its queue and its wire see.
+        tunnel: Option<TunnelSpec>,
         /// Drops or marks packets beyond a token bucket, in front of the queue.
         policer: Option<PolicerSpec>,
+        /// Stops all traffic of the link after persistent heavy loss.
+        circuit_breaker: Option<CircuitBreakerSpec>,
         /// Sends packets only as fast as a token bucket allows; the others wait in the queue.
         shaper: Option<TokenBucketSpec>,
     }

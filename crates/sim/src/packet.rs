@@ -63,7 +63,7 @@ impl Packet {
 /// Header bits and priority of a packet: bit 0 retransmission, 1 and 2 the ECN field of IP, 3 to 6
 /// the ECN feedback of an ACK, 7 CWR of data, 8 and 9 the priority, 10 an ACK of part of a packet,
 /// 11 PSH of data, 12 the ACK that ends a handshake, 13 a packet that a link will hold back, 14 a
-/// packet of external endpoints.
+/// packet of external endpoints, 15 CE in the outer header of a tunnel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u16);
 
@@ -87,6 +87,8 @@ impl Flags {
     pub const HELD: Self = Self(1 << 13);
     /// A packet of external endpoints.
     pub const EXTERNAL: Self = Self(1 << 14);
+    /// The outer header of the tunnel that the packet is in has CE.
+    pub const OUTER_CE: Self = Self(1 << 15);
     /// What ends at the place of a receiver without being data for it.
     pub const NOT_FOR_RECEIVER: Self = Self(Self::HANDSHAKE_ACK.0 | Self::EXTERNAL.0);
 

@@ -280,6 +280,47 @@ fn losses_jitter_outages_and_markers() {
                  mark-all",
             ),
             (
+                "tunnel = { ingress = \"full\" }".into(),
+                "dumbbell.tunnel.ingress: \"full\" is not known: expected normal or compatibility",
+            ),
+            (
+                "tunnel = { egress = \"full\" }".into(),
+                "dumbbell.tunnel.egress: \"full\" is not known: expected rfc6040 or \
+                 ignores-outer",
+            ),
+            (
+                "tunnel = { overhead = \"2kB\" }".into(),
+                "dumbbell.tunnel.overhead: 2000B is not valid: expected at most 1500B",
+            ),
+            (
+                "queue = { kind = \"drop-tail\", limit = \"1060B\" }\n\
+                 tunnel = { overhead = \"50B\" }"
+                    .into(),
+                "dumbbell.queue.limit: 1060B is not valid: expected at least a packet, 1102B",
+            ),
+            (
+                "circuit_breaker = { every = \"1s\", loss = 1 }".into(),
+                "dumbbell.circuit_breaker.loss: 1 is not valid: expected a share of at least 0, \
+                 below 1",
+            ),
+            (
+                "circuit_breaker = { every = \"0s\" }".into(),
+                "dumbbell.circuit_breaker.every: 0s is not valid: expected a time above 0",
+            ),
+            (
+                "circuit_breaker = { every = \"1ns\" }".into(),
+                "dumbbell.circuit_breaker.every: 1ns is not valid: expected at most 100000000 \
+                 intervals in a run of 10s",
+            ),
+            (
+                "circuit_breaker = { every = \"1s\", count = 0 }".into(),
+                "dumbbell.circuit_breaker.count: 0 is not valid: expected at least 1",
+            ),
+            (
+                "circuit_breaker = { every = \"1s\", pause = \"0s\" }".into(),
+                "dumbbell.circuit_breaker.pause: 0s is not valid: expected a time above 0",
+            ),
+            (
                 "marker = { rate = \"1Mbit\", burst = \"0B\" }".into(),
                 "dumbbell.marker.burst: 0B is not valid: expected at least 1B",
             ),

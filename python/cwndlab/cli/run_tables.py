@@ -75,6 +75,7 @@ _LINKS: Digits = {
     "dropped_packets": 0,
     "marked_packets": 0,
     "l4s_marked_packets": 0,
+    "breaker_triggers": 0,
     "mean_queue_packets": 1,
     "mean_queueing_delay_s": 2,
     "p50_queueing_delay_s": 2,
@@ -266,12 +267,14 @@ def _of_arrivals(arrivals: pl.DataFrame) -> Digits:
 
 
 def _of_links(result: Result) -> Digits:
-    """Leave out the residual bandwidth without other traffic, and marks if there are none."""
+    """Leave out the residual bandwidth without other traffic, and counts that are all 0."""
     left_out = set[str]()
     if not (result.cross.height or result.arrivals.height):
         left_out.add("left_bps")
+    counts = ("marked_packets", "l4s_marked_packets", "breaker_triggers")
+    # A result that an earlier version saved has no column of breakers.
     left_out |= {
-        key for key in ("marked_packets", "l4s_marked_packets") if not result.links[key].sum()
+        key for key in counts if key not in result.links.columns or not result.links[key].sum()
     }
     return {key: digits for key, digits in _LINKS.items() if key not in left_out}
 

@@ -106,7 +106,10 @@ def _check(document: Mapping[str, Any]) -> None:
         else {f"links[{index}]": table for index, table in enumerate(document["links"])}
     )
     for key, table in tables.items():
-        for name in ("jitter", "outages", "ecn_mangling", "marker", "policer", "shaper"):
+        for name in (
+            "jitter", "outages", "ecn_mangling", "tunnel", "marker", "policer", "circuit_breaker",
+            "shaper",
+        ):  # fmt: skip
             if table.get(name):
                 raise refused_key(f"{key}.{name}", f"the script has no {name}")
         if table.get("drop"):

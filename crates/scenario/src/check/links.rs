@@ -4,8 +4,8 @@ use super::conditions::{
     Checked, MAX_RATE_CHANGES, at_least, conflict, invalid, low_first, positive, share,
 };
 use crate::{
-    DropSpec, JitterSpec, LossSpec, NetworkGraph, OutageSpec, Routes, Scenario, ScenarioError,
-    Waveform,
+    CircuitBreakerSpec, DropSpec, JitterSpec, LossSpec, NetworkGraph, OutageSpec, Routes, Scenario,
+    ScenarioError, Waveform,
 };
 use cwndlab_units::{Bytes, Rate, Time};
 use std::collections::BTreeSet;
@@ -16,6 +16,8 @@ const MAX_JITTER: Time = Time::ns(60_000_000_000);
 const MAX_CLOCK: Time = Time::ns(10_000_000);
 /// Largest mean of jitter on Wi-Fi: every packet is repeated.
 const MAX_WIFI: Time = Time::ns(91_000_000);
+/// Most bytes that the headers of a tunnel add: a full frame of Ethernet.
+const MAX_TUNNEL_OVERHEAD: Bytes = Bytes(1500);
 /// Key of the loss models of a dumbbell's reverse link.
 const BACK_LOSS: &str = "dumbbell.back_loss";
 /// Most packets that a link drops or holds back by number, those of each flow of a group counted.
@@ -53,6 +55,13 @@ impl Scenario {
                 check_jitter(&format!("{key}.jitter"), jitter)?;
             }
             check_outages(key, &link.outages)?;
+            if let Some(tunnel) = link.tunnel.filter(|it| it.overhead > MAX_TUNNEL_OVERHEAD) {
+                let expected = format!("at most {MAX_TUNNEL_OVERHEAD}");
+                return invalid(format!("{key}.tunnel.overhead"), tunnel.overhead, expected);
+            }
+            if let Some(breaker) = &link.circuit_breaker {
+                check_breaker(&format!("{key}.circuit_breaker"), breaker, self.duration)?;
+            }
             let buckets = [
                 ("marker", link.marker.map(|marker| (marker.rate, marker.burst))),
                 ("policer", link.policer.map(|policer| (policer.rate, policer.burst))),
@@ -217,6 +226,20 @@ fn check_bucket(key: &str, rate: Rate, burst: Bytes) -> Checked {
         return invalid(format!("{key}.rate"), rate, "a rate above 0");
     }
     Ok(())
+}
+
+fn check_breaker(key: &str, breaker: &CircuitBreakerSpec, duration: Time) -> Checked {
+    let CircuitBreakerSpec { loss, every, count, pause } = *breaker;
+    if !(0.0..1.0).contains(&loss) {
+        return invalid(format!("{key}.loss"), loss, "a share of at least 0, below 1");
+    }
+    positive(format!("{key}.every"), every)?;
+    if duration.seconds() / every.seconds() > MAX_RATE_CHANGES {
+        let expected = format!("at most {MAX_RATE_CHANGES:.0} intervals in a run of {duration}");
+        return invalid(format!("{key}.every"), every, expected);
+    }
+    at_least(format!("{key}.count"), count, 1)?;
+    pause.map_or(Ok(()), |pause| positive(format!("{key}.pause"), pause))
 }
 
 fn check_outages(key: &str, outages: &[OutageSpec]) -> Checked {

@@ -24,6 +24,7 @@ impl Scenario {
             }
         }
         for (link, largest) in graph.links.iter().zip(largest) {
+            let largest = largest + link.tunnel.map_or(0, |tunnel| tunnel.overhead.0);
             for (name, limit) in link.queue.buffers() {
                 if let Buffer::Bytes(bytes) = limit
                     && bytes < largest

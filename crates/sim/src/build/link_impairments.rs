@@ -5,8 +5,6 @@ use super::network_plan::NetworkPlan;
 use crate::network::impairment::jitter::Jitter;
 use crate::network::impairment::listed_packets::{ListedFate, ListedPackets, ListedTransmission};
 use crate::network::impairment::loss_model::LossModel;
-use crate::network::impairment::marker::TokenBucketMarker;
-use crate::network::impairment::policer::Policer;
 use crate::network::link::Impairments;
 use crate::random::stream::RandomStream;
 use crate::rate::outages::Outages;
@@ -32,13 +30,10 @@ impl NetworkPlan<'_> {
             losses,
             listed: self.listed_packets(link, flows),
             outages: Some(outages).filter(|outages| !outages.is_empty()),
-            ecn_mangling: plan.ecn_mangling,
-            marker: plan.marker.map(|marker| TokenBucketMarker::new(&marker)),
-            policer: plan.policer.map(|policer| Policer::new(&policer)),
             jitter: plan.jitter.as_ref().map(|jitter| {
                 Jitter::new(jitter, RandomStream::new(seed, &format!("jitter/{}", plan.name)))
             }),
-            last_s: 0.0,
+            ..Impairments::of_link(&plan.spec)
         }
     }
 

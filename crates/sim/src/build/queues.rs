@@ -309,11 +309,13 @@ impl NetworkPlan<'_> {
         })
     }
 
-    /// Size of a data packet of the first flow that crosses a link.
+    /// Size on a link of a data packet of the first flow that crosses it.
     pub fn packet_bytes(&self, link: u32) -> u32 {
+        let tunnel = self.links[link as usize].tunnel;
         self.groups_crossing(link)
             .next()
             .map_or(1000, |group| self.tcp_config(&group.spec).wire_size(1))
+            + tunnel.map_or(0, |tunnel| tunnel.overhead.0 as u32)
     }
 
     /// A buffer size in packets or bytes. Packets are data packets of the first flow that crosses

@@ -26,6 +26,7 @@ pub struct LinkResult {
     pub dropped_packets: u64,
     pub marked_packets: u64,
     pub l4s_marked_packets: u64,
+    pub breaker_triggers: u64,
     pub departed_packets: u64,
     pub utilization: f64,
     pub mean_queue_packets: f64,
@@ -81,6 +82,7 @@ fn link_result(
         dropped_packets: end.dropped - begin.dropped,
         marked_packets: l4s_marked + end.marks.classic - begin.marks.classic,
         l4s_marked_packets: l4s_marked,
+        breaker_triggers: end.breaker_triggers - begin.breaker_triggers,
         departed_packets: end.departed - begin.departed,
         utilization: (end.departed_bits - begin.departed_bits) as f64
             / (info.rate_bps * window.seconds()),

@@ -162,6 +162,29 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
     );
     let shaper = (numbers.rate(), 1u32..8)
         .prop_map(|(rate, n)| json!({ "rate": rate / 2.0, "burst": 1024 * n }));
+    let tunnel = (any::<bool>(), any::<bool>(), pick(&[0.0, 20.0, 64.0])).prop_map(
+        |(cleared, ignores, overhead)| {
+            object(
+                json!({ "overhead": overhead as u32 }),
+                vec![
+                    ("ingress", cleared.then(|| json!("compatibility"))),
+                    ("egress", ignores.then(|| json!("ignores-outer"))),
+                ],
+            )
+        },
+    );
+    let breaker = (
+        pick(&[0.0, 0.01, 0.1]),
+        numbers.time(0.05, 0.4),
+        1u32..4,
+        option::of(numbers.time(0.05, 0.8)),
+    )
+        .prop_map(|(loss, every, count, pause)| {
+            object(
+                json!({ "loss": loss, "every": every, "count": count }),
+                vec![("pause", pause.map(Value::from))],
+            )
+        });
     let loss = prop_oneof![
         (pick(&[0.01, 0.1]), pick(&[0.2, 0.5])).prop_map(|(to_bad, to_good)| {
             json!({ "kind": "gilbert-elliott", "to_bad": to_bad, "to_good": to_good,
@@ -192,23 +215,28 @@ pub fn link(numbers: Numbers) -> BoxedStrategy<Value> {
         option::weighted(0.1, shaper),
         option::weighted(0.1, pick_text(&["bleach", "clear-ce", "mark-all"])),
         option::weighted(0.2, drops),
+        (option::weighted(0.15, tunnel), option::weighted(0.1, breaker)),
     )
-        .prop_map(|(queue, jitter, outages, marker, loss, policer, shaper, mangling, drops)| {
-            object(
-                json!({}),
-                vec![
-                    ("queue", queue),
-                    ("jitter", jitter),
-                    ("outages", outages),
-                    ("marker", marker),
-                    ("more_loss", loss),
-                    ("policer", policer),
-                    ("shaper", shaper),
-                    ("ecn_mangling", mangling.map(|kind| json!(kind))),
-                    ("drop", drops),
-                ],
-            )
-        })
+        .prop_map(
+            |(queue, jitter, outages, marker, loss, policer, shaper, mangling, drops, more)| {
+                object(
+                    json!({}),
+                    vec![
+                        ("queue", queue),
+                        ("jitter", jitter),
+                        ("outages", outages),
+                        ("marker", marker),
+                        ("more_loss", loss),
+                        ("policer", policer),
+                        ("shaper", shaper),
+                        ("ecn_mangling", mangling.map(|kind| json!(kind))),
+                        ("drop", drops),
+                        ("tunnel", more.0),
+                        ("circuit_breaker", more.1),
+                    ],
+                )
+            },
+        )
         .boxed()
 }
 

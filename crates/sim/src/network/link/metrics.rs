@@ -32,6 +32,8 @@ pub struct LinkCounts {
     pub dropped: u64,
     /// Packets marked.
     pub marks: Marks,
+    /// How often the circuit breaker has been triggered.
+    pub breaker_triggers: u64,
     /// Packets departed.
     pub departed: u64,
     /// Bits departed.

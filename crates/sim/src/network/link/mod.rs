@@ -10,6 +10,7 @@ pub use metrics::{LinkCounts, LinkMetrics, QueueSampler};
 
 use crate::id::FlowId;
 use crate::measure::trace_hash::TraceHash;
+use crate::network::impairment::circuit_breaker::CircuitBreaker;
 use crate::packet::{Flags, RoutedPacket, Times};
 use crate::random::stream::RandomStream;
 use crate::rate::transmitter::Line;
@@ -27,8 +28,8 @@ pub struct Link {
     arrived: u64,
     dropped: u64,
     marks: Marks,
-    /// Time of the next window edge, queue sample or deadline of the discipline: the only time that
-    /// an arrival must compare with.
+    /// Time of the next window edge, queue sample, deadline of the discipline or end of an interval
+    /// of the circuit breaker: the only time that an arrival must compare with.
     next_due_s: f64,
     /// What is measured within the window.
     pub metrics: LinkMetrics,
@@ -66,6 +67,18 @@ pub enum Transit {
     Forwarded(Times, Flags),
     /// It is dropped by the queue or lost on the way.
     Dropped(Flags),
+}
+
+/// A packet at the entrance of the queue.
+struct Entering {
+    /// Whether an impairment drops it.
+    is_lost: bool,
+    /// Its size on the link.
+    size_bytes: u32,
+    /// Its flags as the queue sees them: in a tunnel those of the outer header.
+    outer: Flags,
+    /// The flags that it has kept: in a tunnel those of the inner header.
+    flags: Flags,
 }
 
 impl Link {
@@ -137,23 +150,25 @@ impl Link {
             self.run_due_samples(now_s);
         }
         self.arrived += 1;
-        let (is_lost, mut flags) = self.impair(now_s, size_bytes, (flow, number), flags);
+        let Entering { is_lost, size_bytes, outer, mut flags } =
+            self.impair(now_s, size_bytes, (flow, number), flags);
         let LinkQueue::Fifo(queue) = &mut self.queue else { return Transit::Dropped(flags) };
         let mut accepted = !is_lost;
         if accepted {
             let (is_accepted, is_marked) =
-                queue.admit(now_s, latest_start_s, size_bytes, flow, flags);
+                queue.admit(now_s, latest_start_s, size_bytes, flow, outer);
             accepted = is_accepted;
             if is_marked {
-                self.marks.count(flags, flags.marked());
-                flags = flags.marked();
+                flags = mark(&mut self.marks, self.impairments.as_deref(), flags);
             }
         }
         self.hash.add(arrival(now_s, number, flow) ^ if accepted { ACCEPTED } else { 0 });
         if !accepted {
             self.dropped += 1;
-            let impairments = self.impairments.as_mut();
-            flags = impairments.map_or(flags, |link| link.release(flow, number, flags).1);
+            if let Some(impairments) = &mut self.impairments {
+                impairments.note_loss();
+                flags = impairments.release(flow, number, flags).1;
+            }
             return Transit::Dropped(flags);
         }
         let times =
@@ -169,8 +184,7 @@ impl Link {
         }
     }
 
-    /// Applies impairments in front of the queue; returns whether the packet is dropped, and its
-    /// flags.
+    /// Applies impairments in front of the queue.
     #[inline]
     fn impair(
         &mut self,
@@ -178,11 +192,14 @@ impl Link {
         size_bytes: u32,
         packet: (FlowId, i64),
         flags: Flags,
-    ) -> (bool, Flags) {
-        let Some(impairments) = &mut self.impairments else { return (false, flags) };
-        let (is_lost, new) = impairments.before_queue(now_s, size_bytes, packet, flags);
-        self.marks.count(flags, new);
-        (is_lost, new)
+    ) -> Entering {
+        let Some(impairments) = &mut self.impairments else {
+            return Entering { is_lost: false, size_bytes, outer: flags, flags };
+        };
+        let (size_bytes, seen) = impairments.encapsulate(size_bytes, flags);
+        let (is_lost, outer) = impairments.before_queue(now_s, size_bytes, packet, seen);
+        self.marks.count(seen, outer);
+        Entering { is_lost, size_bytes, outer, flags: impairments.kept(flags, outer) }
     }
 
     /// A packet arrives at a scheduled queue. Returns whether the link is idle and a packet may
@@ -197,7 +214,8 @@ impl Link {
         self.arrived += 1;
         let (flags, size_bytes) = (routed.packet.flags, u32::from(routed.packet.size_bytes));
         let packet = (routed.flow, routed.packet.number);
-        let (is_lost, flags) = self.impair(now_s, size_bytes, packet, flags);
+        let Entering { is_lost, size_bytes, outer, flags } =
+            self.impair(now_s, size_bytes, packet, flags);
         routed.packet.flags = flags;
         let LinkQueue::Scheduled(queue) = &mut self.queue else { return false };
         self.hash.add(arrival(now_s, routed.packet.number, routed.flow));
@@ -205,7 +223,7 @@ impl Link {
             queue.drops.push(routed);
             return false;
         }
-        queue.enqueue(routed)
+        queue.enqueue(routed, size_bytes, outer)
     }
 
     /// The link is free: a scheduled queue starts the next transmission. Returns the packet and its
@@ -219,8 +237,8 @@ impl Link {
         let item = queue.dequeue(now_s);
         let QueueItem { size_bytes, marked, enqueued_s, packet: mut routed, .. } = item?;
         if marked {
-            self.marks.count(routed.packet.flags, routed.packet.flags.marked());
-            routed.packet.flags = routed.packet.flags.marked();
+            let (marks, impairments) = (&mut self.marks, self.impairments.as_deref());
+            routed.packet.flags = mark(marks, impairments, routed.packet.flags);
         }
         self.hash.add(arrival(now_s, routed.packet.number, routed.flow) ^ ACCEPTED);
         let (end_s, arrival_s) =
@@ -254,6 +272,7 @@ impl Link {
         let mut routed = queue.drops.pop()?;
         self.dropped += 1;
         if let Some(impairments) = &mut self.impairments {
+            impairments.note_loss();
             let (flags, number) = (routed.packet.flags, routed.packet.number);
             routed.packet.flags = impairments.release(routed.flow, number, flags).1;
         }
@@ -293,8 +312,8 @@ impl Link {
         }
     }
 
-    /// Processes what is due beside packets: edges of the measurement window, queue samples,
-    /// deadlines of the discipline.
+    /// Processes what is due beside packets: intervals of the circuit breaker, edges of the
+    /// measurement window, queue samples, deadlines of the discipline.
     #[cold]
     #[inline(never)]
     fn run_due_samples(&mut self, now_s: f64) {
@@ -305,12 +324,20 @@ impl Link {
                 LinkQueue::Fifo(queue) => queue.next_update_s(),
                 LinkQueue::Scheduled(_) => f64::INFINITY,
             };
-            let next_time_s = self.metrics.next_window_edge_s.min(sample_s).min(deadline_s);
+            let breaker_s =
+                self.impairments.as_ref().map_or(f64::INFINITY, |it| it.breaker_end_s());
+            let next_time_s =
+                self.metrics.next_window_edge_s.min(sample_s).min(deadline_s).min(breaker_s);
             if next_time_s > now_s {
                 self.next_due_s = next_time_s;
                 return;
             }
-            if next_time_s == self.metrics.next_window_edge_s {
+            if next_time_s == breaker_s {
+                self.impairments
+                    .iter_mut()
+                    .filter_map(|it| it.breaker.as_mut())
+                    .for_each(|it| it.end());
+            } else if next_time_s == self.metrics.next_window_edge_s {
                 self.depart_until(next_time_s);
                 let counts = self.counts(next_time_s);
                 self.metrics.pass_window_edge(counts);
@@ -349,6 +376,11 @@ impl Link {
             arrived: self.arrived,
             dropped: self.dropped + lost,
             marks: self.marks,
+            breaker_triggers: self
+                .impairments
+                .as_ref()
+                .and_then(|impairments| impairments.breaker.as_ref())
+                .map_or(0, CircuitBreaker::triggers),
             departed: packets,
             departed_bits: bits,
             waiting_area_s,
@@ -367,6 +399,14 @@ impl Link {
         let LinkQueue::Scheduled(queue) = &mut self.queue else { return None };
         queue.drain(now_s)
     }
+}
+
+/// The queue of a link marks a packet; returns the flags that it keeps.
+#[inline]
+fn mark(marks: &mut Marks, impairments: Option<&Impairments>, flags: Flags) -> Flags {
+    let outer = impairments.map_or(flags, |impairments| impairments.encapsulate(0, flags).1);
+    marks.count(outer, outer.marked());
+    impairments.map_or(outer.marked(), |impairments| impairments.kept(flags, outer.marked()))
 }
 
 /// What is hashed of a packet at a link.

@@ -5,7 +5,7 @@
 //! A packet moves on when its transmission starts, since everything about it is known then.
 
 use super::metrics::Departures;
-use crate::packet::RoutedPacket;
+use crate::packet::{Flags, RoutedPacket};
 use cwndlab_queues::{QueueDisc, QueueItem, ScheduledQueue as Discipline};
 
 /// Packets in one queue beyond which a run stops: about 1.5 GiB.
@@ -56,13 +56,13 @@ impl ScheduledQueue {
         }
     }
 
-    /// A packet arrives. Returns whether the link is idle and a packet may leave.
+    /// A packet arrives, with this size and these flags on the link. Returns whether the link is
+    /// idle and a packet may leave.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, routed: RoutedPacket) -> bool {
+    pub(super) fn enqueue(&mut self, routed: RoutedPacket, size_bytes: u32, flags: Flags) -> bool {
         let (now_s, tx_start_s) = (routed.packet.at_s, routed.packet.tx_start_s);
-        let flags = routed.packet.flags;
         let item = QueueItem {
-            size_bytes: u32::from(routed.packet.size_bytes),
+            size_bytes,
             flow: routed.flow.number(),
             ecn: flags.is_ect(),
             l4s: flags.is_l4s(),
