@@ -124,6 +124,7 @@ def count(pool: Pool, draws: int, show: Shown, seed: int = 1) -> Counted:
     rng = np.random.default_rng(seed)
     dossiers: dict[str, int] = {}
     false: dict[str, dict[str, int]] = {}
+    open_: dict[str, dict[str, int]] = {}
     # Whoever decides besides the standards is no twin of one.
     bare = [dataclasses.replace(test, references=()) for test in tests]
     for standard in STANDARDS:
@@ -131,21 +132,26 @@ def count(pool: Pool, draws: int, show: Shown, seed: int = 1) -> Counted:
         dossiers[name] = 0
         for done in range(draws):
             show(f"twin of {name}", done, draws)
-            worse = _worse(_twin(pool, bare, name, rng))
+            drawn = _twin(pool, bare, name, rng)
+            worse = _with(drawn, judging.WORSE)
             dossiers[name] += bool(worse)
-            for section in worse:
-                counts = false.setdefault(section, {})
-                counts[name] = counts.get(name, 0) + 1
+            for sections, kind in ((worse, false), (_with(drawn, judging.UNDECIDED), open_)):
+                for section in sections:
+                    counts = kind.setdefault(section, {})
+                    counts[name] = counts.get(name, 0) + 1
     found = [
-        _of_violator(pool, one, tests, draws, show, rng, false.get(one.section, {}))
+        _of_violator(
+            pool, one, tests, draws, show, rng, false.get(one.section, {}),
+            open_.get(one.section, {}),
+        )
         for one in violators()
-    ]
+    ]  # fmt: skip
     return Counted(found, dossiers)
 
 
 def _of_violator(
     pool: Pool, one: Violator, tests: Sequence[Test], draws: int, show: Shown,
-    rng: np.random.Generator, false: Mapping[str, int],
+    rng: np.random.Generator, false: Mapping[str, int], undecided: Mapping[str, int],
 ) -> Calibration:  # fmt: skip
     own = [test for test in tests if test.section == one.section]
     names = [custom_rules.shown(native.rule(rule)) for rule in STANDARDS]
@@ -155,15 +161,16 @@ def _of_violator(
     count = 0
     for done in range(draws):
         show(f"{one.section} {one.rule}", done, draws)
-        count += one.section in _worse(_violating(pool, own, one.rule, rng))
+        count += one.section in _with(_violating(pool, own, one.rule, rng), judging.WORSE)
     return Calibration(
         section=one.section, digest=digest(own), twins={name: false.get(name, 0) for name in names},
+        undecided={name: undecided.get(name, 0) for name in names},
         violator=one.rule, why=one.why, found=count, draws=draws,
     )  # fmt: skip
 
 
-def _worse(found: Assessment) -> list[str]:
-    return [one.criterion.section for one in found.judged() if one.verdict == judging.WORSE]
+def _with(found: Assessment, verdict: str) -> list[str]:
+    return [one.criterion.section for one in found.judged() if one.verdict == verdict]
 
 
 def _twin(pool: Pool, tests: Sequence[Test], standard: str, rng: np.random.Generator) -> Assessment:
@@ -226,11 +233,10 @@ COLUMNS = [
 def texts(found: Counted) -> Iterator[list[str]]:
     """Yield a row for each criterion: section, violator, and what was counted."""
     for one in found.sections:
-        twins = ", ".join(str(count) for count in one.twins.values())
-        yield [
-            one.section,
-            f"`{one.violator}`: {one.why}",
-            twins,
-            str(one.found),
-            "yes" if one.holds else "no",
-        ]
+        false, undecided = (
+            ", ".join(str(count) for count in counts.values())
+            for counts in (one.twins, one.undecided)
+        )
+        violator = f"`{one.violator}`: {one.why}"
+        holds = "yes" if one.holds else "no"
+        yield [one.section, false, undecided, violator, str(one.found), holds]

@@ -36,6 +36,8 @@ class Calibration:
     """Of its tests (`digest`)."""
     twins: Mapping[str, int]
     """Reference to the number of draws in which its twin was worse."""
+    undecided: Mapping[str, int]
+    """Likewise, undecided."""
     violator: str
     """The rule that violates the criterion."""
     why: str
