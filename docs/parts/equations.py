@@ -15,7 +15,7 @@ FILES = {
     "MRAIMD": "mraimd.rs", "CUBIC": "cubic.rs", "DCTCP": "dctcp.rs", "Prague": "prague.rs",
     "HighSpeed": "highspeed.rs",
     "Scalable": "scalable.rs", "Westwood": "westwood.rs", "Vegas": "vegas.rs", "HTCP": "htcp.rs",
-    "Illinois": "illinois.rs", "BIC": "bic.rs", "LEDBAT": "ledbat.rs",
+    "Hybla": "hybla.rs", "Illinois": "illinois.rs", "BIC": "bic.rs", "LEDBAT": "ledbat.rs",
     "LIA": "lia.rs", "OLIA": "olia.rs", "BALIA": "balia.rs",
     "NADA": "nada/mod.rs", "BBR1": "bbr/v1.rs",
     "BBR3": "bbr/v3.rs",

@@ -131,6 +131,16 @@ LAWS = [
         " cuts differ by a tenth, so their round trips do",
     ),
     Law(
+        Side("hybla", "Hybla"),
+        Network(10e6, drops=(20, 2500, 4700, 6900, 9100), duration_s=9.5),
+        (1, 2, 3),
+        (0.5, 1.0, 1.5),
+        0.01,
+        0.03,
+        "a packet adds whole 128ths of a packet there, 2048 / w cut: at 150 to 300 packets it lacks"
+        " half of one of 14 to 7, on average 5.5 % of what is added, which is half of the window",
+    ),
+    Law(
         Side("illinois", "Illinois"),
         Network(10e6, drops=(20, 6000, 12_000), duration_s=14),
         (0, 1),

@@ -209,3 +209,124 @@ def test_bbr3_with_ecn_keeps_the_l_queue_short_and_loses_nothing():
 def test_a_wrong_parameter_of_bbr3_is_named(rule, message):
     with pytest.raises(cwndlab.CwndlabError, match=message):
         cwndlab.rule(rule)
+
+
+def _path(
+    rule: str, round_trip_s: float, profile: str, duration: str, **tcp: object
+) -> cwndlab.Scenario:
+    """One flow on 1 Gbit/s, whose queue never loses a packet."""
+    scenario = cwndlab.dumbbell(
+        "1Gbit",
+        f"{500 * round_trip_s:g}ms",
+        duration=duration,
+        profile=profile,
+        flows=[{"name": "a", "rule": rule, "recovery": "sack"}],
+    )
+    scenario = scenario.set("dumbbell.queue", {"kind": "drop-tail", "limit": "unlimited"})
+    return scenario.set("tcp", tcp).set("trace", {"cwnd": "all"})
+
+
+def _cwnd(result: cwndlab.Result, time_s: float) -> float:
+    return result.traces["cwnd"].filter(pl.col("time_s") <= time_s)["cwnd_packets"][-1]
+
+
+@pytest.mark.parametrize("profile", ["ns2-2.35", "rfc"])
+def test_hyblas_slow_start_multiplies_by_two_to_the_rho(profile):
+    """Caini and Firrincieli 2004, section 3: 100 ms are four round trips of 25 ms, in which two
+    packets become 2 x 16 = 32, then 512 and 8192, as Reno's do in 4, 8 and 12 round trips.
+
+    The time to transmit, 0.01 ms of 100, makes rho larger by 1e-4.
+    """
+    tcp = {"initial_window": 2, "initial_ssthresh": 9000, "window": 100_000}
+    result = cwndlab.run(_path("Hybla", 0.1, profile, "0.5s", **tcp))
+    # The first round trip is the handshake's.
+    windows = [_cwnd(result, time_s) for time_s in (0.15, 0.25, 0.35, 0.45)]
+    assert windows == pytest.approx([2, 32, 512, 8192], rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("profile", "delayed_ack", "packets"),
+    [
+        ("ns2-2.35", False, 16), ("rfc", False, 16), ("linux", False, 16), ("linux", True, 16),
+        ("rfc", True, 8),
+    ],
+)  # fmt: skip
+def test_hybla_adds_rho_squared_a_round_trip(profile, delayed_ack, packets):
+    """Caini and Firrincieli 2004, section 3: 100 ms are 4 times 25 ms, so 16 packets, whatever the
+    window; half as many where growth counts ACKs and every second packet has one (RFC 5681 section
+    3.1), but not in Linux, which counts packets.
+
+    A round trip has as many ACKs as the one before it had packets, w - 16 at least, and each adds
+    16 / (w + 16) at least, 16 / w at most.
+    """
+    tcp = {"initial_ssthresh": 320, "window": 100_000, "delayed_ack": delayed_ack}
+    result = cwndlab.run(_path("Hybla", 0.1, profile, "4s", **tcp))
+    before, after = _cwnd(result, 1.5), _cwnd(result, 3.5)
+    assert before >= 320
+    least = (before - packets) / (before + packets)
+    assert 20 * packets * least <= after - before <= 20 * packets * 1.001
+
+
+EQUAL_TO_RENO = {
+    "loss": {},
+    "delayed ACKs": {"tcp.delayed_ack": True, "tcp.delayed_ack_interval": "10ms"},
+    "idle": {"flows.0.responses": {"size": 200, "think": "1s"}},
+    "receiver": {"tcp.window": 12},
+}
+"""What limits two flows."""
+
+
+@pytest.mark.parametrize("case", EQUAL_TO_RENO)
+@pytest.mark.parametrize("profile", ["ns2-2000", "ns2-2.35", "rfc", "linux"])
+def test_hybla_is_reno_up_to_25_ms(profile, case):
+    """Caini and Firrincieli 2004, section 3: rho is 1 at least. Every packet is that of NewReno.
+
+    The first ACKs come before 25 ms: 10 ms of propagation, and up to 12 packets of 1.2 ms, of
+    both flows' first bursts, or 10 ms of the timer of delayed ACKs.
+    """
+    hashes = []
+    for rule in ("Hybla", "NewReno"):
+        scenario = cwndlab.dumbbell(
+            "10Mbit",
+            "5ms",
+            duration="20s",
+            profile=profile,
+            flows=[{"rule": rule, "recovery": "sack"}, {"rule": rule, "recovery": "newreno"}],
+        )
+        queue = {"kind": "drop-tail", "limit": "20pkt"}
+        scenario = scenario.patch({"dumbbell.queue": queue, "tcp.window": 1000})
+        scenario = scenario.patch(EQUAL_TO_RENO[case])
+        result = cwndlab.run(scenario)
+        hashes.append(result.trace_hash)
+    assert result.flows["sent_packets"].sum() > 1000
+    if case != "receiver":
+        assert result.flows["fast_retransmits"].sum() > 0
+    assert hashes[0] == hashes[1]
+
+
+def test_hybla_shares_a_link_whatever_the_round_trips():
+    """Caini and Firrincieli 2004, section 3: rates do not depend on the round trip. RFC 5348
+    section 1: flows are fair within a factor of two.
+
+    RED drops of both flows in proportion to their packets, and then the rates of Reno go as the
+    inverse of the round trip (Mathis et al. 1997, equation 3): 25 and 100 ms, with the queue nearly
+    3 to 1 and more.
+    """
+    ratios = {}
+    for rule in ("Hybla", "NewReno"):
+        scenario = cwndlab.dumbbell(
+            "20Mbit",
+            "7.5ms",
+            duration="120s",
+            profile="rfc",
+            measure=["20s", "120s"],
+            flows=[
+                {"name": "near", "rule": rule, "recovery": "sack", "access_delay": "5ms"},
+                {"name": "far", "rule": rule, "recovery": "sack", "access_delay": "42.5ms"},
+            ],
+        )
+        queue = {"kind": "red", "limit": "200pkt", "min": "10pkt", "max": "40pkt"}
+        result = cwndlab.run(scenario.set("dumbbell.queue", queue))
+        near, far = (result.flows.filter(flow=name)["goodput_bps"][0] for name in ("near", "far"))
+        ratios[rule] = near / far
+    assert 0.5 < ratios["Hybla"] < 2 < ratios["NewReno"]

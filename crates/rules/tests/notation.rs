@@ -120,7 +120,9 @@ proptest! {
 #[test]
 fn algorithms_of_the_kernel_run_as_their_counterparts() {
     use cwndlab_rules::{Ack, Arithmetic, WindowRule};
-    for (text, counterpart) in [("kernel:vegas", "Vegas(2, 4)"), ("kernel:htcp", "HTCP")] {
+    for (text, counterpart) in
+        [("kernel:vegas", "Vegas(2, 4)"), ("kernel:htcp", "HTCP"), ("kernel:hybla", "Hybla(0.025)")]
+    {
         let spec: RuleSpec = text.parse().unwrap();
         assert_eq!(spec.to_string(), text);
         assert_ne!(spec, counterpart.parse().unwrap());

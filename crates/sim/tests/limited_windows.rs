@@ -92,30 +92,45 @@ fn cubic_goes_on_where_it_was_before_a_pause() {
     }
 }
 
-/// The receiver's window of 64 packets is full all the time: in slow start cwnd grows to twice that at
-/// most, and by an ACK of two packets one beyond (RFC 7661, Linux `tcp_is_cwnd_limited`).
+/// The largest window of a flow whose receiver's window of 64 packets is full all the time.
+fn largest_of_receiver_limited(rule: &str) -> f64 {
+    let recorded = record(&format!(
+        r#"
+        duration = "20s"
+        profile = "linux"
+        [dumbbell]
+        rate = "100Mbit"
+        delay = "50ms"
+        queue = {{ kind = "drop-tail", limit = "10000pkt" }}
+        [[flows]]
+        name = "a"
+        rule = "{rule}"
+        tcp = {{ window = 64 }}
+        [trace]
+        cwnd = "1s"
+        "#
+    ));
+    recorded.windows.iter().fold(0.0, |largest: f64, row| largest.max(row.1))
+}
+
+/// In slow start cwnd grows to twice the receiver's window at most, and by an ACK of two packets one
+/// beyond (RFC 7661, Linux `tcp_is_cwnd_limited`).
 #[test]
 fn no_window_grows_beyond_twice_the_receivers() {
     for rule in ["NewReno", "CUBIC", "HTCP", "BIC", "HighSpeed", "Scalable", "Illinois"] {
         let rule = if rule == "NewReno" { "AIMD(1, 0.5)" } else { rule };
-        let recorded = record(&format!(
-            r#"
-            duration = "20s"
-            profile = "linux"
-            [dumbbell]
-            rate = "100Mbit"
-            delay = "50ms"
-            queue = {{ kind = "drop-tail", limit = "10000pkt" }}
-            [[flows]]
-            name = "a"
-            rule = "{rule}"
-            tcp = {{ window = 64 }}
-            [trace]
-            cwnd = "1s"
-            "#
-        ));
-        let largest = recorded.windows.iter().fold(0.0, |largest: f64, row| largest.max(row.1));
+        let largest = largest_of_receiver_limited(rule);
         assert!((64.0..=129.0).contains(&largest), "{rule}: {largest}");
+    }
+}
+
+/// Hybla's ACK of two packets adds 2 (2^4 - 1) = 30 at 100 ms: 127 + 30 at most. Where RTT0 is longer
+/// than this round trip it is Reno.
+#[test]
+fn hyblas_window_grows_beyond_twice_the_receivers_by_one_ack_at_most() {
+    for (rule, most) in [("Hybla", 157.0), ("Hybla(0.2)", 129.0)] {
+        let largest = largest_of_receiver_limited(rule);
+        assert!((64.0..=most).contains(&largest), "{rule}: {largest}");
     }
 }
 

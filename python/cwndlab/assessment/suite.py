@@ -14,7 +14,8 @@ scenario begins with, and ``[[tests]]`` with these keys:
   fails there itself decides nothing;
 - ``weight`` of the test in its criterion, by default 1, which its cells share; ``references`` that
   decide in this test besides the standards;
-- ``most``: the largest number of replicates of a cell that stays undecided, by default 40;
+- ``most``: the largest number of replicates of a cell that stays undecided, by default 40, of the
+  short tests 128;
   ``replicates``, ``base``, ``axes``, ``zip``, ``link``, ``group``: as in a sweep;
 - ``quick``: the keys that are different with ``--quick``, or false where the test is left out.
 """
@@ -49,8 +50,8 @@ QUIC = "quic"
 IN_KERNEL = {"Reno": "kernel:reno", "CUBIC": "kernel:cubic", "DCTCP": "kernel:dctcp"}
 """The standards, and DCTCP, as Linux has them."""
 REPLICATES, QUICK_REPLICATES = 20, 8
-MOST_REPLICATES = 40
-"""Replicates that a cell has at most, unless it begins with more."""
+MOST_REPLICATES, QUICK_MOST_REPLICATES = 40, 128
+"""Replicates that a cell has at most: the short tests have few cells, and time for more."""
 
 
 class Wanted(TypedDict, total=False):
@@ -350,7 +351,7 @@ def _test(
     if quick:
         if short is False:
             return None
-        own = {**own, "replicates": QUICK_REPLICATES, **short}
+        own = {**own, "replicates": QUICK_REPLICATES, "most": QUICK_MOST_REPLICATES, **short}
         base = {**base, **short.get("base", {})}
     shared = {key: value for key, value in common.items() if "links" not in base or key != DUMBBELL}
     own.update(suite=suite_name, base=_joined(shared, base))

@@ -49,11 +49,12 @@ const KERNEL: &str = "kernel:";
 
 /// Further congestion controls of Linux with their counterparts, whose parameters are Linux's
 /// defaults.
-const COUNTERPARTS: [(&str, &str); 7] = [
+const COUNTERPARTS: [(&str, &str); 8] = [
     ("bic", "BIC"),
     ("westwood", "Westwood"),
     ("highspeed", "HighSpeed"),
     ("htcp", "HTCP"),
+    ("hybla", "Hybla(0.025)"),
     ("vegas", "Vegas(2, 4)"),
     ("scalable", "Scalable(0.01, 0.125)"),
     ("illinois", "Illinois"),

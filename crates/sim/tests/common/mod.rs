@@ -278,6 +278,7 @@ const RULES: &[&str] = &[
     "HighSpeed",
     "Scalable",
     "Vegas",
+    "Hybla(0.025)",
     "Illinois",
     "LEDBAT",
     "BBR1",

@@ -146,7 +146,7 @@ impl Pair {
 }
 
 /// The last two formulas read times; the last one has no valid value above a window of 12.
-const RULES: [&str; 11] = [
+const RULES: [&str; 12] = [
     "AIMD(1, 0.5)",
     "AIMD(1, 0.5)",
     "GAIMD(0.31, 0.875)",
@@ -154,6 +154,7 @@ const RULES: [&str; 11] = [
     "MIMD(1.125, 0.8)",
     "HighSpeed",
     "Scalable",
+    "Hybla",
     "CUBIC",
     "Rule(inc=\"1 / w^0.5\", dec=\"w - 0.5 * w^0.5\")",
     "Rule(inc=\"2 - 10 * w * qdelay\", dec=\"w / 2\")",
