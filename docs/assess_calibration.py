@@ -19,14 +19,14 @@ from parts.text import table
 
 DOCS = Path(__file__).resolve().parent
 STORE = DOCS.parent / "out" / "assess-calibration"
-DRAWS, POOL = 200, 160
+DRAWS, POOL = 200, 256
 
 
 def main() -> int:
     """Count, write, print."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--draws", type=int, default=DRAWS, help="assessments of each rule")
-    options.add_argument("--pool", type=int, default=POOL, help="runs of each cell and rule")
+    options.add_argument("--pool", type=int, default=POOL, help="runs of each cell and standard")
     options.add_argument("--seed", type=int, default=1, help="of the draws")
     options.add_argument("--keep", action="store_true", help="write what is counted to the package")
     given = options.parse_args()
@@ -36,7 +36,7 @@ def main() -> int:
     )  # fmt: skip
     for name, number in found.dossiers.items():
         print(f"dossiers of a twin of {name} with any criterion worse: {number} of {given.draws}")
-    print(table(calibrating.COLUMNS, [*calibrating.texts(found)]))
+    print(table(calibrating.COLUMNS, [*calibrating.rows(found.sections)]))
     if given.keep:
         data = {
             "build": native.build(), "draws": given.draws, "pool": given.pool,

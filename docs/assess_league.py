@@ -27,10 +27,9 @@ from parts.pictures import reduce_colours
 from parts.text import table
 
 RULES = (
-    "AIMD(1, 0.5)", "CUBIC", "BBR1", "BBR3", "Prague", "DCTCP", "LEDBAT", "Vegas", "Westwood",
-    "HTCP", "Illinois", "HighSpeed", "Scalable", "Hybla", "BIC", "GAIMD(0.31, 0.875)", "SQRT",
-    "MIMD(1.125, 0.8)", "kernel:reno", "kernel:cubic", "kernel:bbr",
-    'Rule(inc="1", dec="w - 0.001")',
+    "AIMD(1, 0.5)", "CUBIC", "BBR1", "BBR3", "Prague", "LEDBAT", "Vegas", "MIMD(1.125, 0.8)",
+    "Hybla", 'Rule(inc="1", dec="w - 0.001")', "DCTCP", "kernel:reno", "kernel:cubic",
+    "kernel:bbr", "HTCP", "Illinois", "HighSpeed", "Westwood", "BIC", "GAIMD(0.31, 0.875)", "SQRT",
 )  # fmt: skip
 SHORT = {'Rule(inc="1", dec="w - 0.001")': "unresponsive"}
 DOCS = Path(__file__).resolve().parent

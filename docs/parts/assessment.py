@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
-from cwndlab.assessment import SUITES, criteria, judging, suite
+from cwndlab.assessment import SUITES, calibrating, calibration, criteria, judging, suite
 from parts.text import table
 
 
 def part(what: str) -> str:
-    """Return one of the parts: ``margins``, ``criteria`` or ``tests``."""
-    return {"margins": _margins, "criteria": _criteria, "tests": _tests}[what]()
+    """Return one of the parts: ``margins``, ``criteria``, ``tests`` or ``calibration``."""
+    return {
+        "margins": _margins, "criteria": _criteria, "tests": _tests, "calibration": _calibration,
+    }[what]()  # fmt: skip
 
 
 def _margins() -> str:
@@ -47,3 +49,17 @@ def _tests() -> str:
             found.append([test.section, f"{name}/{test.name}", test.what, judged])
     found.sort(key=lambda row: [int(part) for part in row[0].split(".")])
     return table(["section", "test", "what", "judged by"], found)
+
+
+def _calibration() -> str:
+    kept = calibration.kept()
+    found = [*calibration.sections().values()]
+    counted = "; ".join(f"of a twin of {name} {count}" for name, count in kept["dossiers"].items())
+    holds = sum(one.holds for one in found)
+    text = (
+        f"Dossiers with any criterion worse by mistake, of {kept['draws']}: {counted}. Calibrated "
+        f"are {holds} of {len(found)} criteria. The pool has {kept['pool']} runs of each cell and "
+        "standard.\n\n"
+    )
+    rows = calibrating.rows(found)
+    return text + table(calibrating.COLUMNS, [*rows])

@@ -5,18 +5,31 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import cwndlab
 from browsers import browse, in_a_browser
-from cwndlab.assessment import SUITES, appendix, baseline, criteria, dossier, judging, suite
+from conftest import ROOT
+from cwndlab.assessment import (
+    SUITES,
+    appendix,
+    baseline,
+    calibrating,
+    calibration,
+    criteria,
+    dossier,
+    judging,
+    suite,
+)
 from cwndlab.cli.app import app
 from cwndlab.errors import ScenarioError
 from cwndlab.metrics import BY_KEY
@@ -355,7 +368,7 @@ def test_more_replicates_where_a_verdict_is_undecided(store):
         for cell in range(len(entry.found.sweep.plan) // entry.test.replicates)
     }
     looks = one.tested[0].test.looks
-    assert looks == [8, 16, 32]
+    assert looks == [8, 16, 32, 64, 128]
     assert had <= {*looks}
     assert len(had) > 1
     fixed = cwndlab.assess(
@@ -370,6 +383,45 @@ def test_the_references_do_not_count_against_themselves(store):
     found = cwndlab.assess("CUBIC", sections=["5.1.2"], quick=True, store=store)
     assert found.references == ["NewReno", "BBR3"]
     assert found.deciding == ["NewReno"]
+
+
+# --- how often verdicts are wrong
+
+
+def test_what_the_dossiers_say_was_counted_for_these_tests():
+    """After a change of quick tests, margins or judging: docs/assess_calibration.py --keep."""
+    tests = [test.with_profile("linux") for test in suite("rfc9743", quick=True).tests]
+    counted = calibration.sections()
+    for section in {test.section for test in tests}:
+        own = [test for test in tests if test.section == section]
+        found = calibration.of(section, own)
+        assert found is not None, section
+        assert (found.draws, set(found.twins)) == (200, {"NewReno", "CUBIC"})
+        # In another profile, or with other replicates, nothing was counted.
+        assert calibration.of(section, [test.with_profile("rfc") for test in own]) is None
+        assert calibration.of(section, [test.with_replicates(9) for test in own]) is None
+    assert {one.section for one in calibrating.violators()} == {*counted}
+    assert all(count <= 16 for count in calibration.kept()["dossiers"].values())
+
+
+def test_wrong_verdicts_are_counted(tmp_path):
+    """A twin's runs are not those of its standard, and are no worse; a violator is worse."""
+    pool = calibrating.Pool(32, tmp_path / "pool")
+    tests = [test for test in suite("rfc9743", quick=True).tests if test.section == "7.4"]
+    said = []
+    pool.fill(tests, ["Reno", "CUBIC"], 32, lambda *what: said.append(what))
+    rng = np.random.default_rng(1)
+    twin = calibrating.twin(pool, [replace(tests[0], most=16)], "NewReno", rng)
+    (one,) = [each for each in twin.judged() if each.comparisons]
+    assert one.verdict != "worse"
+    assert len({*one.comparisons[0].values}) > 1
+    pool.fill(tests, ['Rule(inc="0.01", dec="1")'], 16, lambda *what: said.append(what))
+    bad = calibrating.violating(
+        pool, [replace(tests[0], most=16)], 'Rule(inc="0.01", dec="1")', rng
+    )
+    (one,) = [each for each in bad.judged() if each.comparisons]
+    assert one.verdict == "worse"
+    assert said
 
 
 # --- files, exit codes
@@ -528,6 +580,62 @@ def test_sections_without_a_test_are_not_left_out(store, tmp_path):
     assert found.exit_code == 3
     assert "skipped, so not passed: 5.1.5 (None of the chosen tests is about it)" in found.output
     assert "7.9," not in found.output.partition("not run, so")[2]
+
+
+def test_the_job_of_the_documentation_runs(store, tmp_path, cli):
+    """Its commands, in order, for a first and a second version of a rule."""
+    page = (ROOT / "docs" / "assess.md").read_text(encoding="utf-8")
+    job = page.partition("```yaml\n")[2].partition("```")[0]
+    (tmp_path / "rule.py").write_text(RULE.format(factor=0.5))
+    steps = [shlex.split(step) for step in re.findall(r"- run: (cwndlab .*)", job)]
+    (asked,) = steps
+    asked += ["--store", str(store), "--section", "5.1.2,5.1.3"]
+    at = asked.index("--baseline")
+    first = cli(*asked[1:at], *asked[at + 2 :])
+    assert first.returncode in (0, 3), first.stderr
+    (made,) = tmp_path.glob("out/assess/*/assessment.json")
+    (tmp_path / "last.json").write_text(made.read_text())
+    again = cli(*asked[1:])
+    assert again.returncode == 0, again.stderr
+    assert "since the baseline: " in again.stderr
+    assert "worse (" not in again.stderr
+    # A version that hardly shrinks.
+    (tmp_path / "rule.py").write_text(RULE.format(factor=0.99))
+    worse = cli(*asked[1:])
+    assert worse.returncode == 3
+    assert re.search(r"since the baseline: \d+ worse \(.*5\.1\.3", worse.stderr)
+
+
+RULE = """class Mine:
+    def increase(self, cwnd, ack):
+        return cwnd + ack.growth_packets / cwnd
+
+    def decrease(self, cwnd, signal):
+        return {factor} * cwnd
+"""
+
+
+def test_verdicts_in_quic_stand_beside_those_of_the_simulator(store, tmp_path, cli):
+    found = cwndlab.assess(
+        "AIAD(1, 3)", sections=["5.1.2"], quick=True, store=store, home=["simulator", "quic"]
+    )
+    (other,) = found.elsewhere
+    assert (found.home, other.home) == ("simulator", "quic")
+    rows = dossier.home_rows(found)
+    assert [(section, len(verdicts)) for section, _, verdicts, _ in rows] == [("5.1.2", 2)]
+    for one, its in zip(found.judged(), other.judged(), strict=True):
+        assert len(one.comparisons) == len(its.comparisons)
+    # Stacks of their own, so the runs differ.
+    mine, theirs = (
+        each.judged()[0].comparisons[0].means["AIAD(1, 3)"].mean for each in (found, other)
+    )
+    assert mine != theirs
+    assert mine == pytest.approx(theirs, rel=0.25)
+    html = dossier.write(found, tmp_path / "dossier.html").read_text(encoding="utf-8")
+    assert "The same in the kernel and in QUIC" in html
+    refused = cli("assess", "CUBIC", "--home", "simulator,quick")
+    assert refused.returncode == 2
+    assert '"quic"' in refused.stderr
 
 
 def test_live_is_refused_with_the_word_for_it(cli):

@@ -11,7 +11,7 @@ Assessments are drawn from a pool of runs, with the looks at which real ones add
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,7 @@ class Pool:
     Parameters
     ----------
     size : int
-        Runs of each cell and rule.
+        Runs of each cell and standard; of other rules, which need no disjoint halves, half of it.
     folder : Path
         The store that keeps them.
     """
@@ -74,10 +74,10 @@ class Pool:
         self._found: dict[tuple[str, str], SweepResult] = {}
         self._values: dict[tuple[str, str, str], dict[str, list[float | None]]] = {}
 
-    def fill(self, tests: Sequence[Test], rules: Sequence[str], show: Shown) -> None:
-        """Execute the runs of rules in tests, those of the store excepted."""
+    def fill(self, tests: Sequence[Test], rules: Sequence[str], size: int, show: Shown) -> None:
+        """Execute so many runs of rules in tests, those of the store excepted."""
         for done, test in enumerate(tests):
-            alone = dataclasses.replace(test.with_replicates(self.size), references=())
+            alone = dataclasses.replace(test.with_replicates(size), references=())
             for rule in rules:
                 show(f"{test.id} {rule}", done, len(tests))
                 sweep = alone.sweep([rule], FIRST_SEED)
@@ -120,7 +120,7 @@ def count(pool: Pool, draws: int, show: Shown, seed: int = 1) -> Counted:
         Of the draws.
     """
     tests = [test.with_profile(DEFAULT_PROFILE) for test in select([SUITE], quick=True)]
-    pool.fill(tests, STANDARDS, show)
+    pool.fill(tests, STANDARDS, pool.size, show)
     rng = np.random.default_rng(seed)
     dossiers: dict[str, int] = {}
     false: dict[str, dict[str, int]] = {}
@@ -132,7 +132,7 @@ def count(pool: Pool, draws: int, show: Shown, seed: int = 1) -> Counted:
         dossiers[name] = 0
         for done in range(draws):
             show(f"twin of {name}", done, draws)
-            drawn = _twin(pool, bare, name, rng)
+            drawn = twin(pool, bare, name, rng)
             worse = _with(drawn, judging.WORSE)
             dossiers[name] += bool(worse)
             for sections, kind in ((worse, false), (_with(drawn, judging.UNDECIDED), open_)):
@@ -155,13 +155,13 @@ def _of_violator(
 ) -> Calibration:  # fmt: skip
     own = [test for test in tests if test.section == one.section]
     names = [custom_rules.shown(native.rule(rule)) for rule in STANDARDS]
-    pool.fill(own, [one.rule], show)
+    pool.fill(own, [one.rule], pool.size // 2, show)
     for test in own:
-        pool.fill([test], test.references, show)
+        pool.fill([test], test.references, pool.size // 2, show)
     count = 0
     for done in range(draws):
         show(f"{one.section} {one.rule}", done, draws)
-        count += one.section in _with(_violating(pool, own, one.rule, rng), judging.WORSE)
+        count += one.section in _with(violating(pool, own, one.rule, rng), judging.WORSE)
     return Calibration(
         section=one.section, digest=digest(own), twins={name: false.get(name, 0) for name in names},
         undecided={name: undecided.get(name, 0) for name in names},
@@ -173,7 +173,7 @@ def _with(found: Assessment, verdict: str) -> list[str]:
     return [one.criterion.section for one in found.judged() if one.verdict == verdict]
 
 
-def _twin(pool: Pool, tests: Sequence[Test], standard: str, rng: np.random.Generator) -> Assessment:
+def twin(pool: Pool, tests: Sequence[Test], standard: str, rng: np.random.Generator) -> Assessment:
     """Draw the assessment of a reference's twin beside the reference alone."""
     order = rng.permutation(pool.size)
     halves = {TWIN: order[: pool.size // 2], standard: order[pool.size // 2 :]}
@@ -184,11 +184,9 @@ TWIN = "AIMD(1, 0.5)"
 """The name of the rule in a twin's dossier; its runs are those of the reference."""
 
 
-def _violating(
-    pool: Pool, tests: Sequence[Test], rule: str, rng: np.random.Generator
-) -> Assessment:
+def violating(pool: Pool, tests: Sequence[Test], rule: str, rng: np.random.Generator) -> Assessment:
     """Draw the assessment of a violator beside the standards."""
-    order = rng.permutation(pool.size)
+    order = rng.permutation(pool.size // 2)
     names = [custom_rules.shown(native.rule(one)) for one in (rule, *STANDARDS)]
     known = {custom_rules.shown(native.rule(one)) for test in tests for one in test.references}
     return _drawn(pool, tests, rule, STANDARDS, dict.fromkeys([*names, *known], order), {})
@@ -227,12 +225,12 @@ COLUMNS = [
     "found",
     "calibrated",
 ]
-"""Of a table of what was counted (`texts`)."""
+"""Of a table of what was counted (`rows`)."""
 
 
-def texts(found: Counted) -> Iterator[list[str]]:
+def rows(found: Iterable[Calibration]) -> Iterator[list[str]]:
     """Yield a row for each criterion: section, violator, and what was counted."""
-    for one in found.sections:
+    for one in found:
         false, undecided = (
             ", ".join(str(count) for count in counts.values())
             for counts in (one.twins, one.undecided)
