@@ -120,33 +120,46 @@ def count(pool: Pool, draws: int, show: Shown, seed: int = 1) -> Counted:
         Of the draws.
     """
     tests = [test.with_profile(DEFAULT_PROFILE) for test in select([SUITE], quick=True)]
-    pool.fill(tests, STANDARDS, pool.size, show)
     rng = np.random.default_rng(seed)
     dossiers: dict[str, int] = {}
     false: dict[str, dict[str, int]] = {}
-    open_: dict[str, dict[str, int]] = {}
-    # Whoever decides besides the standards is no twin of one.
-    bare = [dataclasses.replace(test, references=()) for test in tests]
-    for standard in STANDARDS:
-        name = custom_rules.shown(native.rule(standard))
-        dossiers[name] = 0
+    undecided: dict[str, dict[str, int]] = {}
+    for rule, own in _twins(tests).items():
+        name = custom_rules.shown(native.rule(rule))
+        pool.fill(own, [rule], pool.size, show)
+        # Whoever else decides is no twin.
+        bare = [dataclasses.replace(test, references=()) for test in own]
+        count = 0
+        for test in own:
+            false.setdefault(test.section, {})[name] = 0
+            undecided.setdefault(test.section, {})[name] = 0
         for done in range(draws):
             show(f"twin of {name}", done, draws)
             drawn = twin(pool, bare, name, rng)
             worse = _with(drawn, judging.WORSE)
-            dossiers[name] += bool(worse)
-            for sections, kind in ((worse, false), (_with(drawn, judging.UNDECIDED), open_)):
-                for section in sections:
-                    counts = kind.setdefault(section, {})
-                    counts[name] = counts.get(name, 0) + 1
+            count += bool(worse)
+            for section in worse:
+                false[section][name] += 1
+            for section in _with(drawn, judging.UNDECIDED):
+                undecided[section][name] += 1
+        if rule in STANDARDS:
+            dossiers[name] = count
     found = [
         _of_violator(
-            pool, one, tests, draws, show, rng, false.get(one.section, {}),
-            open_.get(one.section, {}),
+            pool, one, tests, draws, show, rng, false[one.section], undecided[one.section],
         )
         for one in violators()
     ]  # fmt: skip
     return Counted(found, dossiers)
+
+
+def _twins(tests: Sequence[Test]) -> dict[str, list[Test]]:
+    """Return the rules that decide, each with its tests."""
+    found = {rule: [*tests] for rule in STANDARDS}
+    for test in tests:
+        for rule in test.references:
+            found.setdefault(rule, []).append(test)
+    return found
 
 
 def _of_violator(
@@ -154,7 +167,6 @@ def _of_violator(
     rng: np.random.Generator, false: Mapping[str, int], undecided: Mapping[str, int],
 ) -> Calibration:  # fmt: skip
     own = [test for test in tests if test.section == one.section]
-    names = [custom_rules.shown(native.rule(rule)) for rule in STANDARDS]
     pool.fill(own, [one.rule], pool.size // 2, show)
     for test in own:
         pool.fill([test], test.references, pool.size // 2, show)
@@ -163,8 +175,8 @@ def _of_violator(
         show(f"{one.section} {one.rule}", done, draws)
         count += one.section in _with(violating(pool, own, one.rule, rng), judging.WORSE)
     return Calibration(
-        section=one.section, digest=digest(own), twins={name: false.get(name, 0) for name in names},
-        undecided={name: undecided.get(name, 0) for name in names},
+        section=one.section, digest=digest(own), twins=false,
+        undecided=undecided,
         violator=one.rule, why=one.why, found=count, draws=draws,
     )  # fmt: skip
 
@@ -232,7 +244,7 @@ def rows(found: Iterable[Calibration]) -> Iterator[list[str]]:
     """Yield a row for each criterion: section, violator, and what was counted."""
     for one in found:
         false, undecided = (
-            ", ".join(str(count) for count in counts.values())
+            ", ".join(f"{name} {count}" for name, count in counts.items())
             for counts in (one.twins, one.undecided)
         )
         violator = f"`{one.violator}`: {one.why}"

@@ -20,7 +20,7 @@ from cwndlab.tables import number, with_interval
 
 SIGNS = {
     judging.WORSE: "▼", judging.BETTER: "▲", judging.NO_WORSE: "=", judging.UNDECIDED: "?",
-    judging.NOT_JUDGED: "∅", judging.TEXT: "✎", judging.NONE: "-", judging.NOT_RUN: "·",
+    judging.NOT_JUDGED: "∅", judging.TEXT: "✎", judging.NOT_RUN: "·",
 }  # fmt: skip
 """A sign for each verdict: no meaning depends on colour."""
 

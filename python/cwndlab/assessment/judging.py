@@ -48,7 +48,7 @@ from cwndlab.sweeps.base import parse
 WORSE, UNDECIDED, BETTER, NO_WORSE = "worse", "undecided", "better", "no worse"
 NOT_JUDGED = "not judged"
 """The verdict where every reference fails, too."""
-NOT_RUN, TEXT, NONE = "not run", "for the authors", "not applicable"
+NOT_RUN, TEXT = "not run", "for the authors"
 JUDGED = (WORSE, UNDECIDED, BETTER, NO_WORSE, NOT_JUDGED)
 """Verdicts of simulations; the first that one comparison has is its cell's."""
 DECISIVE = 0.25

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _NAMES = {"limit": "buffer", "count": "flows", "rule": "beside"}
 """Keys of scenarios to the words for them; the rules of a cell are those of the other flows."""
-_WITHOUT_RUNS = {"text": judging.TEXT, "none": judging.NONE}
+_WITHOUT_RUNS = {"text": judging.TEXT}
 
 
 @dataclass(frozen=True)

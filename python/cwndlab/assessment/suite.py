@@ -75,8 +75,7 @@ class Criterion:
     """What the section asks, in our words."""
     must: bool = False
     evidence: str = "simulation"
-    """``simulation``; ``text`` where the authors must
-    argue it; ``none`` where it does not apply to a window rule."""
+    """``simulation``, or ``text`` where the authors must argue it."""
     why: str = ""
     """Why it is not judged by simulation."""
 
