@@ -149,6 +149,7 @@ export function Why({ pairs }: { pairs: Pair[] }) {
   const [shown, show] = useState<{ names: [string, string]; explanation: Explanation } | null>(
     null,
   );
+  const [failure, fail] = useState("");
   const pair = pairs.find(({ label }) => label === chosen) ?? pairs[0];
   const runs = pair?.of.map(([run]) => run) ?? [];
   useEffect(() => {
@@ -160,9 +161,11 @@ export function Why({ pairs }: { pairs: Pair[] }) {
     );
     if (!runs.every(({ complete }) => complete) || !first.length || !second.length) return;
     let isCurrent = true;
-    void engine
-      .explain({ names, accounts: [first, second] })
-      .then((explanation) => isCurrent && show({ names, explanation }));
+    fail("");
+    engine.explain({ names, accounts: [first, second] }).then(
+      (explanation) => isCurrent && show({ names, explanation }),
+      ({ message }: Error) => isCurrent && fail(message),
+    );
     return () => void (isCurrent = false);
   }, [isOpen, pair?.names.join("\n"), ...runs]);
   if (!pair) return null;
@@ -177,7 +180,8 @@ export function Why({ pairs }: { pairs: Pair[] }) {
           set={choose}
         />
       )}
-      {isOpen && !shown && <p class="aside">Computing …</p>}
+      {isOpen && failure && <p class="aside">{failure}</p>}
+      {isOpen && !shown && !failure && <p class="aside">Computing …</p>}
       {isOpen && shown && (
         <>
           <p class="headline">{shown.explanation.headline}.</p>
