@@ -12,10 +12,12 @@ criterion, all references and all looks at the data (Bonferroni). With the margi
 - *undecided* otherwise: the replicates are too few for their spread,
 - *not judged*, if no reference does there what the test is for (`Test.purpose`).
 
-Harm to others (`Test.harm`) and what a rule needs beside others (`Test.enough`) are measured by the
-standard that does most harm, or has least: RFC 9743, section 5.2.1, allows what standards "do to
-each other". There *worse* is against every reference, and *no worse* against one. More than the
-references have of what is enough is the others' loss, so that better counts as no worse.
+Where standards differ by design, the weaker of them is enough: in goodput, and in harm to others
+(`Test.harm`), of which RFC 9743, section 5.2.1, allows what standards "do to each other". There
+*worse* is against every reference, *no worse* against one, and a standard is never worse. A rule's
+own goodput beside others (`Test.enough`) is worse only where it starves: below `STARVED` of what
+the standards get in its place. More than they have is the others' loss, so that better counts as no
+worse.
 
 The references that decide are the standards among them, if there are any, and those of the test
 (`Test.references`): RFC 9743, section 5.2.1, names RFC 5681 and RFC 9438; being no worse than an
@@ -53,6 +55,8 @@ JUDGED = (WORSE, UNDECIDED, BETTER, NO_WORSE, NOT_JUDGED)
 """Verdicts of simulations; the first that one comparison has is its cell's."""
 DECISIVE = 0.25
 """The part of a criterion's weight that decides."""
+STARVED = 0.5
+"""Part of what a standard has in its place beside others below which a rule starves."""
 STANDARDS = ("NewReno", "CUBIC", "kernel:reno", "kernel:cubic")
 """RFC 5681 with RFC 6582, and RFC 9438; also as Linux has them."""
 
@@ -70,6 +74,8 @@ class Margin:
     """Largest margin as a fraction of the reference's mean, where that is small."""
     better: str = ""
     """``lower`` or ``higher``, for a column that has no better direction everywhere."""
+    tolerant: bool = False
+    """Whether the weaker of the references is enough: standards differ in it by design."""
     unfinished: bool = False
     """Whether a missing value means that it is later than the run: it counts as its duration."""
     reason: str = ""
@@ -226,14 +232,18 @@ def _comparison(
         name: simultaneous(_paired(metric, values[rule], values[name], sign), among)
         for name in references
     }
-    margin = margin_of(metric.key)
+    is_enough = metric.key in test.enough
+    margin = Margin(relative=1 - STARVED) if is_enough else margin_of(metric.key)
     around = {name: margin.around(means[name].mean or 0.0) for name in references}
     labels = found.labels(places[rule])
     labels.pop(axis)
     fit = [name for name in chosen if serves(test.purpose, found, places[name])]
-    is_enough = metric.key in test.enough
-    is_tolerant = is_enough or metric.key in test.harm
+    is_tolerant = (
+        is_enough or metric.key in (*test.harm, *test.tolerant) or margin_of(metric.key).tolerant
+    )
     judged = verdict([(less[name], around[name]) for name in fit], is_tolerant=is_tolerant)
+    if is_tolerant and rule in STANDARDS and judged in (WORSE, UNDECIDED):
+        judged = NO_WORSE  # It is one of the standards of which the weaker is enough.
     return Comparison(
         test=test.id, cell=labels, metric=metric, values=values[rule], means=means,
         disadvantages=less, margins=around, deciding=fit, is_enough=is_enough,

@@ -120,9 +120,12 @@ class Judged:
         worst = max(self.comparisons, key=lambda each: each.size)
         if self.verdict == judging.NO_WORSE and worst.verdict in (judging.WORSE, judging.UNDECIDED):
             return f"{of}. The worst: {sentence(worst)}."
+        if self.verdict == judging.NO_WORSE and one.size <= 0:
+            return f"{of}; nowhere behind."
         if self.verdict == judging.NO_WORSE:
             return f"{of}. Nearest to worse: {sentence(one)}."
-        return f"{of}. Farthest off: {sentence(one)}."
+        where = "ahead" if self.verdict == judging.BETTER else "behind"
+        return f"{of}. Farthest {where}: {sentence(one)}."
 
     @property
     def calibrated(self) -> str:

@@ -154,7 +154,9 @@ class Asked:
             chosen = _recorded(chosen, self.vectors, self.suites)
         if self.replicates is not None:
             chosen = [test.with_replicates(self.replicates) for test in chosen]
-        chosen = [test.with_profile(self.profile).at_home(home) for test in chosen]
+        chosen = [
+            test.for_rule(self.rule).with_profile(self.profile).at_home(home) for test in chosen
+        ]
         refused = {} if is_simulated({"home": home}) else _refused(chosen, self.rule)
         chosen = [test for test in chosen if test.id not in refused]
         if refused and not chosen and ADVERSARY not in self.suites:

@@ -12,6 +12,9 @@ scenario begins with, and ``[[tests]]`` with these keys:
   listed;
 - ``purpose``: metrics with the ``least`` or ``most`` that a reference must have in a cell; one that
   fails there itself decides nothing;
+- ``tolerant``: judged metrics in which the weaker of the references is enough, as in ``harm`` and
+  ``enough``;
+- ``coupled``: keys that are different for a rule that couples the subflows of a connection;
 - ``weight`` of the test in its criterion, by default 1, which its cells share; ``references`` that
   decide in this test besides the standards;
 - ``most``: the largest number of replicates of a cell that stays undecided, by default 40, of the
@@ -23,12 +26,14 @@ scenario begins with, and ``[[tests]]`` with these keys:
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import Any, TypedDict
 
 from cwndlab import custom_rules, native
+from cwndlab.ack_fields import takes_siblings
 from cwndlab.documents import is_list, is_mapping
 from cwndlab.errors import ScenarioError
 from cwndlab.kernel_runs.virtual import is_simulated
@@ -99,6 +104,8 @@ class Test:
     rule_at: Sequence[str] = ("flows.*.rule",)
     enough: Sequence[str] = ()
     harm: Sequence[str] = ()
+    tolerant: Sequence[str] = ()
+    coupled: Mapping[str, Any] = field(default_factory=dict[str, Any])
     shown: Sequence[str] = ()
     purpose: Mapping[str, Wanted] = field(default_factory=dict[str, Wanted])
     weight: float = 1.0
@@ -142,12 +149,33 @@ class Test:
         ['AIAD(1, 3)', 'NewReno']
         """
         notations = list(dict.fromkeys(map(native.rule, [*rules, *self.references])))
-        levels = {custom_rules.shown(rule): dict.fromkeys(self.rule_at, rule) for rule in notations}
+        levels = {custom_rules.shown(rule): self._patch(rule) for rule in notations}
         return Sweep(
             name=f"{self.suite}-{self.name}", base=self.base, axes={**self.axes, RULE: levels},
             zip=self.zip, replicates=self.replicates, seed=seed, link=self.link, group=self.group,
             metrics=[*dict.fromkeys((*self.judged, *self.shown, *self.purpose))], compare=RULE,
         )  # fmt: skip
+
+    def _patch(self, rule: str) -> dict[str, Any]:
+        """Return what the level of a rule sets: a rule that ignores marks asks for none.
+
+        ECT promises a reaction to CE (RFC 3168, section 5).
+        """
+        found: dict[str, Any] = dict.fromkeys(self.rule_at, rule)
+        if self.base.get("tcp", {}).get("ecn") and _ignores_marks(rule):
+            found |= {f"{key.removesuffix('.rule')}.tcp.ecn": False for key in self.rule_at}
+        return found
+
+    def for_rule(self, rule: str) -> Test:
+        """Return the test of a rule: of one that couples subflows with `coupled`.
+
+        Examples
+        --------
+        >>> test = next(one for one in suite("rfc9743").tests if one.name == "multipath-shared")
+        >>> test.for_rule("CUBIC").references, test.for_rule("BALIA").references
+        ((), ['LIA', 'OLIA'])
+        """
+        return replace(self, **self.coupled) if self.coupled and _couples(rule) else self
 
     def with_replicates(self, replicates: int) -> Test:
         """Return the test with this number of replicates in every cell."""
@@ -235,6 +263,18 @@ def _in_kernel(node: Any) -> Any:
     if is_list(node):
         return [_in_kernel(entry) for entry in node]
     return IN_KERNEL.get(node, node) if isinstance(node, str) else node
+
+
+def _couples(rule: str) -> bool:
+    if custom_rules.NOTATION.fullmatch(rule):
+        _, made = custom_rules.find(rule)
+        return takes_siblings(getattr(made(), "increase", None))
+    return rule.partition("(")[0] in {each["name"] for each in native.rules() if each["coupled"]}
+
+
+def _ignores_marks(rule: str) -> bool:
+    """Whether a rule does not answer ECN marks: BBR, unless version 3 is told to."""
+    return re.match(r"BBR1|BBR3(?!.*ecn *= *on)|kernel:bbr", rule) is not None
 
 
 def _runs_at(rule: str, home: str) -> bool:
