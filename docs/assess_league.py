@@ -1,4 +1,4 @@
-"""Writes docs/assess-league.md: twenty rules by the quick tests, and what is said of them.
+"""Writes docs/assess-league.md: 22 rules by the quick tests, and what is said of them.
 
 ``python docs/assess_league.py`` keeps runs in ``out/assess-league``, so that it resumes; runs of
 the references are shared. Verdicts, with the decisive comparison of each, are in
@@ -28,10 +28,14 @@ from parts.text import table
 
 RULES = (
     "AIMD(1, 0.5)", "CUBIC", "BBR1", "BBR3", "Prague", "LEDBAT", "Vegas", "MIMD(1.125, 0.8)",
-    "Hybla", 'Rule(inc="1", dec="w - 0.001")', "DCTCP", "kernel:reno", "kernel:cubic",
-    "kernel:bbr", "HTCP", "Illinois", "HighSpeed", "Westwood", "BIC", "GAIMD(0.31, 0.875)", "SQRT",
+    "Hybla", "NADA(rmin=1000, rmax=1000)", 'Rule(inc="1", dec="w - 0.001")', "DCTCP",
+    "kernel:reno", "kernel:cubic", "kernel:bbr", "HTCP", "Illinois", "HighSpeed", "Westwood", "BIC",
+    "GAIMD(0.31, 0.875)", "SQRT",
 )  # fmt: skip
-SHORT = {'Rule(inc="1", dec="w - 0.001")': "unresponsive"}
+SHORT = {
+    'Rule(inc="1", dec="w - 0.001")': "hardly shrinks",
+    "NADA(rmin=1000, rmax=1000)": "unresponsive",
+}
 DOCS = Path(__file__).resolve().parent
 DATA, PAGE = DOCS / "assess-league.json", DOCS / "assess-league.md"
 STORE = DOCS.parent / "out" / "assess-league"
@@ -91,7 +95,7 @@ def said(entries: list[dict[str, Any]]) -> tuple[str, int, int]:
         rows.append([
             SHORT.get(rule, rule), text["section"], f"{text['says']} ({text['source']})",
             f"{SIGNS[verdict]} {verdict}", "yes" if verdict in text["verdicts"] else "**no**",
-            "" if one is None else one["reason"],
+            text.get("but") or ("" if one is None else one["reason"]),
         ])  # fmt: skip
     head = ["rule", "section", "what is said", "verdict", "agrees", "why"]
     return table(head, rows), agree, len(rows)
@@ -123,14 +127,16 @@ def page(entries: list[dict[str, Any]]) -> str:
 {len(entries)} rules by the criteria of RFC 9743, with the quick tests of
 [`cwndlab assess`](assess.md) (`python docs/assess_league.py`, which writes this page;
 [assess-league.json](assess-league.json) has every verdict with its decisive comparison). Each rule
-stands beside Reno and CUBIC, which decide, and BBR3. "unresponsive" is
-`Rule(inc="1", dec="w - 0.001")`, which hardly shrinks at a loss. {len(calibrated)} of
+stands beside Reno and CUBIC, which decide, and BBR3. "unresponsive" sends 1000 packets a second
+whatever happens, `NADA(rmin=1000, rmax=1000)`; "hardly shrinks" is
+`Rule(inc="1", dec="w - 0.001")`. {len(calibrated)} of
 {len(judged)} criteria are [calibrated](assess-calibration.md).
 
 ![Criteria in rows, rules in columns, a sign for each verdict](images/assess-league.png)
 
 A rule that is worse by few criteria is not therefore the best: criteria differ in weight, and
-"worse" is against what standards achieve there. Reno is worse where CUBIC was made to be better.
+"worse" is against what standards achieve there. CUBIC, a standard itself, is judged against Reno
+alone, and its queues are longer.
 
 {rows_of(entries)}
 

@@ -57,7 +57,8 @@ from parts import (
 from parts.text import ROOT
 
 DOCUMENTS = (
-    "README.md", "docs/api.md", "docs/assess.md", "docs/assess-calibration.md", "docs/environments.md", "docs/live-beside.md",
+    "README.md", "docs/api.md", "docs/assess.md", "docs/assess-calibration.md",
+    "docs/environments.md", "docs/live-beside.md",
     "docs/custom-rules.md", "docs/design.md", "docs/first-session.md", "docs/gym.md",
     "docs/import.md", "docs/known-results.md", "docs/l4s.md", "docs/lessons/README.md",
     "docs/metrics.md", "docs/multipath.md", "docs/network.md", "docs/ns2.md",

@@ -232,8 +232,9 @@ def _drawn(
 
 COLUMNS = [
     "section",
+    "twins worse by mistake",
+    "twins undecided",
     "violator",
-    "worse by mistake: a twin of Reno, of CUBIC",
     "found",
     "calibrated",
 ]
