@@ -103,11 +103,15 @@ def test_a_rule_that_ignores_marks_sends_without_ect():
         for cell in sweep.plan.cells()
     }
     assert [*asked.values()] == [False, None, None]
-    run = test.with_replicates(2).sweep(["BBR1", "CUBIC"])
-    axis = [cell.document() for cell in run.plan.cells()]
-    marks = [cwndlab.run(cwndlab.Scenario(one)).links["marked_packets"].sum() for one in axis]
-    for document, count in zip(axis, marks, strict=True):
-        assert (count == 0) == (document["flows"][0]["rule"] == "BBR1")
+    (test,) = (one for one in suite("rfc9743", quick=True).tests if one.name == "tunnels")
+    marks = {
+        (rule, cell.labels["tunnel"]): cwndlab.run(cell.document()).links["marked_packets"].sum()
+        for rule in ("BBR1", "CUBIC")
+        for cell in test.sweep([rule]).plan.cells()
+    }
+    # In compatibility mode the queue sees no ECT.
+    marked = {("CUBIC", "RFC 6040"), ("CUBIC", "ignores outer")}
+    assert {place for place, count in marks.items() if count} == marked
 
 
 def test_coupled_rules_are_judged_by_the_goals_of_rfc_6356(store):
@@ -119,13 +123,17 @@ def test_coupled_rules_are_judged_by_the_goals_of_rfc_6356(store):
 
 
 def test_cubic_takes_more_than_reno_at_a_high_bdp_and_not_at_a_low_one(store):
-    found = verdict(store, "CUBIC", "5.2.1", against=["Reno"])
+    found = verdict(store, "CUBIC", "5.2.1", against=["Reno"], replicates=32)
     standard = [
         one for one in found.comparisons
         if one.metric.key == "flows.standard.goodput_bps" and "path" in one.cell
     ]  # fmt: skip
     high = [one for one in standard if "100 ms" in one.cell["path"]]
-    low = [one for one in standard if "40 ms" in one.cell["path"]]
+    # With a buffer of 4 BDPs the round trip is 200 ms, and with it the way back to the old window.
+    low = [
+        one for one in standard
+        if "40 ms" in one.cell["path"] and one.cell["dumbbell.queue.limit"] != "4bdp"
+    ]  # fmt: skip
     behind = [one.disadvantages["NewReno"].low > one.margins["NewReno"] for one in high]
     assert any(behind)
     assert not any(one.disadvantages["NewReno"].low > one.margins["NewReno"] for one in low)
@@ -388,8 +396,10 @@ def test_a_rule_that_stays_at_one_packet_fails_with_a_small_receive_window(store
     found = verdict(store, 'Rule(inc="0.01", dec="1")', "7.4")
     assert found.verdict == "worse"
     # Less than a twentieth of the capacity behind, the margin of before.
-    rule, reno = ([*found.decisive.means.values()][at].mean for at in (0, 1))
+    (one,) = (each for each in found.comparisons if each.cell["tcp.window"] == "4")
+    rule, reno = ([*one.means.values()][at].mean for at in (0, 1))
     assert 0 < reno - rule < 0.05
+    assert one.verdict == "worse"
 
 
 def test_a_reference_that_fails_decides_nothing(store):
@@ -439,7 +449,8 @@ def test_what_the_dossiers_say_was_counted_for_these_tests():
         own = [test for test in tests if test.section == section]
         found = calibration.of(section, own)
         assert found is not None, section
-        assert (found.draws, set(found.twins)) == (200, {"NewReno", "CUBIC"})
+        assert found.draws == 200
+        assert {"NewReno", "CUBIC"} <= {*found.twins}
         # In another profile, or with other replicates, nothing was counted.
         assert calibration.of(section, [test.with_profile("rfc") for test in own]) is None
         assert calibration.of(section, [test.with_replicates(9) for test in own]) is None
@@ -861,8 +872,8 @@ document.body.append(answer);
 @in_a_browser
 @pytest.mark.parametrize("width", [1000, 1300, 1900])
 def test_no_column_of_the_dossier_is_cut(store, tmp_path, width):
-    """The call beside downloads has the longest numbers: completion times in milliseconds."""
-    found = cwndlab.assess("AIAD(1, 3)", sections=["5.1.1", "5.2.2"], quick=True, store=store)
+    """Completion times in milliseconds are the longest numbers."""
+    found = cwndlab.assess("AIAD(1, 3)", sections=["5.1.1", "5.2.3"], quick=True, store=store)
     html = dossier.write(found, tmp_path / "dossier.html").read_text(encoding="utf-8")
     assert "p95 FCT" in html
     seen = browse(html.replace("</body>", CUT), tmp_path, width)
