@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from cwndlab import assess, custom_rules, native, plots
-from cwndlab.assessment import Assessment, criteria, dossier
+from cwndlab.assessment import Assessment, criteria, dossier, judging
 from cwndlab.assessment.dossier import SIGNS
 from cwndlab.assessment.judging import BETTER, JUDGED, NO_WORSE, UNDECIDED, WORSE
 from cwndlab.files import write_whole
@@ -48,10 +48,15 @@ def entry_of(found: Assessment) -> dict[str, Any]:
         "references": list(found.references),
         "criteria": [
             {"section": one.criterion.section, "verdict": one.verdict, "counts": one.counts,
-             "reason": one.reason, "calibrated": one.calibrated.startswith("Calibrated")}
+             "reason": one.reason, "calibrated": one.calibrated.startswith("Calibrated"),
+             "decisive": None if one.decisive is None else _without_values(one.decisive)}
             for one in found.judged() if one.comparisons
         ],
     }  # fmt: skip
+
+
+def _without_values(one: judging.Comparison) -> dict[str, Any]:
+    return {key: value for key, value in judging.plain(one).items() if key != "values"}
 
 
 class Listed:

@@ -692,6 +692,22 @@ def test_verdicts_in_quic_stand_beside_those_of_the_simulator(store, tmp_path, c
     assert '"quic"' in refused.stderr
 
 
+def test_a_home_beside_the_first_that_cannot_run_the_rule_says_why(store):
+    """Quinn's controllers set a window, and BBR3 a rate."""
+    found = cwndlab.assess(
+        "BBR3", sections=["7.4"], quick=True, replicates=2, store=store, home=["simulator", "quic"]
+    )
+    (other,) = found.elsewhere
+    ((test, why),) = other.refused.items()
+    assert test == "rfc9743/small-receive-window"
+    assert "quinn" in why
+    ((_, _, verdicts, differ),) = dossier.home_rows(found)
+    assert verdicts[1] == "not run"
+    assert not differ
+    with pytest.raises(ScenarioError, match="home: quic can run none of the tests"):
+        cwndlab.assess("BBR3", sections=["7.4"], quick=True, store=store, home="quic")
+
+
 def test_live_is_refused_with_the_word_for_it(cli):
     found = cli("assess", "CUBIC", "--live")
     assert found.returncode == 2

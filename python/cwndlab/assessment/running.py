@@ -13,7 +13,7 @@ from cwndlab.assessment import judging
 from cwndlab.assessment.adversary import BUDGET, QUICK_BUDGET, worst_link
 from cwndlab.assessment.result import Assessment, Tested
 from cwndlab.assessment.suite import ADVERSARY, IN_KERNEL, QUIC, Test, select
-from cwndlab.errors import ScenarioError
+from cwndlab.errors import LiveError, ScenarioError
 from cwndlab.kernel_runs.virtual import SIMULATOR, identity, is_simulated
 from cwndlab.message import invalid
 from cwndlab.runs.execution import opened
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 
 REFERENCES = ("Reno", "CUBIC", "BBR3")
 REFERENCES_IN_KERNEL = (IN_KERNEL["Reno"], IN_KERNEL["CUBIC"], "kernel:bbr")
+LINUX_FORMS = {
+    "NewReno": "kernel:reno", "CUBIC": "kernel:cubic", "DCTCP": "kernel:dctcp",
+    "BBR1": "kernel:bbr",
+}  # fmt: skip
+"""Rules that Linux has, too."""
 REFERENCES_IN_QUIC = ("Reno", "CUBIC")
 """BBR3 sets a rate, and quinn's controllers a window."""
 VECTORS = "tcpeval"
@@ -118,7 +123,7 @@ def assess(
         vectors=None if vectors is None else Path(vectors).resolve(),
     )  # fmt: skip
     homes = list(dict.fromkeys(some("home", home)))
-    parts = [asked.at(one) for one in homes]
+    parts = [asked.at(homes[0]), *map(asked.elsewhere, homes[1:])]
     with opened(store, jobs=jobs, on=on) as (kept, executor):
         total = sum(part.runs for part in parts)
         work = _Work(kept, executor, progress, total)
@@ -165,6 +170,20 @@ class Asked:
         rules = [self.rule, *references]
         tested = [Tested(test, SweepResult(test.sweep(rules, self.seed))) for test in chosen]
         return AtHome(self, home, references, refused, tested)
+
+    def elsewhere(self, home: str) -> AtHome:
+        """Do the same for a home beside the first: what it cannot run is not run.
+
+        In a kernel Linux's form of a rule takes its place.
+        """
+        in_kernel = not is_simulated({"home": home}) and home != QUIC
+        own = replace(self, rule=LINUX_FORMS.get(self.rule, self.rule)) if in_kernel else self
+        try:
+            return own.at(home)
+        except (ScenarioError, LiveError) as error:
+            chosen = select(self.suites, quick=self.quick, sections=self.sections)
+            refused = {test.id: str(error) for test in chosen}
+            return AtHome(own, home, [], refused, [])
 
     def _references(self, home: str) -> list[str]:
         usual = (
