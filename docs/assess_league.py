@@ -21,6 +21,7 @@ from cwndlab import assess, custom_rules, native, plots
 from cwndlab.assessment import Assessment, criteria, dossier, judging
 from cwndlab.assessment.dossier import SIGNS
 from cwndlab.assessment.judging import BETTER, JUDGED, NO_WORSE, UNDECIDED, WORSE
+from cwndlab.documents import is_list, is_mapping
 from cwndlab.files import write_whole
 from cwndlab.sweeps.base import parse
 from parts.pictures import reduce_colours
@@ -57,6 +58,15 @@ def entry_of(found: Assessment) -> dict[str, Any]:
 
 def _without_values(one: judging.Comparison) -> dict[str, Any]:
     return {key: value for key, value in judging.plain(one).items() if key != "values"}
+
+
+def _short(node: Any) -> Any:
+    """Round numbers to six digits."""
+    if is_mapping(node):
+        return {key: _short(value) for key, value in node.items()}
+    if is_list(node):
+        return [_short(value) for value in node]
+    return float(f"{node:.6g}") if isinstance(node, float) else node
 
 
 class Listed:
@@ -177,7 +187,7 @@ def main() -> int:
                 file = "".join(c if c.isalnum() else "-" for c in rule).strip("-") + ".html"
                 dossier.write(found, given.dossiers / file)
         data: dict[str, Any] = {"build": native.build(), "rules": entries}
-        write_whole(DATA, f"{json.dumps(data, indent=1)}\n".encode())
+        write_whole(DATA, f"{json.dumps(_short(data), separators=(',', ':'))}\n".encode())
         first = assess("BBR1", quick=True, store=STORE, jobs=given.jobs)
         reduce_colours(plots.save(first.plot(), DOCS / "images" / "assess-bbr1.png"))
     write_whole(PAGE, page(entries).encode())
