@@ -53,6 +53,8 @@ SITE = {
     "docs/design.md": "guides/design",
     "docs/gym.md": "guides/gym",
     "docs/assess.md": "guides/assess",
+    "docs/assess-calibration.md": "guides/assess-calibration",
+    "docs/assess-league.md": "guides/assess-league",
     "docs/matrix.md": "guides/matrix",
     "docs/tcpeval.md": "guides/tcpeval",
     "docs/studio.md": "guides/studio",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import cwndlab
@@ -86,7 +88,12 @@ def test_a_search_for_rules_in_a_kernel_is_beside_its_cubic():
 def test_an_assessment_in_a_kernel_has_the_standards_of_linux():
     rules = set()
     for test in assessment.suite("rfc9743").tests:
-        there = test.at_home("linux").sweep(["kernel:bbr"]).plan
+        at_home = test.at_home("linux")
+        # The data centre's references that Linux has.
+        assert set(at_home.references) <= {"kernel:dctcp"}, test.id
+        if test.name == "beside-media":
+            continue  # No kernel has NADA: `Assessment.not_run` names the test.
+        there = replace(at_home, references=()).sweep(["kernel:bbr"]).plan
         for cell in there.cells():
             document = cell.document()
             assert document["home"] == "linux"

@@ -76,7 +76,7 @@ def _no_live(_context: click.Context, _option: click.Parameter, is_given: bool) 
 )  # fmt: skip
 @profile_option("linux")
 @click.option(
-    "--home", "homes", callback=_homes, metavar="HOMES",
+    "--home", callback=_homes, metavar="HOMES",
     help="simulator; linux, a kernel of `cwndlab virtual-kernel build`; linux:NAME; or quic, the "
     "rule in quinn. Several, with commas, stand side by side; the first has the verdicts.  "
     "[default: simulator]",
@@ -122,7 +122,7 @@ def assess(
     replicates: int | None,
     vectors: Path | None,
     profile: str | None,
-    homes: list[str],
+    home: list[str],
     seed: int | None,
     out: Path | None,
     baseline: Path | None,
@@ -168,7 +168,7 @@ def assess(
     may_lack = _may_lack(not_run, named, quick=quick)
     given: dict[str, Any] = {
         "quick": quick, "profile": profile or DEFAULT_PROFILE,
-        "home": homes[0] if homes else SIMULATOR, "seed": 1 if seed is None else seed,
+        "home": home[0] if home else SIMULATOR, "seed": 1 if seed is None else seed,
         "suites": named,
     }  # fmt: skip
     earlier = None
@@ -183,7 +183,7 @@ def assess(
     found = _assess(
         rule, against=options.rules_of("--against", against) or None,
         sections=wanted, replicates=replicates, vectors=vectors, store=kept, jobs=jobs, on=on,
-        **{**given, "home": homes or SIMULATOR},
+        **{**given, "home": home or SIMULATOR},
     )  # fmt: skip
     changed = None if earlier is None else before.changes(found, earlier)
     if as_json:
