@@ -113,8 +113,8 @@ fn largest_of_receiver_limited(rule: &str) -> f64 {
     recorded.windows.iter().fold(0.0, |largest: f64, row| largest.max(row.1))
 }
 
-/// In slow start cwnd grows to twice the receiver's window at most, and by an ACK of two packets one
-/// beyond (RFC 7661, Linux `tcp_is_cwnd_limited`).
+/// In slow start cwnd grows to twice the receiver's window at most, and by an ACK of two packets
+/// one beyond (RFC 7661, Linux `tcp_is_cwnd_limited`).
 #[test]
 fn no_window_grows_beyond_twice_the_receivers() {
     for rule in ["NewReno", "CUBIC", "HTCP", "BIC", "HighSpeed", "Scalable", "Illinois"] {
@@ -124,8 +124,8 @@ fn no_window_grows_beyond_twice_the_receivers() {
     }
 }
 
-/// Hybla's ACK of two packets adds 2 (2^4 - 1) = 30 at 100 ms: 127 + 30 at most. Where RTT0 is longer
-/// than this round trip it is Reno.
+/// Hybla's ACK of two packets adds 2 (2^4 - 1) = 30 at 100 ms: 127 + 30 at most. Where RTT0 is
+/// longer than this round trip it is Reno.
 #[test]
 fn hyblas_window_grows_beyond_twice_the_receivers_by_one_ack_at_most() {
     for (rule, most) in [("Hybla", 157.0), ("Hybla(0.2)", 129.0)] {

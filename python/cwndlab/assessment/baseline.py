@@ -26,8 +26,8 @@ SCHEMA = "assessment/1"
 WRITTEN = "what `cwndlab assess --out` wrote to assessment.json"
 _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "text": ("a text", lambda value: isinstance(value, str)),
-    "number": ("a whole number", is_whole),
-    "figure": ("a number", is_number),
+    "whole": ("a whole number", is_whole),
+    "number": ("a number", is_number),
     "truth": ("true or false", lambda value: isinstance(value, bool)),
     "list": ("a list", is_list),
     "table": ("a table", is_table),
@@ -35,11 +35,11 @@ _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
         each is None or is_number(each) for each in value)),
 }  # fmt: skip
 _WHOLE = {"cwndlab_version": "text", "build": "text", "rule": "text", "profile": "text",
-          "home": "text", "seed": "number",
+          "home": "text", "seed": "whole",
           "quick": "truth", "suites": "list", "criteria": "list"}  # fmt: skip
 _CRITERION = {"section": "text", "comparisons": "list"}
 _COMPARISON = {"test": "text", "metric": "text", "cell": "table", "enough": "truth",
-               "weight": "figure", "values": "values", "means": "table"}  # fmt: skip
+               "weight": "number", "values": "values", "means": "table"}  # fmt: skip
 
 
 @dataclass(frozen=True)

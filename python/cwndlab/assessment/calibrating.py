@@ -23,6 +23,7 @@ from cwndlab.assessment.calibration import Calibration, digest
 from cwndlab.assessment.result import Assessment, Tested
 from cwndlab.assessment.running import Asked, AtHome
 from cwndlab.assessment.suite import Test, select
+from cwndlab.errors import ScenarioError
 from cwndlab.scenario import DEFAULT_PROFILE
 from cwndlab.sweeps import SweepResult, execute
 from cwndlab.sweeps.base import parse
@@ -30,7 +31,8 @@ from cwndlab.sweeps.base import parse
 if TYPE_CHECKING:
     from pathlib import Path
 
-STANDARDS = ("Reno", "CUBIC")
+DECIDING = ("Reno", "CUBIC")
+"""The references of an assessment that decide."""
 SUITE = "rfc9743"
 FIRST_SEED = 100_001
 """Seeds of the pool; assessments begin with 1."""
@@ -82,6 +84,8 @@ class Pool:
                 show(f"{test.id} {rule}", done, len(tests))
                 sweep = alone.sweep([rule], FIRST_SEED)
                 found = execute(sweep, SweepResult(sweep), self._folder)
+                if found.failed:
+                    raise ScenarioError(f"{test.id}: a run failed: {found.failed[0]['error']}")
                 self._found[test.id, custom_rules.shown(native.rule(rule))] = found
 
     def values(
@@ -94,9 +98,11 @@ class Pool:
             index = found.sweep.cell_of({**cell, found.sweep.compared or "": rule})
             assert index is not None, "the pool has the tests' cells"
             self._values[place] = {key: found.values(index, key) for key in found.sweep.metrics}
-        found_there = self._values[place]
         # The last runs may have no value.
-        return {key: all_[run] if run < len(all_) else None for key, all_ in found_there.items()}
+        return {
+            key: values[run] if run < len(values) else None
+            for key, values in self._values[place].items()
+        }
 
 
 def violators() -> list[Violator]:
@@ -142,7 +148,7 @@ def count(pool: Pool, draws: int, show: Shown, seed: int = 1) -> Counted:
                 false[section][name] += 1
             for section in _with(drawn, judging.UNDECIDED):
                 undecided[section][name] += 1
-        if rule in STANDARDS:
+        if rule in DECIDING:
             dossiers[name] = count
     found = [
         _of_violator(
@@ -155,7 +161,7 @@ def count(pool: Pool, draws: int, show: Shown, seed: int = 1) -> Counted:
 
 def _twins(tests: Sequence[Test]) -> dict[str, list[Test]]:
     """Return the rules that decide, each with its tests."""
-    found = {rule: [*tests] for rule in STANDARDS}
+    found = {rule: [*tests] for rule in DECIDING}
     for test in tests:
         for rule in test.references:
             found.setdefault(rule, []).append(test)
@@ -175,8 +181,7 @@ def _of_violator(
         show(f"{one.section} {one.rule}", done, draws)
         count += one.section in _with(violating(pool, own, one.rule, rng), judging.WORSE)
     return Calibration(
-        section=one.section, digest=digest(own), twins=false,
-        undecided=undecided,
+        section=one.section, digest=digest(own), twins=false, undecided=undecided,
         violator=one.rule, why=one.why, found=count, draws=draws,
     )  # fmt: skip
 
@@ -199,9 +204,9 @@ TWIN = "AIMD(1, 0.5)"
 def violating(pool: Pool, tests: Sequence[Test], rule: str, rng: np.random.Generator) -> Assessment:
     """Draw the assessment of a violator beside the standards."""
     order = rng.permutation(pool.size // 2)
-    names = [custom_rules.shown(native.rule(one)) for one in (rule, *STANDARDS)]
+    names = [custom_rules.shown(native.rule(one)) for one in (rule, *DECIDING)]
     known = {custom_rules.shown(native.rule(one)) for test in tests for one in test.references}
-    return _drawn(pool, tests, rule, STANDARDS, dict.fromkeys([*names, *known], order), {})
+    return _drawn(pool, tests, rule, DECIDING, dict.fromkeys([*names, *known], order), {})
 
 
 def _drawn(

@@ -90,9 +90,16 @@ def of(section: str, tests: Sequence[Test]) -> Calibration | None:
     return found if found is not None and found.digest == digest(tests) else None
 
 
+PROSE = ("title", "what", "reference")
+"""Keys of a test that change no verdict."""
+
+
 def digest(tests: Sequence[Test]) -> str:
     """Return a digest of a criterion's tests, their margins and the rules of judging."""
+    asked = [
+        {key: value for key, value in asdict(test).items() if key not in PROSE} for test in tests
+    ]
     used = {key: asdict(judging.margin_of(key)) for test in tests for key in test.judged}
-    rules = [judging.DECISIVE, judging.STANDARDS]
-    text = json.dumps([[asdict(test) for test in tests], used, rules], sort_keys=True, default=list)
+    rules = [judging.DECISIVE, judging.STARVED, judging.STANDARDS]
+    text = json.dumps([asked, used, rules], sort_keys=True, default=list)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

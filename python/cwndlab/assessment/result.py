@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _NAMES = {"limit": "buffer", "count": "flows", "rule": "beside"}
 """Keys of scenarios to the words for them; the rules of a cell are those of the other flows."""
-_WITHOUT_RUNS = {"text": judging.TEXT}
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Judged:
     def verdict(self) -> str:
         """The verdict."""
         if not self.comparisons:
-            return _WITHOUT_RUNS.get(self.criterion.evidence, judging.NOT_RUN)
+            return judging.TEXT if self.criterion.evidence == "text" else judging.NOT_RUN
         return judging.overall(self._cells)
 
     @property

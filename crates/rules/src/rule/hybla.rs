@@ -164,8 +164,8 @@ mod tests {
         assert_eq!(started(&mut Hybla::new(0.025), 10.0, &unused), 10.0);
     }
 
-    /// A queue of 100 ms leaves rho at 4; a route of 50 ms makes it 2; after a time in which nothing
-    /// grew as well.
+    /// A queue of 100 ms leaves rho at 4. A route of 50 ms makes it 2, also by an ACK for which the
+    /// window does not grow.
     #[test]
     fn a_queue_does_not_quicken_growth() {
         let mut rule = Hybla::new(0.025);

@@ -1,7 +1,7 @@
 //! Tunnel around a link (RFC 6040): the link sees the outer header of a packet.
 //!
 //! On its way through the link a packet keeps its inner ECN field. The outer one follows from it
-//! and from [`Flags::OUTER_CE`], as nothing but a mark changes it before the packet leaves the wire.
+//! and from [`Flags::OUTER_CE`]: before the packet leaves the wire, only a mark changes it.
 
 use crate::packet::Flags;
 use cwndlab_scenario::{TunnelEgress, TunnelIngress, TunnelSpec};
